@@ -1,0 +1,54 @@
+# Every target works on a fresh machine with Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+export LANGGRAPH_STRICT_MSGPACK := true
+
+.PHONY: demo test install format lint types imports unit wheel clean
+
+demo: .venv/.installed  ## the three patterns, offline
+	@$(BIN)/guardgraph demo
+
+test: lint types imports unit wheel  ## everything that CI checks
+
+install: .venv/.dev
+
+.venv/.pip:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is required: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+.venv/.installed: .venv/.pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.dev: .venv/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+format: .venv/.dev
+	$(BIN)/ruff check --quiet --fix .
+	$(BIN)/ruff format --quiet .
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+imports: .venv/.dev
+	$(BIN)/lint-imports
+
+unit: .venv/.dev
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=97
+
+wheel: .venv/.dev  ## the built wheel in an empty environment
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . > build/wheel/build.log || (cat build/wheel/build.log; exit 1)
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
+	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py
+
+clean:
+	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

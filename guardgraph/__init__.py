@@ -1,0 +1,164 @@
+"""guardgraph: LangGraph agent patterns in which an LLM only proposes and deterministic guards decide.
+
+Three patterns as compiled LangGraph graphs, the grammar they are made with, and the proof of it::
+
+    from guardgraph import create_rag_agent
+
+    agent = create_rag_agent()
+    result = agent.invoke({"question": "What SLA applies to the enterprise plan?"})
+    print(result["stop_reason"], result["outcome"], result["answer"])
+
+Everything is loaded when it is first used, so that a part can be imported at the cost of that part.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from guardgraph.graphs.door import GuardedGraph
+    from guardgraph.graphs.grammar import Pattern
+    from guardgraph.graphs.rag import create_rag_agent
+    from guardgraph.graphs.research import create_research_agent
+    from guardgraph.graphs.self_critique import create_self_critique_agent
+    from guardgraph.graphs.verify import RULES, Finding, verify
+    from guardgraph.guards.proposals import Outcome, Proposal, found, proposal, proposed_object, proposed_text
+    from guardgraph.guards.stop import Stop, evidence
+    from guardgraph.nodes.body import Call, Pass, Run, Step
+    from guardgraph.nodes.proposers import Proposer, choose_proposer
+    from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+    from guardgraph.state.catalogues import CATALOGUES
+    from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError
+    from guardgraph.state.rag import RagBudget, RagContext, RagPolicy, RagResult
+    from guardgraph.state.research import ResearchBudget, ResearchContext, ResearchPolicy, ResearchResult
+    from guardgraph.state.run import Result
+    from guardgraph.state.self_critique import (
+        SelfCritiqueBudget,
+        SelfCritiqueContext,
+        SelfCritiquePolicy,
+        SelfCritiqueResult,
+    )
+    from guardgraph.state.settings import (
+        Allowlist,
+        Budget,
+        Check,
+        Context,
+        MaxFloat,
+        MaxInt,
+        MinFloat,
+        Settings,
+        Vocabulary,
+    )
+    from guardgraph.tools.knowledge_base import Document, load_folder
+    from guardgraph.tools.lexical import LexicalRetriever
+
+_HOMES = {
+    "guardgraph.graphs.door": ("GuardedGraph",),
+    "guardgraph.graphs.grammar": ("Pattern",),
+    "guardgraph.graphs.rag": ("create_rag_agent",),
+    "guardgraph.graphs.research": ("create_research_agent",),
+    "guardgraph.graphs.self_critique": ("create_self_critique_agent",),
+    "guardgraph.graphs.verify": ("RULES", "Finding", "verify"),
+    "guardgraph.guards.proposals": ("Outcome", "Proposal", "found", "proposal", "proposed_object", "proposed_text"),
+    "guardgraph.guards.stop": ("Stop", "evidence"),
+    "guardgraph.nodes.body": ("Call", "Pass", "Run", "Step"),
+    "guardgraph.nodes.proposers": ("Proposer", "choose_proposer"),
+    "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
+    "guardgraph.state.catalogues": ("CATALOGUES",),
+    "guardgraph.state.errors": ("ConfigurationError", "GrammarError", "GuardgraphError", "InputError"),
+    "guardgraph.state.rag": ("RagBudget", "RagContext", "RagPolicy", "RagResult"),
+    "guardgraph.state.research": ("ResearchBudget", "ResearchContext", "ResearchPolicy", "ResearchResult"),
+    "guardgraph.state.run": ("Result",),
+    "guardgraph.state.self_critique": (
+        "SelfCritiqueBudget",
+        "SelfCritiqueContext",
+        "SelfCritiquePolicy",
+        "SelfCritiqueResult",
+    ),
+    "guardgraph.state.settings": (
+        "Allowlist",
+        "Budget",
+        "Check",
+        "Context",
+        "MaxFloat",
+        "MaxInt",
+        "MinFloat",
+        "Settings",
+        "Vocabulary",
+    ),
+    "guardgraph.tools.knowledge_base": ("Document", "load_folder"),
+    "guardgraph.tools.lexical": ("LexicalRetriever",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "CATALOGUES",
+    "RULES",
+    "Allowlist",
+    "Budget",
+    "Call",
+    "Catalogue",
+    "Check",
+    "ConfigurationError",
+    "Context",
+    "Document",
+    "Finding",
+    "GrammarError",
+    "GuardedGraph",
+    "GuardgraphError",
+    "InputError",
+    "LexicalRetriever",
+    "MaxFloat",
+    "MaxInt",
+    "MinFloat",
+    "Outcome",
+    "Pass",
+    "Pattern",
+    "Proposal",
+    "Proposer",
+    "RagBudget",
+    "RagContext",
+    "RagPolicy",
+    "RagResult",
+    "ResearchBudget",
+    "ResearchContext",
+    "ResearchPolicy",
+    "ResearchResult",
+    "Result",
+    "Run",
+    "SelfCritiqueBudget",
+    "SelfCritiqueContext",
+    "SelfCritiquePolicy",
+    "SelfCritiqueResult",
+    "Settings",
+    "Step",
+    "Stop",
+    "StopReason",
+    "Vocabulary",
+    "choose_proposer",
+    "common_reasons",
+    "create_rag_agent",
+    "create_research_agent",
+    "create_self_critique_agent",
+    "evidence",
+    "found",
+    "load_folder",
+    "proposal",
+    "proposed_object",
+    "proposed_text",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'guardgraph' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""The grammar, its proof (`verify`) and one builder per pattern that reads like its diagram."""

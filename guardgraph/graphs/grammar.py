@@ -1,0 +1,281 @@
+"""The grammar: how patterns are put together, for ours and for yours.
+
+A `Pattern` is declared node by node in the order of its diagram: propose nodes ask, guards decide, act nodes do,
+terminals end. Edges, stop terminals and input schemas follow from the declarations. `compile` proves the pattern with
+`verify` and returns a compiled LangGraph graph.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, NotRequired, get_origin
+
+from langgraph.channels import EphemeralValue
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict, get_type_hints
+
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.node import Declaration, Frame, GrammarNode
+from guardgraph.graphs.router import Router
+from guardgraph.graphs.verify import verify
+from guardgraph.nodes.body import Body
+from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.errors import GrammarError
+from guardgraph.state.run import Kind, LogEntry, Verdict
+from guardgraph.state.settings import Budget, Context, Settings
+
+__all__ = ["Pattern", "PatternGraph"]
+
+
+def _append(log: list[LogEntry], entries: list[LogEntry]) -> list[LogEntry]:
+    return log + entries
+
+
+class Record(TypedDict):
+    """The grammar's own channels, in every pattern."""
+
+    run: str
+    log: Annotated[list[LogEntry], _append]
+    route: Annotated[str, EphemeralValue]
+    verdict: Annotated[Verdict, EphemeralValue]
+    denial: Annotated[dict[str, Any], EphemeralValue]
+
+
+RECORD = get_type_hints(Record, include_extras=True)
+GUARD_READS = ("log", "route", "denial")
+TERMINAL_READS = ("run", "log")
+
+
+class PatternGraph(StateGraph[Any, Any, Any, Any]):
+    """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
+
+    def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
+        """Compile as LangGraph does, into a `GuardedGraph`."""
+        compiled = super().compile(*args, **kwargs)
+        guarded = GuardedGraph(**vars(compiled))
+        guarded._serde_allowlist = compiled._serde_allowlist
+        return guarded
+
+
+class Pattern:
+    """A guarded agent pattern under construction.
+
+    Args:
+        catalogue: why its runs can stop; a stop outside it closes the run.
+        state: TypedDict of the pattern's own channels.
+        input: TypedDict of what a run is given.
+        output: TypedDict of what a run may return, evidence of stops included.
+        policy: the deployment's policy, a `Settings` of your own class.
+        budget: the deployment's budget, a `Budget` or a subclass.
+        clock: seconds that only ever grow.
+
+    Raises:
+        GrammarError: input, state, output and the grammar's own channels share a name.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        state: type,
+        input: type,
+        output: type,
+        policy: Settings,
+        budget: Budget,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.catalogue = catalogue
+        self.policy, self.budget, self.clock = policy, budget, clock
+        self._state = get_type_hints(state, include_extras=True)
+        self._input = get_type_hints(input, include_extras=True)
+        self._output = get_type_hints(output, include_extras=True)
+        self._bodies: dict[str, Body | None] = {}
+        self.declarations: dict[str, Declaration] = {}
+        names = [*self._state, *self._input, *self._output, *RECORD]
+        if shared := sorted({name for name in names if names.count(name) > 1}):
+            raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
+
+    def entry(self, name: str, body: Body, *, writes: Sequence[str], to: str | Sequence[str]) -> None:
+        """Declare the guard that every run begins with: it parses the input and clears what an earlier run left."""
+        stops = ["invalid_request"]
+        phase = self.catalogue.phases[0]
+        self._add(name, body, "guard", phase, reads=tuple(self._input), writes=writes, to=to, stops=stops, entry=True)
+
+    def propose(
+        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str | Sequence[str]
+    ) -> None:
+        """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them."""
+        self._add(name, body, "propose", phase, reads=reads, writes=writes, to=to)
+
+    def act(
+        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str | Sequence[str]
+    ) -> None:
+        """Declare a node that works with tools; what they return is raw until the guard has read it."""
+        self._add(name, body, "act", phase, reads=reads, writes=writes, to=to)
+
+    def guard(
+        self,
+        name: str,
+        body: Body,
+        *,
+        phase: str,
+        reads: Sequence[str],
+        writes: Sequence[str] = (),
+        to: str | Sequence[str],
+        stops: Sequence[str] = (),
+    ) -> None:
+        """Declare a guard, the ways on that it can take and the stop families that it can leave by.
+
+        The families `guard_error` and, before a node that spends time, `budget` are added to every guard.
+        """
+        self._add(name, body, "guard", phase, reads=reads, writes=writes, to=to, stops=stops)
+
+    def terminal(self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str]) -> None:
+        """Declare an ok ending; its body returns the result's keys, `outcome` among them."""
+        self._add(name, body, "terminal", phase, reads=reads, writes=writes)
+
+    def compile(self, *, name: str, checkpointer: Any = None) -> GuardedGraph:
+        """Prove the pattern and return it as a compiled LangGraph graph.
+
+        Raises:
+            GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
+        """
+        graph = self.builder().compile(checkpointer=checkpointer, name=name)
+        if findings := verify(graph):
+            raise GrammarError("\n".join(map(str, findings)))
+        return graph
+
+    def builder(self) -> PatternGraph:
+        """Return the pattern as a LangGraph builder, not yet proved."""
+        declarations = self._complete()
+        self._check(declarations)
+        raw = {name for item in declarations.values() if item.kind in ("propose", "act") for name in item.writes}
+        channels = {**RECORD, **{k: _ephemeral(v) if k in raw else v for k, v in self._state.items()}}
+        frame = Frame(
+            catalogue=self.catalogue,
+            policy=self.policy,
+            budget=self.budget,
+            clock=self.clock,
+            outputs=frozenset(self._output),
+            lasting=tuple(name for name in self._state if name not in raw),
+            declarations=declarations,
+        )
+        graph = PatternGraph(
+            _schema("State", channels),
+            context_schema=_context(self.policy, self.budget),
+            input_schema=_schema("Input", {k: _ephemeral(v) for k, v in self._input.items()}),
+            output_schema=_schema("Output", {k: _ephemeral(self._output[k]) for k in _record_last(self._output)}),
+        )
+        everything = {**channels, **{k: _ephemeral(v) for k, v in self._input.items()}}
+        for item in declarations.values():
+            reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.reads})
+            node = GrammarNode(item, self._bodies.get(item.name), frame)
+            graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
+            _connect(graph, item)
+        return graph
+
+    def _add(
+        self,
+        name: str,
+        body: Body,
+        kind: Kind,
+        phase: str,
+        *,
+        reads: Sequence[str],
+        writes: Sequence[str],
+        to: str | Sequence[str] = (),
+        stops: Sequence[str] = (),
+        entry: bool = False,
+    ) -> None:
+        if name in self.declarations or name.startswith("stop_"):
+            raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
+        ways = (to,) if isinstance(to, str) else tuple(to)
+        self.declarations[name] = Declaration(
+            name, kind, phase, _unique(reads), tuple(writes), ways, tuple(stops), entry=entry
+        )
+        self._bodies[name] = body
+
+    def _complete(self) -> dict[str, Declaration]:
+        """Return the declarations with what the grammar adds: reads of its own, stops, stop terminals."""
+        done = {name: self._completed(item) for name, item in self.declarations.items()}
+        last = self.catalogue.phases[-1]
+        for family in dict.fromkeys(family for item in done.values() for family in item.stops):
+            name = f"stop_{family}"
+            reads = (*TERMINAL_READS, "verdict")
+            done[name] = Declaration(name, "terminal", last, reads, tuple(self._output), family=family)
+        return done
+
+    def _completed(self, item: Declaration) -> Declaration:
+        extra: tuple[str, ...] = {"guard": GUARD_READS, "terminal": TERMINAL_READS}.get(item.kind, ("log",))
+        stops = item.stops
+        if item.kind == "guard":
+            following = [self.declarations[way].kind for way in item.to if way in self.declarations]
+            spends = ("budget",) if {"propose", "act"} & set(following) else ()
+            stops = _unique([*stops, *spends, "guard_error"])
+        return Declaration(
+            item.name,
+            item.kind,
+            item.phase,
+            _unique([*item.reads, *extra]),
+            item.writes,
+            item.to,
+            stops,
+            item.family,
+            item.entry,
+        )
+
+    def _check(self, declarations: dict[str, Declaration]) -> None:
+        known = {**RECORD, **self._state}
+        for item in declarations.values():
+            readable = {*known, *self._input} if item.entry else set(known)
+            writable = set(self._output) if item.kind == "terminal" else set(self._state)
+            _require(item, "reads", item.reads, readable)
+            _require(item, "writes", item.writes, writable)
+            _require(item, "to", item.to, set(declarations))
+            _require(item, "stops", item.stops, set(self.catalogue.families))
+            _require(item, "phase", [item.phase], set(self.catalogue.phases))
+
+
+def _require(item: Declaration, what: str, given: Iterable[str], allowed: set[str]) -> None:
+    if unknown := [name for name in given if name not in allowed]:
+        raise GrammarError(
+            f"node {item.name!r}, {what}: given {', '.join(unknown)}; allowed: {', '.join(sorted(allowed))}"
+        )
+
+
+def _connect(graph: PatternGraph, item: Declaration) -> None:
+    if item.entry:
+        graph.add_edge(START, item.name)
+    if item.kind == "terminal":
+        graph.add_edge(item.name, END)
+    elif item.kind == "guard":
+        ways = [*item.to, *(f"stop_{family}" for family in item.stops)]
+        graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})
+    else:
+        for way in item.to:
+            graph.add_edge(item.name, way)
+
+
+def _context(policy: Settings, budget: Budget) -> Any:
+    return Context.__class_getitem__((type(policy), type(budget)))
+
+
+def _ephemeral(hint: Any) -> Any:
+    if get_origin(hint) is NotRequired:
+        (inner,) = hint.__args__
+        return NotRequired[Annotated[inner, EphemeralValue]]
+    return Annotated[hint, EphemeralValue]
+
+
+def _record_last(names: Iterable[str]) -> list[str]:
+    """Order a result for its reader: what came of the run before how it went."""
+    return sorted(names, key=lambda name: name in ("trace", "history", "path"))
+
+
+def _schema(name: str, hints: dict[str, Any]) -> Any:
+    return TypedDict(name, hints)  # type: ignore[operator]
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

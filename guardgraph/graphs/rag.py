@@ -1,0 +1,173 @@
+"""The RAG agent: plan a retrieval, hold it against both lists, retrieve, answer with citations or clarify."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.grammar import Pattern
+from guardgraph.nodes import rag as nodes
+from guardgraph.nodes.body import Outside
+from guardgraph.nodes.models import chat_model
+from guardgraph.nodes.offline import rag as offline
+from guardgraph.nodes.proposers import Proposer, choose_proposer, outside
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.rag import RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
+from guardgraph.tools.knowledge_base import demo_documents, load_folder
+from guardgraph.tools.lexical import LexicalRetriever
+
+__all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
+
+CLARIFICATION = (
+    "I found nothing in the knowledge base that answers this. "
+    "Please name the product, plan or policy that you mean, or ask about something that it covers."
+)
+"""What a run says when nothing relevant was found."""
+
+DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
+"""The demo base's sources that are on both lists; operations_notes is on neither."""
+
+
+def create_rag_agent(
+    model: BaseChatModel | str | None = None,
+    *,
+    planner: Outside | None = None,
+    answerer: Outside | None = None,
+    knowledge_base: str | Path | None = None,
+    retriever: Outside | None = None,
+    policy: RagPolicy | None = None,
+    budget: RagBudget | None = None,
+    clarification: str = CLARIFICATION,
+    checkpointer: Any = None,
+    name: str = "rag_agent",
+    clock: Callable[[], float] = time.perf_counter,
+) -> GuardedGraph:
+    """Return the RAG agent as a compiled LangGraph graph.
+
+    It is given ``{"question": str}`` and returns a `RagResult`.
+
+    Args:
+        model: who plans and answers: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
+        answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``.
+        knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
+        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first.
+        policy: the two source lists and the checks; by default the sources of the knowledge base on both lists.
+        budget: the limits of one run.
+        clarification: what a run says when nothing relevant was found.
+        checkpointer: LangGraph's.
+        name: the graph's name.
+        clock: seconds that only grow; for tests.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+    """
+    found, sources = _retriever(retriever, knowledge_base)
+    if policy is None and sources is None:
+        raise ConfigurationError("policy: a RagPolicy naming the sources is required with a retriever of your own")
+    chat = None if model is None else chat_model(model)
+    return rag_pattern(
+        planner=choose_proposer("planner", planner, chat, prompt="rag_plan", offline=offline.plan),
+        answerer=choose_proposer("answerer", answerer, chat, prompt="rag_answer", offline=offline.answer),
+        retriever=found,
+        policy=policy or RagPolicy(allowed_sources_policy=sources or (), allowed_sources_execution=sources or ()),
+        budget=budget or RagBudget(),
+        clarification=clarification,
+        clock=clock,
+    ).compile(name=name, checkpointer=checkpointer)
+
+
+def rag_pattern(
+    *,
+    planner: Proposer,
+    answerer: Proposer,
+    retriever: Outside,
+    policy: RagPolicy,
+    budget: RagBudget,
+    clarification: str,
+    clock: Callable[[], float],
+) -> Pattern:
+    """Return the RAG agent's diagram."""
+    p = Pattern(
+        RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget, clock=clock
+    )
+    p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
+    p.propose(
+        "plan",
+        nodes.plan(planner),
+        phase="plan",
+        reads=["task"],
+        writes=["proposed_intent"],
+        to="policy_guard",
+    )
+    p.guard(
+        "policy_guard",
+        nodes.check_policy,
+        phase="plan",
+        reads=["proposed_intent"],
+        writes=["accepted_intent", "planned_by"],
+        to="execution_guard",
+        stops=["llm", "invalid_intent"],
+    )
+    p.guard(
+        "execution_guard",
+        nodes.check_execution,
+        phase="retrieve",
+        reads=["accepted_intent"],
+        to="retrieve",
+        stops=["invalid_intent", "source_denied"],
+    )
+    p.act(
+        "retrieve",
+        nodes.retrieve(retriever),
+        phase="retrieve",
+        reads=["accepted_intent"],
+        writes=["found_candidates"],
+        to="context_guard",
+    )
+    p.guard(
+        "context_guard",
+        nodes.pack_context(clarification),
+        phase="retrieve",
+        reads=["accepted_intent", "planned_by", "found_candidates"],
+        writes=["accepted_context", "accepted_answer"],
+        to=["generate", "clarified"],
+        stops=["invalid_intent", "source_denied", "tool"],
+    )
+    p.propose(
+        "generate",
+        nodes.generate(answerer),
+        phase="generate",
+        reads=["task", "accepted_context"],
+        writes=["proposed_answer"],
+        to="answer_guard",
+    )
+    p.guard(
+        "answer_guard",
+        nodes.check_answer,
+        phase="generate",
+        reads=["task", "accepted_context", "proposed_answer"],
+        writes=["accepted_answer"],
+        to="answered",
+        stops=["source_denied", "llm", "invalid_answer"],
+    )
+    answer = ["outcome", "answer", "citations", "citation_details"]
+    p.terminal("answered", nodes.answered, phase="generate", reads=["accepted_answer"], writes=answer)
+    p.terminal("clarified", nodes.clarified, phase="generate", reads=["accepted_answer"], writes=answer)
+    return p
+
+
+def _retriever(own: Outside | None, folder: str | Path | None) -> tuple[Outside, tuple[str, ...] | None]:
+    if own is not None and folder is not None:
+        raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
+    if own is not None:
+        return outside("retriever", own), getattr(own, "sources", None)
+    if folder is None:
+        return LexicalRetriever(demo_documents()), DEMO_SOURCES
+    loaded = LexicalRetriever(load_folder(folder))
+    return loaded, loaded.sources

@@ -1,0 +1,257 @@
+"""The Research agent: plan, search, dedupe, read what both lists allow, verify the notes, cite them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.grammar import Pattern
+from guardgraph.nodes import research as nodes
+from guardgraph.nodes.body import Outside
+from guardgraph.nodes.models import chat_model
+from guardgraph.nodes.offline import research as offline
+from guardgraph.nodes.proposers import Proposer, choose_proposer, outside
+from guardgraph.state.research import (
+    RESEARCH_REASONS,
+    ResearchBudget,
+    ResearchInput,
+    ResearchPolicy,
+    ResearchResult,
+    ResearchState,
+)
+from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+
+__all__ = ["create_research_agent", "research_pattern"]
+
+
+def create_research_agent(
+    model: BaseChatModel | str | None = None,
+    *,
+    planner: Outside | None = None,
+    writer: Outside | None = None,
+    search: Outside | None = None,
+    reader: Outside | None = None,
+    extractor: Outside | None = None,
+    policy: ResearchPolicy | None = None,
+    budget: ResearchBudget | None = None,
+    checkpointer: Any = None,
+    name: str = "research_agent",
+    clock: Callable[[], float] = time.perf_counter,
+) -> GuardedGraph:
+    """Return the Research agent as a compiled LangGraph graph.
+
+    It is given ``{"goal": str, "request": {"request": {question, …}, "policy_hints": {…}}}`` and returns a
+    `ResearchResult`. The default tools replay recordings of the demo; they need no network.
+
+    Args:
+        model: who plans and writes: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
+        writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
+            ``{answer, citations}``.
+        search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``.
+        reader: replaces the reader; given ``{url}``, it returns ``{title, published_at, body}`` or raises.
+        extractor: replaces the note extractor; given ``{goal, question, pages, max_notes}``, it returns notes
+            ``{claim, quote, url, title, published_at}``.
+        policy: the two domain lists and the checks.
+        budget: the limits of one run; a request may hint at four of them.
+        checkpointer: LangGraph's.
+        name: the graph's name.
+        clock: seconds that only grow; for tests.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+    """
+    chat = None if model is None else chat_model(model)
+    return research_pattern(
+        planner=choose_proposer("planner", planner, chat, prompt="research_plan", offline=offline.plan),
+        writer=choose_proposer("writer", writer, chat, prompt="research_answer", offline=offline.answer),
+        search=outside("search", search or recorded_search()),
+        reader=outside("reader", reader or recorded_reader()),
+        extractor=outside("extractor", extractor or recorded_notes()),
+        policy=policy or ResearchPolicy(),
+        budget=budget or ResearchBudget(),
+        clock=clock,
+    ).compile(name=name, checkpointer=checkpointer)
+
+
+def research_pattern(
+    *,
+    planner: Proposer,
+    writer: Proposer,
+    search: Outside,
+    reader: Outside,
+    extractor: Outside,
+    policy: ResearchPolicy,
+    budget: ResearchBudget,
+    clock: Callable[[], float],
+) -> Pattern:
+    """Return the Research agent's diagram."""
+    p = Pattern(
+        RESEARCH_REASONS,
+        state=ResearchState,
+        input=ResearchInput,
+        output=ResearchResult,
+        policy=policy,
+        budget=budget,
+        clock=clock,
+    )
+    p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
+    _plan_and_search(p, planner, search)
+    _read_and_verify(p, reader, extractor)
+    _write(p, writer)
+    return p
+
+
+def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
+    p.propose(
+        "plan",
+        nodes.plan(planner),
+        phase="plan",
+        reads=["task"],
+        writes=["proposed_plan"],
+        to="plan_guard",
+    )
+    p.guard(
+        "plan_guard",
+        nodes.check_plan,
+        phase="plan",
+        reads=["proposed_plan"],
+        writes=["accepted_plan"],
+        to="query_guard",
+        stops=["llm", "invalid_plan"],
+    )
+    p.guard(
+        "query_guard",
+        nodes.check_query,
+        phase="search",
+        reads=["accepted_plan"],
+        writes=["accepted_query"],
+        to="search",
+        stops=["invalid_search"],
+    )
+    p.act(
+        "search",
+        nodes.search(search),
+        phase="search",
+        reads=["task", "accepted_query"],
+        writes=["found_hits"],
+        to="hits_guard",
+    )
+    p.guard(
+        "hits_guard",
+        nodes.check_hits,
+        phase="search",
+        reads=["task", "accepted_query", "found_hits"],
+        writes=["accepted_hits"],
+        to="dedupe_guard",
+        stops=["tool", "budget"],
+    )
+    p.guard(
+        "dedupe_guard",
+        nodes.dedupe,
+        phase="dedupe",
+        reads=["task", "accepted_hits"],
+        writes=["accepted_sources"],
+        to="source_guard",
+        stops=["no_sources"],
+    )
+
+
+def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
+    p.guard(
+        "source_guard",
+        nodes.check_sources,
+        phase="read_extract",
+        reads=["task", "accepted_sources"],
+        writes=["accepted_sources"],
+        to="read",
+        stops=["no_sources"],
+    )
+    p.act(
+        "read",
+        nodes.read(reader),
+        phase="read_extract",
+        reads=["task", "accepted_sources"],
+        writes=["found_pages"],
+        to="pages_guard",
+    )
+    p.guard(
+        "pages_guard",
+        nodes.check_pages,
+        phase="read_extract",
+        reads=["accepted_sources", "found_pages"],
+        writes=["accepted_pages", "accepted_sources"],
+        to="extract",
+        stops=["tool", "no_sources"],
+    )
+    p.act(
+        "extract",
+        nodes.extract(extractor),
+        phase="read_extract",
+        reads=["task", "accepted_pages"],
+        writes=["found_notes"],
+        to="notes_guard",
+    )
+    p.guard(
+        "notes_guard",
+        nodes.check_notes,
+        phase="read_extract",
+        reads=["task", "accepted_sources", "accepted_pages", "found_notes"],
+        writes=["accepted_notes"],
+        to="verify_guard",
+        stops=["tool", "no_sources", "invalid_notes", "budget"],
+    )
+    p.guard(
+        "verify_guard",
+        nodes.verify,
+        phase="verify",
+        reads=["accepted_pages", "accepted_notes"],
+        to="synthesize",
+        stops=["tool", "verification_failed"],
+    )
+
+
+def _write(p: Pattern, writer: Proposer) -> None:
+    p.propose(
+        "synthesize",
+        nodes.synthesize(writer),
+        phase="synthesize",
+        reads=["task", "accepted_notes"],
+        writes=["proposed_answer"],
+        to="answer_guard",
+    )
+    p.guard(
+        "answer_guard",
+        nodes.check_answer,
+        phase="synthesize",
+        reads=["task", "accepted_notes", "proposed_answer"],
+        writes=["accepted_answer"],
+        to="answered",
+        stops=["llm", "no_sources", "invalid_answer"],
+    )
+    p.terminal(
+        "answered",
+        nodes.answered,
+        phase="synthesize",
+        reads=[
+            "accepted_query",
+            "accepted_hits",
+            "accepted_sources",
+            "accepted_pages",
+            "accepted_notes",
+            "accepted_answer",
+        ],
+        writes=[
+            "outcome",
+            "answer",
+            "citations",
+            "citation_details",
+            "aggregate",
+            "dropped_urls",
+            "failed_sources",
+        ],
+    )

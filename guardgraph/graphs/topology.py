@@ -1,0 +1,175 @@
+"""A compiled graph as `verify` sees it: nodes and their kinds, edges and branches, what each node reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
+
+from guardgraph.graphs.node import Declaration, GrammarNode
+from guardgraph.graphs.router import Router
+from guardgraph.state.run import Kind
+
+__all__ = ["Topology"]
+
+
+class Topology:
+    """The shape of a compiled graph, read from the graph itself.
+
+    A node that the grammar did not make has no kind; whatever a branch without a path map leads to is unknown, so it
+    counts as leading everywhere.
+    """
+
+    def __init__(self, graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
+        self.graph = graph
+        self.builder = graph.builder
+        self.nodes = frozenset(graph.nodes) - {START} | frozenset(self.builder.nodes)
+        self.inputs = frozenset(self.builder.schemas[self.builder.input_schema])
+        self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
+        self._static = self._static_edges()
+        self._branched = {name: self._branch_targets(name) for name in [START, *self.nodes]}
+        made = [item for name in sorted(self.nodes) if (item := self.declaration(name)) is not None]
+        raw = [item for item in made if item.kind in ("propose", "act")]
+        self.raw_channels = frozenset(channel for item in raw for channel in item.writes)
+        self.internals = frozenset(self.builder.channels) - self.inputs - self.outputs
+
+    def declaration(self, name: str) -> Declaration | None:
+        """Return what the grammar declared of a node, None for a node that it did not make."""
+        spec = self.builder.nodes.get(name)
+        node = spec.runnable if spec is not None else None
+        return node.declaration if isinstance(node, GrammarNode) else None
+
+    def kind(self, name: str) -> Kind | None:
+        """Return a node's kind, None where the grammar did not make it."""
+        item = self.declaration(name)
+        return item.kind if item is not None else None
+
+    def of_kind(self, *kinds: Kind) -> list[str]:
+        """Return the nodes of these kinds, sorted."""
+        return sorted(name for name in self.nodes if self.kind(name) in kinds)
+
+    def is_ok_terminal(self, name: str) -> bool:
+        """Say whether a run that ends here ended well."""
+        item = self.declaration(name)
+        return item is not None and item.kind == "terminal" and item.family is None
+
+    def reads(self, name: str) -> frozenset[str]:
+        """Return the channels that LangGraph hands to a node."""
+        spec = self.builder.nodes.get(name)
+        declared = self.builder.schemas[spec.input_schema] if spec is not None else {}
+        compiled = self.graph.nodes[name].channels if name in self.graph.nodes else ()
+        return frozenset(declared) | frozenset([compiled] if isinstance(compiled, str) else compiled)
+
+    def writes(self, name: str) -> frozenset[str]:
+        """Return the channels that a node may write."""
+        item = self.declaration(name)
+        return frozenset(item.writes) if item is not None else frozenset()
+
+    def static_after(self, name: str) -> frozenset[str]:
+        """Return the nodes that plain edges lead to."""
+        return frozenset(end for start, end in self._static if start == name)
+
+    def after(self, name: str) -> frozenset[str]:
+        """Return the nodes that a run can go to from here."""
+        return self.static_after(name) | self._branched.get(name, frozenset())
+
+    def branch_count(self, name: str) -> int:
+        """Return how many conditional edges a node has."""
+        return len(self.builder.branches.get(name, ()))
+
+    def declared_families(self, name: str) -> frozenset[str]:
+        """Return the stop families in a guard's metadata, which survives a recompile."""
+        spec = self.builder.nodes[name]
+        return frozenset((spec.metadata or {}).get("stops", ()))
+
+    def drawn_families(self, name: str) -> frozenset[str]:
+        """Return the families of the stop terminals that edges lead to."""
+        items = [self.declaration(way) for way in self.after(name)]
+        return frozenset(item.family for item in items if item is not None and item.family is not None)
+
+    def reachable(self, start: str) -> frozenset[str]:
+        """Return the nodes that a run can reach from here, the start included."""
+        seen, waiting = {start}, [start]
+        while waiting:
+            for name in self.after(waiting.pop()) - seen:
+                seen.add(name)
+                waiting.append(name)
+        return frozenset(seen)
+
+    def paths_without_guard(self, start: str) -> Iterator[tuple[str, ...]]:
+        """Yield a shortest path to every node that can be reached without passing a guard."""
+        paths: dict[str, tuple[str, ...]] = {start: (start,)}
+        waiting = [start]
+        for name in waiting:
+            for following in sorted(self.after(name) & self.nodes):
+                if following not in paths and self.kind(following) != "guard":
+                    paths[following] = (*paths[name], following)
+                    waiting.append(following)
+                    yield paths[following]
+
+    def cycles_that_cannot_stop(self) -> Iterator[tuple[str, ...]]:
+        """Yield one cycle for every group of nodes that run in circles past every guard that can stop."""
+        free = {name for name in self.nodes if not (self.kind(name) == "guard" and self.drawn_families(name))}
+        seen: set[str] = set()
+        for name in sorted(free):
+            cycle = () if name in seen else self._cycle(name, free)
+            seen.update(cycle)
+            if cycle:
+                yield cycle
+
+    def _cycle(self, start: str, among: set[str]) -> tuple[str, ...]:
+        paths: dict[str, tuple[str, ...]] = {start: (start,)}
+        waiting = [start]
+        for name in waiting:
+            for following in sorted(self.after(name) & among):
+                if following == start:
+                    return (*paths[name], start)
+                if following not in paths:
+                    paths[following] = (*paths[name], following)
+                    waiting.append(following)
+        return ()
+
+    def foreign(self) -> Iterator[tuple[str, str]]:
+        """Yield what the grammar did not make, with the reason."""
+        for name in sorted(self.nodes):
+            if (reason := self._foreign_node(name)) is not None:
+                yield name, reason
+        for name, branches in sorted(self.builder.branches.items()):
+            for branch in branches.values():
+                if branch.ends is None:
+                    yield name, "has a branch without a path_map, which can lead anywhere"
+                elif not isinstance(branch.path, Router):
+                    yield name, "has a branch that the grammar did not make"
+        for starts, end in sorted(self.builder.waiting_edges):
+            yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
+
+    def _foreign_node(self, name: str) -> str | None:
+        spec, compiled, item = self.builder.nodes.get(name), self.graph.nodes.get(name), self.declaration(name)
+        if spec is None or compiled is None:
+            return "is not in both the builder and the compiled graph; recompile it"
+        if spec.is_error_handler or spec.error_handler_node is not None:
+            return "has an error handler, which can swallow a failure"
+        if item is None:
+            return "was not made by the grammar"
+        if compiled.bound is not spec.runnable:
+            return "runs something else than its builder says"
+        if spec.cache_policy is not None:
+            return "is cached, so a guard's verdict may be another run's"
+        if item.name != name or (spec.metadata or {}) != item.metadata():
+            return "carries another node's declaration"
+        return None
+
+    def _static_edges(self) -> frozenset[tuple[str, str]]:
+        joins = {(start, end) for starts, end in self.builder.waiting_edges for start in starts}
+        return frozenset(self.builder.edges) | joins | self._destinations()
+
+    def _destinations(self) -> frozenset[tuple[str, str]]:
+        return frozenset((name, end) for name, spec in self.builder.nodes.items() for end in spec.ends or ())
+
+    def _branch_targets(self, name: str) -> frozenset[str]:
+        targets: set[str] = set()
+        for branch in self.builder.branches.get(name, {}).values():
+            targets |= {*self.nodes, END} if branch.ends is None else set(branch.ends.values())
+        return frozenset(targets)

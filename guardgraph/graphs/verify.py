@@ -1,0 +1,189 @@
+"""The proof that a compiled graph has no way around its guards.
+
+`verify` looks at the graph as LangGraph will run it (nodes, edges, branches, input schemas) and never at what a
+declaration merely promises, except to hold the two against each other. It reports findings; an empty list is the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
+
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.topology import Topology
+from guardgraph.state.errors import InputError
+
+__all__ = ["RULES", "Finding", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One way in which a graph breaks the grammar."""
+
+    rule: str
+    """Its name in `RULES`."""
+    message: str
+    nodes: tuple[str, ...]
+    """The nodes at fault, sorted."""
+    path: tuple[str, ...] = ()
+    """A way through the graph that shows it, where there is one."""
+
+    def __str__(self) -> str:
+        way = f" [{' -> '.join(self.path)}]" if self.path else ""
+        return f"{self.rule}: {self.message}{way}"
+
+
+def verify(graph: CompiledStateGraph) -> list[Finding]:  # type: ignore[type-arg]
+    """Prove the grammar on a compiled graph, ours or your own.
+
+    Args:
+        graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
+
+    Returns:
+        Findings in the order of `RULES`; an empty list when every rule holds.
+
+    Raises:
+        InputError: it is no compiled LangGraph graph.
+    """
+    if not isinstance(graph, CompiledStateGraph):
+        raise InputError(f"verify: a compiled LangGraph graph is required; given: {type(graph).__name__}")
+    shape = Topology(graph)
+    return [finding for rule in RULES.values() for finding in rule(shape)]
+
+
+def _door(shape: Topology) -> Iterator[Finding]:
+    """The graph was compiled by the grammar, so that its input passes the door."""
+    if not isinstance(shape.graph, GuardedGraph):
+        yield Finding("door", "the graph was not compiled by a Pattern; its input is not checked at the door", ())
+
+
+def _foreign(shape: Topology) -> Iterator[Finding]:
+    """Every node, branch and handler was made by the grammar and is what it was declared to be."""
+    for name, reason in shape.foreign():
+        yield Finding("foreign", f"{name} {reason}", (name,))
+
+
+def _entry(shape: Topology) -> Iterator[Finding]:
+    """Every run begins with a guard."""
+    for name in sorted(shape.after(START)):
+        if shape.kind(name) != "guard":
+            yield Finding("entry", f"a run can begin with {name}, which is no guard", (name,), (START, name))
+
+
+def _guarded(shape: Topology) -> Iterator[Finding]:
+    """Every propose node and every act node is followed by a guard, and by nothing else."""
+    for name in shape.of_kind("propose", "act"):
+        for following in sorted(shape.after(name)):
+            if shape.kind(following) != "guard":
+                message = f"{name} is followed by {following}, which is no guard"
+                yield Finding("guarded", message, _sorted(name, following), (name, following))
+
+
+def _bypass(shape: Topology) -> Iterator[Finding]:
+    """No path leads from a propose node to an act node or an ok terminal without a guard on it."""
+    for name in shape.of_kind("propose"):
+        for path in shape.paths_without_guard(name):
+            if shape.kind(path[-1]) == "act" or shape.is_ok_terminal(path[-1]):
+                message = f"what {name} proposes reaches {path[-1]} past every guard"
+                yield Finding("bypass", message, _sorted(name, path[-1]), path)
+
+
+def _raw(shape: Topology) -> Iterator[Finding]:
+    """No act node, ok terminal, input or output can read a raw channel."""
+    for name in [*shape.of_kind("act"), *filter(shape.is_ok_terminal, shape.of_kind("terminal"))]:
+        if channels := sorted(shape.reads(name) & shape.raw_channels):
+            yield Finding("raw", f"{name} can read what nobody has judged: {', '.join(channels)}", (name,))
+    for where, names in (("input", shape.inputs), ("output", shape.outputs)):
+        if channels := sorted(names & shape.raw_channels):
+            yield Finding("raw", f"the {where} schema holds raw channels: {', '.join(channels)}", ())
+
+
+def _sealed(shape: Topology) -> Iterator[Finding]:
+    """A caller cannot write what nodes write, and only terminals write the output."""
+    if channels := sorted(shape.inputs & (shape.internals | shape.outputs)):
+        yield Finding("sealed", f"a caller can set channels of the run: {', '.join(channels)}", ())
+    for name in shape.of_kind("propose", "act", "guard"):
+        if channels := sorted(shape.writes(name) & shape.outputs):
+            yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
+
+
+def _exits(shape: Topology) -> Iterator[Finding]:
+    """A guard leaves by its one conditional edge only; no other node has one."""
+    for name in shape.of_kind("guard"):
+        if ways := sorted(shape.static_after(name)):
+            message = f"{name} has a plain edge to {', '.join(ways)}, which no verdict decides"
+            yield Finding("exits", message, _sorted(name, *ways), (name, ways[0]))
+        if (branches := shape.branch_count(name)) != 1:
+            yield Finding("exits", f"{name} has {branches} conditional edges; a guard has one", (name,))
+    for name in shape.of_kind("propose", "act", "terminal"):
+        if shape.branch_count(name):
+            yield Finding("exits", f"{name} decides where the run goes, but is no guard", (name,))
+
+
+def _reachable(shape: Topology) -> Iterator[Finding]:
+    """Every node can be reached, and from every node a terminal."""
+    for name in sorted(shape.nodes - shape.reachable(START)):
+        yield Finding("reachable", f"no run can reach {name}", (name,))
+    for name in sorted(shape.nodes):
+        if not any(shape.kind(other) == "terminal" for other in shape.reachable(name)):
+            yield Finding("reachable", f"from {name} no run can reach a terminal", (name,))
+
+
+def _cycles(shape: Topology) -> Iterator[Finding]:
+    """Every cycle passes a guard that can stop the run."""
+    for path in shape.cycles_that_cannot_stop():
+        yield Finding("cycles", "a cycle that no guard can stop", _sorted(*path), path)
+
+
+def _ends(shape: Topology) -> Iterator[Finding]:
+    """The run ends after a terminal, and a terminal ends the run."""
+    for name in sorted(shape.nodes):
+        ends = END in shape.after(name)
+        if shape.kind(name) == "terminal" and shape.after(name) != {END}:
+            yield Finding("ends", f"terminal {name} does not end the run", (name,))
+        if shape.kind(name) != "terminal" and ends:
+            yield Finding("ends", f"the run can end after {name}, which is no terminal", (name,), (name, END))
+
+
+def _families(shape: Topology) -> Iterator[Finding]:
+    """The stop families that a guard declares are those that are drawn from it."""
+    for name in shape.of_kind("guard"):
+        declared, drawn = shape.declared_families(name), shape.drawn_families(name)
+        for family in sorted(declared - drawn):
+            yield Finding("families", f"{name} declares the family {family}, which is not drawn", (name,))
+        for family in sorted(drawn - declared):
+            yield Finding("families", f"{name} can go to stop_{family}, which it does not declare", (name,))
+
+
+def _budget(shape: Topology) -> Iterator[Finding]:
+    """Before every propose and act node stands a guard that can stop for want of time."""
+    for name in shape.of_kind("guard"):
+        spending = sorted(way for way in shape.after(name) if shape.kind(way) in ("propose", "act"))
+        if spending and "budget" not in shape.declared_families(name):
+            message = f"{name} leads to {', '.join(spending)} without looking at the budget"
+            yield Finding("budget", message, _sorted(name, *spending), (name, spending[0]))
+
+
+RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
+    "door": _door,
+    "foreign": _foreign,
+    "entry": _entry,
+    "guarded": _guarded,
+    "bypass": _bypass,
+    "raw": _raw,
+    "sealed": _sealed,
+    "exits": _exits,
+    "reachable": _reachable,
+    "cycles": _cycles,
+    "ends": _ends,
+    "families": _families,
+    "budget": _budget,
+}
+"""The rules of the grammar by name; the docstring of each says what must hold."""
+
+
+def _sorted(*names: str) -> tuple[str, ...]:
+    return tuple(sorted(set(names)))

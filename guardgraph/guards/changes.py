@@ -1,0 +1,93 @@
+"""The changes that a critique requires, and whether a text obeys them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from guardgraph.guards.wording import has_phrase, words
+
+__all__ = ["PHRASE_CHARS", "Change", "enforceable", "parse_change", "unapplied"]
+
+PHRASE_CHARS = (3, 160)
+"""The least and the most characters of a quoted phrase (contract, section 4)."""
+
+_LEADING = re.compile(r"(add|remove)[\s:-]", re.IGNORECASE)
+_OPENING = re.compile(r"(?<!\w)'(?=\S)")
+_CLOSING = re.compile(r"(?<=\S)'(?!\w)")
+
+
+class Change(NamedTuple):
+    """A phrase that a text must have, or must not have."""
+
+    kind: Literal["include", "remove"]
+    phrase: str
+    """As the critique spells it."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.phrase}"
+
+
+def parse_change(item: str) -> Change | None:
+    """Read one required change.
+
+    Args:
+        item: starts with ADD or REMOVE, or has MUST_INCLUDE or MUST_REMOVE anywhere, in any case, and quotes
+            exactly one phrase: between straight double quotes or, where there are none, between single quotes
+            that stand at word boundaries. With both kinds of marker, remove wins.
+
+    Returns:
+        The change, or None for an item that no rule can enforce: no marker, no phrase or several, quotes that
+        do not pair, a phrase that is too short, too long or has no word in it.
+    """
+    kind = _marked(item.strip())
+    phrase = _quoted(item)
+    least, most = PHRASE_CHARS
+    if kind is None or phrase is None or not least <= len(phrase) <= most or not words(phrase):
+        return None
+    return Change(kind, phrase)
+
+
+def enforceable(items: Iterable[str]) -> list[Change]:
+    """Return the changes that can be enforced, in order, each once, case and punctuation aside."""
+    changes = (change for item in items if (change := parse_change(item)) is not None)
+    distinct: dict[tuple[str, ...], Change] = {}
+    for change in changes:
+        distinct.setdefault((change.kind, *(word.key for word in words(change.phrase))), change)
+    return list(distinct.values())
+
+
+def unapplied(changes: Iterable[Change], text: str) -> list[Change]:
+    """Return the changes that a text does not obey.
+
+    Args:
+        changes: what is required.
+        text: what must have the phrases to include and none of those to remove, as whole words, case and
+            punctuation aside.
+    """
+    return [change for change in changes if has_phrase(text, change.phrase) != (change.kind == "include")]
+
+
+def _marked(item: str) -> Literal["include", "remove"] | None:
+    leading = _LEADING.match(item)
+    verb = leading[1].lower() if leading else ""
+    spelled = item.lower()
+    if verb == "remove" or "must_remove" in spelled:
+        return "remove"
+    if verb == "add" or "must_include" in spelled:
+        return "include"
+    return None
+
+
+def _quoted(item: str) -> str | None:
+    parts = item.split('"')
+    if len(parts) == 3:
+        return parts[1].strip()
+    if len(parts) > 1:
+        return None
+    opening = [match.end() for match in _OPENING.finditer(item)]
+    if len(opening) != 1:
+        return None
+    closing = [match.start() for match in _CLOSING.finditer(item, opening[0])]
+    return item[opening[0] : closing[0]].strip() if len(closing) == 1 else None

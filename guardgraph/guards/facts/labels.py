@@ -1,0 +1,80 @@
+"""Names that are compared as sets: severities, incident ids, regions."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["DEFAULT_REGIONS", "incident_ids_in", "regions_in", "severities_in", "without_severities"]
+
+DEFAULT_REGIONS: Final[tuple[str, ...]] = (
+    "US",
+    "EU",
+    "UK",
+    "EMEA",
+    "APAC",
+    "LATAM",
+    "AMER",
+    "ANZ",
+    "APJ",
+    "DACH",
+    "EEA",
+    "MENA",
+    "NORAM",
+)
+"""Regions that a text may name. Case matters: the pronoun "us" is none."""
+
+_SEVERITY = re.compile(
+    r"(?<!\w)(?:(?P<p>p)(?P<level>[0-5])|sev(?:erity)?(?:[ -]level)?[ .:_#-]{0,2}(?P<sev>[0-5]))"
+    r"(?!\w|[.,:]\d|%)",
+    re.IGNORECASE,
+)
+_INCIDENT = re.compile(r"(?<![\w-])(?:inc(?:ident)?[-_]\w++|inc\d\w*+)(?:-\w++)*+", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+
+
+def severities_in(text: str) -> frozenset[str]:
+    """Find severities: "P1", "SEV2" and spellings such as "sev-2", "Severity 2"."""
+    return frozenset(f"P{match['level']}" if match["p"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text))
+
+
+def without_severities(text: str) -> str:
+    """Take severities out, so that "Severity 2" is not read as a number."""
+    return _SEVERITY.sub(" ; ", text)
+
+
+def incident_ids_in(text: str) -> frozenset[str]:
+    """Find incident ids as written: ``inc_payments_20260306``, ``INC-2026-001``, ``INC12345``."""
+    found = set()
+    for match in _INCIDENT.finditer(text):
+        parts = match[0].split("-")
+        while len(parts) > 1 and not _DIGIT.search(parts[-1]):
+            parts.pop()  # "INC-7-related" names INC-7
+        name = "-".join(parts)
+        if _DIGIT.search(name) or name.lower().startswith("inc_"):
+            found.add(name)
+    return frozenset(found)
+
+
+def regions_in(text: str, regions: tuple[str, ...]) -> frozenset[str]:
+    """Find the named regions: whole words, case as listed; "U.S." and "USA" are "US"."""
+    spellings = _spellings(regions)
+    return frozenset(spellings[match[0]] for match in _region_pattern(regions).finditer(text))
+
+
+@lru_cache(maxsize=64)
+def _spellings(regions: tuple[str, ...]) -> dict[str, str]:
+    spellings = {"USA": "US", "U.S.A.": "US"} if "US" in regions else {}
+    for region in regions:
+        if region.isalpha() and region.isupper() and len(region) <= 3:
+            dotted = ".".join(region)
+            spellings |= {dotted: region, f"{dotted}.": region}
+    return spellings | {region: region for region in regions if region.strip()}
+
+
+@lru_cache(maxsize=64)
+def _region_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
+    names = sorted(_spellings(regions), key=lambda name: (-len(name), name))
+    # "US$5" is money.
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names)) or '(?!)'})(?![\w$]|[ ]\$)")

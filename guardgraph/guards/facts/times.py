@@ -1,0 +1,103 @@
+"""Dates, times of day and decades among the tokens of a text."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TypeAlias
+
+from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.units import MONTHS, UNITS, units_named
+from guardgraph.guards.facts.values import Mark, Quantity, Value
+
+__all__ = ["moment"]
+
+_DATE = re.compile(r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|-(?P<month>\d\d))|(\d\d?)([-/.])(\d\d?)\7(\d{4})")
+_CLOCK = re.compile(r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.\d++)?)?)?([ap]m)?", re.IGNORECASE)
+_DAY = re.compile(r"(\d\d?)(?:st|nd|rd|th)?")
+_YEAR = re.compile(r"[12]\d{3}")
+_DECADE = re.compile(r"((?:[12]\d)?\d0)(s?)")
+
+_Moment: TypeAlias = tuple[tuple[Value, ...], int]
+"""What it can mean, and the index of the token behind it."""
+
+
+def moment(tokens: list[Token], at: int) -> _Moment | None:
+    """Read a date, a time of day or a decade that begins at a token."""
+    return _date(tokens, at) or _clock(tokens, at) or _decade(tokens, at)
+
+
+def _date(tokens: list[Token], at: int) -> _Moment | None:
+    text = tokens[at].text
+    if match := _DATE.fullmatch(text):
+        readings = tuple(Mark("date", date) for date in sorted(_numeric_dates(match)))
+        return (readings, at + 1) if readings else None
+    day, end = _day(text), at + 1
+    if day is None:
+        month, end = _month(tokens, at)
+        day = _day(tokens[end].text) if month else None
+        end += day is not None
+    else:
+        month, end = _month(tokens, end + (tokens[end].text == "of"))
+    if month is None:
+        return None
+    comma = tokens[end].text in (",", "of")
+    year = int(tokens[end + comma].text) if _YEAR.fullmatch(tokens[end + comma].text) else None
+    if year is not None:
+        return (Mark("date", (year, month, day)),), end + comma + 1
+    if day is None or units_named(tokens[end].text):
+        return None
+    return (Mark("date", (None, month, day)),), end
+
+
+def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int, int | None]]:
+    if match["y"]:
+        day = int(match["d"]) if match["d"] else None
+        dates = {(int(match["y"]), int(match["m"] or match["month"]), day)}
+    else:
+        one, other, year = int(match[6]), int(match[8]), int(match[9])
+        dates = {(year, one, other), (year, other, one)}
+    return {(year, month, day) for year, month, day in dates if 1 <= month <= 12 and (day is None or 1 <= day <= 31)}
+
+
+def _day(text: str) -> int | None:
+    match = _DAY.fullmatch(text)
+    return int(match[1]) if match and 1 <= int(match[1]) <= 31 else None
+
+
+def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:
+    text = tokens[at].text
+    if text in ("may", "march", "mar"):
+        return None, at
+    month = MONTHS.get(text.lower())
+    return month, at + 1 + (month is not None and tokens[at + 1].text == ".")
+
+
+def _clock(tokens: list[Token], at: int) -> _Moment | None:
+    match = _CLOCK.fullmatch(tokens[at].text)
+    if match is None:
+        return None
+    hour, minute, second = int(match[1]), int(match[2] or 0), int(match[3] or 0)
+    end, half = at + 1, (match[4] or "").lower()
+    if not half and tokens[end].text.lower() in ("am", "pm"):
+        end, half = end + 1, tokens[end].text.lower()
+    if minute > 59 or second > 59 or hour > (12 if half else 23) or not (half or match[2]):
+        return None
+    if half:
+        hours = [hour % 12 + (12 if half == "pm" else 0)]
+    else:
+        hours = [hour, hour + 12] if 1 <= hour <= 11 and len(match[1]) == 1 else [hour]
+    return tuple(Mark("clock", (each * 60 + minute) * 60 + second) for each in hours), end
+
+
+def _decade(tokens: list[Token], at: int) -> _Moment | None:
+    match = _DECADE.fullmatch(tokens[at].text)
+    if match is None:
+        return None
+    number = int(match[1])
+    decade = Mark("decade", number // 10)
+    if match[2]:
+        return (decade, Quantity(Fraction(number), UNITS["s"][0])), at + 1
+    if tokens[at + 1].text in ("'", "’") and tokens[at + 2].text == "s":
+        return (decade,), at + 3
+    return None

@@ -1,0 +1,127 @@
+"""JSON text in and out, for values that nobody has judged yet.
+
+What comes from a model, a tool or a user may hold integers of a thousand digits, NaN, lone surrogates or nesting
+without end; each of them breaks a checkpointer or a parser somewhere. These functions turn any value into text and any
+text into a value that is safe to keep, without making a wrong value look right.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from guardgraph.state.json import JsonValue
+
+__all__ = ["MAX_DEPTH", "NotJson", "excerpt", "json_problem", "json_text", "parse_json", "storable"]
+
+MAX_DEPTH = 64
+"""Levels of nesting that a value may have; LangGraph's serialisation fails at about 300."""
+
+_INT_LIMIT = 2**63
+_NEITHER = math.nan
+"""Stands for what JSON cannot say: no guard takes it for a string, a list, an object or a whole number."""
+
+
+class NotJson(ValueError):
+    """The text is no JSON, or nested so deeply that nobody can have meant it."""
+
+
+def json_text(value: object) -> str:
+    """Return any value as ASCII JSON text; what JSON cannot say becomes NaN."""
+    return json.dumps(_legible(value, MAX_DEPTH))
+
+
+def parse_json(text: str) -> JsonValue:
+    """Return the value of a JSON text, safe to keep in a state.
+
+    Whole numbers beyond 64 bits become floats and lone surrogates U+FFFD, which no guard takes for something valid
+    that was not.
+
+    Raises:
+        NotJson: the text is no JSON, or nested deeper than can be read.
+    """
+    try:
+        return _legible(json.loads(text, parse_int=_int), MAX_DEPTH)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)[:200]) from None
+
+
+def _int(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 20 else float(digits)
+
+
+def _legible(value: object, depth: int) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int):
+        return int(value) if -_INT_LIMIT <= value < _INT_LIMIT else _float(value)
+    if isinstance(value, float):
+        return float(value)
+    if depth > 0 and isinstance(value, Mapping):
+        return {_text(str(key)): _legible(item, depth - 1) for key, item in value.items()}
+    if depth > 0 and isinstance(value, list | tuple):
+        return [_legible(item, depth - 1) for item in value]
+    return _NEITHER
+
+
+def _float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _text(value: str) -> str:
+    if value.isascii():
+        return str(value)
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def storable(value: JsonValue) -> JsonValue:
+    """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
+    return _named(_legible(value, MAX_DEPTH))
+
+
+def _named(value: JsonValue) -> JsonValue:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _named(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_named(item) for item in value]
+    return value
+
+
+def json_problem(value: object, depth: int = MAX_DEPTH) -> str | None:
+    """Say why a value is no plain JSON that can be stored, None when it is."""
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return None if value.isascii() or _text(value) == value else "a text with lone surrogates"
+    if isinstance(value, int):
+        return None if -_INT_LIMIT <= value < _INT_LIMIT else "a whole number of more than 64 bits"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"the number {value}"
+    if isinstance(value, dict | list) and depth == 0:
+        return f"more than {MAX_DEPTH} levels of nesting"
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            return "an object with keys that are no strings"
+        return _first_problem([*value, *value.values()], depth)
+    if isinstance(value, list):
+        return _first_problem(value, depth)
+    return f"a {type(value).__name__}"
+
+
+def _first_problem(items: list[Any], depth: int) -> str | None:
+    return next((problem for item in items if (problem := json_problem(item, depth - 1))), None)
+
+
+def excerpt(value: object, limit: int = 120) -> str:
+    """Show a value in a message, cut to `limit` characters."""
+    text = value if isinstance(value, str) else json_text(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

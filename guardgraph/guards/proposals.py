@@ -1,0 +1,146 @@
+"""What comes back from a model or a tool, as the text that the state keeps until a guard has read it.
+
+An outcome has one of three forms: a `text` that a model wrote, a `value` that a Runnable or a tool returned, or a
+`failure`. All three travel as one JSON text, so that nothing odd in them can break a checkpointer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from guardgraph.guards.plain import NotJson, excerpt, json_text, parse_json
+from guardgraph.guards.stop import Stop
+from guardgraph.state.json import JsonObject, JsonValue
+
+__all__ = ["Outcome", "Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one call brought back, before anybody judged it."""
+
+    form: Literal["text", "value", "failure"]
+    content: JsonValue
+    """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
+    about: JsonObject = field(default_factory=dict)
+    """What history keeps of a proposal: proposer, prompt, usage."""
+
+    def packed(self) -> str:
+        """Return the JSON text that goes into a raw channel."""
+        return json_text([self.form, self.content, self.about])
+
+    @classmethod
+    def unpacked(cls, packed: str) -> Outcome:
+        """Read a raw channel.
+
+        Raises:
+            NotJson: the channel holds something that `packed` did not write.
+        """
+        form, content, about = parse_json(packed)
+        return cls(form, content, about)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposal that arrived: a value nobody has validated, and where it came from."""
+
+    value: JsonValue
+    text: str | None
+    """The model's own text; None when a Runnable returned the value."""
+    about: JsonObject
+    unreadable: bool = False
+    """Whether the text is no JSON."""
+
+    @property
+    def raw(self) -> JsonValue:
+        """What stops show as evidence: the value, or the text where it is no JSON."""
+        return self.text if self.unreadable else self.value
+
+
+def proposal(packed: str) -> Proposal:
+    """Read a proposal; a model's text that is no JSON has the value None.
+
+    Args:
+        packed: what a propose node wrote.
+
+    Raises:
+        Stop: the model failed (``llm_…``).
+    """
+    outcome = Outcome.unpacked(packed)
+    if outcome.form == "failure":
+        raise Stop(outcome.content["reason"], details=outcome.content["details"])
+    if outcome.form == "value":
+        return Proposal(outcome.content, None, outcome.about)
+    try:
+        return Proposal(parse_json(outcome.content), outcome.content, outcome.about)
+    except NotJson:
+        return Proposal(None, outcome.content, outcome.about, unreadable=True)
+
+
+def proposed_object(packed: str) -> Proposal:
+    """Read a proposal whose fields a guard judges with the pattern's own reasons.
+
+    Raises:
+        Stop: ``llm_invalid_json`` for a model's text that is no JSON object, other ``llm_…`` when it failed.
+    """
+    given = proposal(packed)
+    if given.text is not None and not isinstance(given.value, dict):
+        raise Stop("llm_invalid_json", details={"text": excerpt(given.text)})
+    return given
+
+
+def proposed_text(packed: str, name: str, lists: tuple[str, ...] = ()) -> Proposal:
+    """Read a proposal that carries a text, as an answer, a draft and a revision do.
+
+    A value that a Runnable returned passes as it is: the pattern's own guard judges it.
+
+    Args:
+        packed: what a propose node wrote.
+        name: the field that holds the text.
+        lists: fields that hold lists of strings.
+
+    Raises:
+        Stop: ``llm_invalid_json``, ``llm_invalid_schema``, ``llm_empty``, or other ``llm_…`` when the model failed.
+    """
+    given = proposed_object(packed)
+    if given.text is not None:
+        check_text(given.value, name, lists)
+    return given
+
+
+def check_text(value: JsonValue, name: str, lists: tuple[str, ...] = ()) -> None:
+    """Check that a value is an object with a text under `name` and lists of strings under `lists`.
+
+    Raises:
+        Stop: ``llm_invalid_schema`` or ``llm_empty``.
+    """
+    fields = value if isinstance(value, dict) else {}
+    wrong = [] if isinstance(fields.get(name), str) else [name]
+    wrong += [key for key in lists if not _is_list_of_strings(fields.get(key))]
+    if wrong:
+        raise Stop("llm_invalid_schema", details={"fields": wrong, "given": excerpt(value)})
+    if not fields[name].strip():
+        raise Stop("llm_empty", details={"field": name})
+
+
+def _is_list_of_strings(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def found(packed: str, tool: str) -> JsonValue:
+    """Read what a tool returned.
+
+    Args:
+        packed: what an act node wrote.
+        tool: the tool's name in the catalogue.
+
+    Raises:
+        Stop: ``tool_invalid_output:<tool>`` when it raised, ``max_seconds`` when it outlasted the run's time.
+    """
+    outcome = Outcome.unpacked(packed)
+    if outcome.form != "failure":
+        return outcome.content
+    if outcome.content["reason"] == "max_seconds":
+        raise Stop("max_seconds", details=outcome.content["details"])
+    raise Stop(f"tool_invalid_output:{tool}", details=outcome.content["details"])

@@ -1,0 +1,66 @@
+"""Whether an answer rests on the notes that it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from guardgraph.guards.facts import facts_in_text, unsupported
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.state.json import JsonValue
+from guardgraph.state.research import Note, ResearchAnswer
+
+__all__ = ["check_answer_facts", "cited_notes", "parse_research_answer"]
+
+
+def parse_research_answer(
+    answer: JsonValue, citations: JsonValue, *, notes: Sequence[Note], max_answer_chars: int
+) -> ResearchAnswer:
+    """Read an answer.
+
+    Args:
+        answer: the proposed text.
+        citations: the proposed note ids.
+        notes: the verified notes.
+        max_answer_chars: how long the text may be, stripped.
+
+    Returns:
+        The text, stripped, and every cited id once, in the order of the proposal.
+
+    Raises:
+        Stop: ``invalid_answer:empty|too_long|citations|citation_unknown``, the last with the sorted
+            `invalid_citations`.
+    """
+    if not isinstance(answer, str) or not answer.strip():
+        raise Stop("invalid_answer:empty")
+    if len(answer.strip()) > max_answer_chars:
+        raise Stop("invalid_answer:too_long")
+    if not citations or not isinstance(citations, list) or any(not isinstance(item, str) for item in citations):
+        raise Stop("invalid_answer:citations")
+    unknown = set(citations) - {note["id"] for note in notes}
+    if unknown:
+        raise Stop("invalid_answer:citation_unknown", invalid_citations=sorted(map(shown_name, unknown)))
+    return ResearchAnswer(answer=answer.strip(), citations=list(dict.fromkeys(citations)))
+
+
+def cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
+    """Return the notes that are cited, in the order of the notes."""
+    return [note for note in notes if note["id"] in citations]
+
+
+def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str]) -> None:
+    """Check that the answer's facts are in the claims or quotes of the notes that it cites.
+
+    Args:
+        answer: the answer of `parse_research_answer`.
+        notes: the verified notes.
+        regions: region names to watch for.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
+    """
+    licence = facts_in_text("", regions=regions)
+    for note in cited_notes(notes, answer["citations"]):
+        for text in (note["claim"], note["quote"]):
+            licence |= facts_in_text(text, regions=regions)
+    if missing := unsupported(facts_in_text(answer["answer"], regions=regions), licence):
+        raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())

@@ -1,0 +1,139 @@
+"""What a URL is, and whether it may be read.
+
+URLs are read as browsers read them (the WHATWG URL standard, https://url.spec.whatwg.org), so that what is
+judged here is what a reader will fetch, however the URL was spelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from urllib.parse import unquote_plus
+
+from ada_url import URL
+
+from guardgraph.guards.plain import excerpt
+
+__all__ = ["dedupe", "denial", "identity", "normal_host"]
+
+TRACKING_PREFIXES = ("utm_", "mtm_")
+"""Beginnings of the campaign parameters of Google Analytics and Matomo."""
+
+TRACKING_PARAMETERS = frozenset(
+    {
+        *("gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "srsltid", "_ga", "_gl"),  # Google
+        *("fbclid", "igsh", "igshid"),  # Meta
+        *("msclkid", "twclid", "ttclid", "li_fat_id", "epik"),  # Microsoft, X, TikTok, LinkedIn, Pinterest
+        *("yclid", "ysclid", "_openstat"),  # Yandex
+        *("mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "vero_id", "__s"),  # newsletters
+        *("oly_anon_id", "oly_enc_id", "wickedid", "rb_clickid"),
+        *("ref", "ref_src", "ref_url"),
+    }
+)
+"""Query parameters that say where a reader came from, not what is read.
+
+The contract's, and ids of clicks and mailings; browsers and filter lists such as AdGuard's "URL Tracking
+Protection" (https://github.com/AdguardTeam/AdguardFilters) strip them for the same reason.
+"""
+
+SHOWN_URL_CHARS = 200
+"""Characters of a dropped URL that a result repeats."""
+
+
+def identity(url: object) -> str | None:
+    """Return the one spelling under which a URL counts as itself.
+
+    Lower-case host (internationalised names as punycode), no fragment, no default port, no slash at the end
+    of the path, no tracking parameters; the other parameters stay as they are, in their order.
+
+    Args:
+        url: anything that a search returned.
+
+    Returns:
+        The spelling, which is its own identity; None for what is no absolute URL with a host.
+    """
+    parsed = _parsed(url)
+    if parsed is None:
+        return None
+    password = f":{parsed.password}" if parsed.password else ""
+    userinfo = f"{parsed.username}{password}@" if parsed.username or password else ""
+    # The standard lowers the hosts of http and its kin only.
+    host = parsed.host.lower()
+    path = parsed.pathname.rstrip("/")
+    return f"{parsed.protocol}//{userinfo}{host}{path}{_without_tracking(parsed.search)}"
+
+
+def dedupe(urls: Sequence[object], *, max_urls: int) -> tuple[list[str], list[str]]:
+    """Keep every URL once.
+
+    Args:
+        urls: what a search returned, best first.
+        max_urls: how many may survive.
+
+    Returns:
+        The identities in the order of their first appearance, at most `max_urls`; and what was dropped as no
+        absolute URL with a host, each as text of at most 200 characters.
+    """
+    identities = [(url, identity(url)) for url in urls]
+    survivors = dict.fromkeys(known for _, known in identities if known is not None)
+    dropped = [excerpt(url, SHOWN_URL_CHARS) for url, known in identities if known is None]
+    return list(survivors)[:max_urls], dropped
+
+
+def denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
+    """Say why a URL may not be read.
+
+    A host is on a list when it is exactly one of its names; ``example.com.`` and ``www.example.com`` are
+    other hosts than ``example.com``.
+
+    Args:
+        url: an identity.
+        policy: hosts that may be asked for.
+        execution: hosts that may be read now.
+
+    Returns:
+        ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_policy`` or ``_execution``, the first that
+        holds; None when the URL may be read.
+    """
+    parsed = _parsed(url)
+    if parsed is None or parsed.protocol not in {"http:", "https:"}:
+        return "source_denied_scheme"
+    if parsed.username or parsed.password:
+        return "source_denied_userinfo"
+    if parsed.port:
+        return "source_denied_port"
+    if not _listed(parsed.hostname, policy):
+        return "source_denied_policy"
+    if not _listed(parsed.hostname, execution):
+        return "source_denied_execution"
+    return None
+
+
+def normal_host(name: str) -> str | None:
+    """Return a host's name as URLs carry it, lower-case and punycode; None for what names no host."""
+    parsed = _parsed(f"https://{name}")
+    return parsed.hostname if parsed is not None and parsed.href == f"https://{parsed.hostname}/" else None
+
+
+def _parsed(url: object) -> URL | None:
+    """Parse an absolute URL with a host; a text with lone surrogates is none (UnicodeEncodeError)."""
+    if not isinstance(url, str):
+        return None
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return None
+    return parsed if parsed.hostname else None
+
+
+def _without_tracking(search: str) -> str:
+    kept = "&".join(item for item in search[1:].split("&") if not _tracks(item))
+    return f"?{kept}" if kept else ""
+
+
+def _tracks(parameter: str) -> bool:
+    name = unquote_plus(parameter.partition("=")[0]).lower()
+    return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
+
+
+def _listed(host: str, names: Collection[str]) -> bool:
+    return any(normal_host(name) == host for name in names)

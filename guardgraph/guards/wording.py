@@ -1,0 +1,92 @@
+"""What counts as the same text and as a word, in any script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = ["Word", "has_phrase", "normalised", "words"]
+
+_APOSTROPHES = "'’ʼ＇"
+_NUMBER_POINTS = ".,"
+_UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x31F0, 0x9FFF),  # Katakana extensions, Chinese characters
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),  # half-width Katakana
+    (0x20000, 0x3FFFF),
+)
+"""Scripts that put no blanks between words: each of their characters counts as a word."""
+
+_WORD = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
+"""A word in the letters of `_kind`: apostrophes hold words together, points only digits."""
+
+_LONGEST_FOLDED = 256
+"""Characters. Unicode normalisation takes quadratic time on endless accents; no phrase is as long."""
+
+
+class Word(NamedTuple):
+    """A word of a text."""
+
+    key: str
+    """What is compared: case, compatibility forms, apostrophes and invisible characters are gone."""
+    start: int
+    end: int
+
+
+def normalised(text: str) -> str:
+    """Return a text with every run of white space as one blank and none at its ends."""
+    return " ".join(text.split())
+
+
+def words(text: str) -> list[Word]:
+    """Read a text as words; punctuation stands between them.
+
+    Letters, digits, accents and underscores make a word, and so do the parts that an apostrophe joins
+    (``don't``) and the digits of one number (``3.4``). In scripts without blanks every character is a word.
+
+    Returns:
+        The words in order, with their places in the text.
+    """
+    kinds = "".join(map(_kind, text))
+    found = (Word(_folded(text[match.start() : match.end()]), *match.span()) for match in _WORD.finditer(kinds))
+    return [word for word in found if word.key]
+
+
+def has_phrase(text: str, phrase: str) -> bool:
+    """Say whether the words of a phrase stand in a text, one after the other, as whole words."""
+    return _run(phrase) in _run(text)
+
+
+def _run(text: str) -> str:
+    # A key holds no line break, so line breaks can mark where words begin and end.
+    return "".join(f"\n{word.key}\n" for word in words(text))
+
+
+@lru_cache(maxsize=4096)
+def _kind(char: str) -> str:
+    category = unicodedata.category(char)
+    if category[0] == "M" or category == "Cf":
+        return "m"
+    if char in _APOSTROPHES:
+        return "a"
+    if char in _NUMBER_POINTS:
+        return "p"
+    if char.isdecimal():
+        return "d"
+    if not char.isalnum() and char != "_":
+        return " "
+    return "u" if any(first <= ord(char) <= last for first, last in _UNSPACED) else "w"
+
+
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.replace("'", "").lower().strip("_")
+    plain = unicodedata.normalize("NFKC", word[:_LONGEST_FOLDED]) + word[_LONGEST_FOLDED:]
+    visible = (char for char in plain if char not in _APOSTROPHES and unicodedata.category(char) != "Cf")
+    return "".join(visible).casefold().strip("_")

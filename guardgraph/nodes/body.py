@@ -1,0 +1,81 @@
+"""What a node body is: a function of the state and the run that returns what to write.
+
+A body that needs something from outside yields a `Call` and is sent back the `Outcome`; how the call is made, under
+which deadline, sync or async, is none of its business. A guard's body returns a `Pass` or raises a `Stop`; any other
+body returns a dictionary of channels. A propose or act body that may not go on raises a `Stop` too: the guard behind
+it carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeAlias
+
+from langchain_core.runnables import Runnable
+
+from guardgraph.guards.proposals import Outcome
+from guardgraph.state.json import JsonObject
+from guardgraph.state.settings import BudgetT, PolicyT
+
+__all__ = ["Body", "Call", "Outside", "Pass", "Run", "Step", "Steps", "Writes"]
+
+Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
+"""What may be called from a body: a Runnable, or a function of one dictionary."""
+
+Writes: TypeAlias = "Mapping[str, Any]"
+"""Channels and their new values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to a proposer or a tool."""
+
+    kind: Literal["proposer", "tool"]
+    target: Outside
+    request: JsonObject
+    """What the other side sees, and all that it sees."""
+    about: JsonObject = field(default_factory=dict)
+    """What is known of the proposer before it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Generic[PolicyT, BudgetT]):
+    """What a body knows of the run beside the state, read anew at every node, so that a resume is judged anew."""
+
+    policy: PolicyT
+    """The deployment's policy, tightened by the run's context."""
+    budget: BudgetT
+    """The deployment's budget, tightened by the run's context."""
+    context_budget: BudgetT | None = None
+    """The budget in the run's context, for what a request may raise, but never above it."""
+    spent_seconds: float = 0.0
+    """Active time of the run before this node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A completed step of the run, as monitoring and audit see it; the grammar numbers and times it."""
+
+    trace: JsonObject
+    """Numbers and names, `phase` first."""
+    history: JsonObject
+    """Content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A guard lets the run go on."""
+
+    writes: Writes = field(default_factory=dict)
+    to: str | None = None
+    """The next node; needed when the guard has more than one way on."""
+    steps: tuple[Step, ...] = ()
+    """The steps that this guard completes."""
+
+
+Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]
+"""``(state, run) -> Writes | Pass``, or a generator that yields `Call` and returns one of them."""
+
+Steps: TypeAlias = Generator[Call, Outcome, Any]
+"""A body at work."""

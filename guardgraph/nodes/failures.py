@@ -1,0 +1,260 @@
+"""What a model call raises or returns instead of a proposal, as stop reasons of the contract.
+
+Errors are recognised by their classes and status codes, never by their wording. Classes of other libraries
+are looked up among the modules already loaded: a provider that raises one has loaded it, and nothing is
+imported for the sake of a comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langgraph.errors import GraphBubbleUp
+
+from guardgraph.state.errors import GuardgraphError
+from guardgraph.state.json import JsonObject
+
+__all__ = ["Failure", "message_failure", "message_text", "model_failure", "usage_of"]
+
+Failure: TypeAlias = tuple[str, JsonObject]
+"""A stop reason and its details."""
+
+MESSAGE_LIMIT = 200
+"""Characters of a provider's message that details repeat."""
+
+_NO_FAILURES = (GraphBubbleUp, GuardgraphError, AssertionError, MemoryError)
+"""Exceptions that no server can cause: LangGraph's control flow, our own, a failed test, a full machine."""
+
+_CLASSES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
+    (
+        "llm_timeout",
+        "timeout",
+        (
+            "langchain_core.exceptions:ModelTimeoutError",
+            "openai:APITimeoutError",
+            "httpx:TimeoutException",
+            "httpx2:TimeoutException",
+            "builtins:TimeoutError",
+        ),
+    ),
+    (
+        "llm_timeout",
+        "connection",
+        (
+            "langchain_core.exceptions:ModelConnectionError",
+            "openai:APIConnectionError",
+            "httpx:TransportError",
+            "httpx2:TransportError",
+            "builtins:ConnectionError",
+            "socket:gaierror",
+            "ssl:SSLError",
+        ),
+    ),
+    ("llm_rate_limited", None, ("langchain_core.exceptions:ModelRateLimitError",)),
+    (
+        "llm_auth",
+        None,
+        (
+            "langchain_core.exceptions:ModelAuthenticationError",
+            "langchain_core.exceptions:ModelPermissionDeniedError",
+        ),
+    ),
+    ("llm_unavailable", None, ("langchain_core.exceptions:ModelAPIError",)),
+    ("llm_truncated", None, ("openai:LengthFinishReasonError",)),
+    ("llm_content_filter", None, ("openai:ContentFilterFinishReasonError",)),
+    ("llm_refused", None, ("langchain_openai.chat_models.base:OpenAIRefusalError",)),
+)
+"""Reason, cause and the classes that mean it; the first match holds: a timeout is a connection error too."""
+
+_ENDINGS = {
+    "length": "llm_truncated",
+    "max_tokens": "llm_truncated",
+    "max_output_tokens": "llm_truncated",
+    "content_filter": "llm_content_filter",
+    "safety": "llm_content_filter",
+    "refusal": "llm_refused",
+}
+"""Words for an unfinished answer, in lower case: OpenAI (chat completions, responses), Anthropic, Google."""
+
+_SECRET_HEADERS = ("authorization", "api-key", "x-api-key")
+_KEY_LIKE = re.compile(r"\bsk-[\w-]{8,}|\bBearer\s+\S+", re.IGNORECASE)
+_SHORTEST_SECRET = 8
+
+
+def model_failure(error: BaseException) -> Failure | None:
+    """Say which stop reason an exception of a model call is.
+
+    Args:
+        error: what the call raised.
+
+    Returns:
+        The reason and details: ``type`` (the exception's class), ``message`` (at most 200 characters, without
+        keys), for ``llm_timeout`` ``cause`` (``timeout`` or ``connection``), and, where known, ``status``
+        (HTTP) and ``usage`` (tokens). None for what is no failure of a model: everything that is no
+        `Exception` (a cancelled task, Ctrl-C), LangGraph's own control flow, guardgraph's own errors, failed
+        assertions (an exhausted script in a test), exhausted memory. The caller decides about these; they are
+        to be raised.
+    """
+    if not isinstance(error, Exception) or isinstance(error, _NO_FAILURES):
+        return None
+    status = _status(error)
+    reason, cause = _by_class(error) or (_by_status(error, status), None)
+    usage = _completion_usage(error)
+    details: JsonObject = {"type": type(error).__name__, "message": _message(error)}
+    details |= {"cause": cause} if cause else {}
+    details |= {"status": status} if status is not None else {}
+    details |= {"usage": usage} if usage else {}
+    return reason, details
+
+
+def _by_class(error: Exception) -> tuple[str, str | None] | None:
+    for reason, cause, paths in _CLASSES:
+        if any(isinstance(error, known) for known in map(_loaded_class, paths) if known is not None):
+            return reason, cause
+    return None
+
+
+def _loaded_class(path: str) -> type | None:
+    module, _, name = path.partition(":")
+    return getattr(sys.modules.get(module), name, None)
+
+
+def _by_status(error: Exception, status: int | None) -> str:
+    if getattr(error, "code", None) == "content_filter":  # Azure filters a prompt with a 400
+        return "llm_content_filter"
+    if status == 429:
+        return "llm_rate_limited"
+    if status in (401, 403):
+        return "llm_auth"
+    return "llm_unavailable" if status is not None and status >= 500 else "llm_bad_response"
+
+
+def _status(error: Exception) -> int | None:
+    for holder in (error, getattr(error, "response", None)):
+        status = getattr(holder, "status_code", None)
+        if isinstance(status, int):
+            return int(status)
+    return None
+
+
+def _completion_usage(error: Exception) -> dict[str, int] | None:
+    usage = getattr(getattr(error, "completion", None), "usage", None)
+    return _whole_numbers(
+        {
+            "input_tokens": getattr(usage, "prompt_tokens", None),
+            "output_tokens": getattr(usage, "completion_tokens", None),
+            "total_tokens": getattr(usage, "total_tokens", None),
+        }
+    )
+
+
+def _whole_numbers(counts: dict[str, Any]) -> dict[str, int] | None:
+    return {
+        name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)
+    } or None
+
+
+def _message(error: Exception) -> str:
+    text = str(error)
+    for secret in _secrets(error):
+        text = text.replace(secret, "[key]")
+    return _cut(_KEY_LIKE.sub("[key]", text))
+
+
+def _cut(text: str) -> str:
+    return " ".join(text.split())[:MESSAGE_LIMIT]
+
+
+def _secrets(error: Exception) -> Iterator[str]:
+    """Yield what the request was signed with: servers like to repeat a key that they refuse."""
+    for holder in (error, getattr(error, "response", None)):
+        try:
+            headers = holder.request.headers  # type: ignore[union-attr]
+        except (AttributeError, RuntimeError):  # httpx raises RuntimeError where no request is known
+            continue
+        for name in _SECRET_HEADERS:
+            secret = str(headers.get(name, "")).rpartition(" ")[2]
+            if len(secret) >= _SHORTEST_SECRET:
+                yield secret
+
+
+def message_failure(message: BaseMessage) -> Failure | None:
+    """Say which stop reason a model's message is, None for one that can be read.
+
+    Args:
+        message: what the model returned.
+
+    Returns:
+        ``llm_refused`` with the refusal's text, ``llm_truncated`` or ``llm_content_filter`` with the finish
+        reason, as reason and details (``type``, ``message``, ``usage`` where known).
+    """
+    refusal = _refusal(message)
+    ending = _ending(message)
+    if refusal is not None:
+        reason, text = "llm_refused", refusal
+    elif ending is not None:
+        reason, text = _ENDINGS[ending], f"finish reason: {ending}"
+    else:
+        return None
+    usage = usage_of(message)
+    details: JsonObject = {"type": type(message).__name__, "message": _cut(text)}
+    return reason, details | ({"usage": usage} if usage else {})
+
+
+def _refusal(message: BaseMessage) -> str | None:
+    said = [message.additional_kwargs.get("refusal")]
+    for block in _blocks(message):
+        inner = block.get("value") if block.get("type") == "non_standard" else block
+        said.append(inner.get("refusal") if isinstance(inner, dict) else None)
+    return next((text for text in said if isinstance(text, str) and text), None)
+
+
+def _ending(message: BaseMessage) -> str | None:
+    metadata = message.response_metadata
+    incomplete = metadata.get("incomplete_details")
+    words = [metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
+    words.append(incomplete.get("reason") if isinstance(incomplete, dict) else None)
+    endings = [word.lower() for word in words if isinstance(word, str)]
+    return next((word for word in endings if word in _ENDINGS), None)
+
+
+def _blocks(message: BaseMessage) -> list[dict[str, Any]]:
+    content = message.content
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def message_text(message: BaseMessage) -> str:
+    """Return a message's text: its content, its blocks of text, or else the arguments of its first tool call.
+
+    LangChain makes a model without a JSON mode propose through a tool call; its arguments are the proposal.
+    """
+    text = message.content if isinstance(message.content, str) else _text_of_blocks(message)
+    return text if text.strip() else _tool_arguments(message) or text
+
+
+def _text_of_blocks(message: BaseMessage) -> str:
+    texts = [
+        block if isinstance(block, str) else block.get("text")
+        for block in message.content
+        if isinstance(block, str) or block.get("type") == "text"
+    ]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _tool_arguments(message: BaseMessage) -> str | None:
+    if not isinstance(message, AIMessage):
+        return None
+    if message.tool_calls:
+        return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+    return message.invalid_tool_calls[0]["args"] if message.invalid_tool_calls else None
+
+
+def usage_of(message: BaseMessage) -> dict[str, int] | None:
+    """Return what a message cost (input_tokens, output_tokens, total_tokens), None where unknown."""
+    usage = getattr(message, "usage_metadata", None) or {}
+    return _whole_numbers({name: usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")})

@@ -1,0 +1,1 @@
+"""The proposers that need no model, no network and no key: deterministic rules, and honest about it."""

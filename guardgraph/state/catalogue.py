@@ -1,0 +1,127 @@
+"""The stop-reason catalogue: a closed list of why a run can end, typed, one entry a reason and phase list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["SUCCESS", "Catalogue", "StopReason", "common_reasons"]
+
+SUCCESS = "success"
+"""The stop reason of a run that ended well."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopReason:
+    """Why a run can stop.
+
+    `reason` may end in one placeholder, such as ``source_denied:<name>``, which stands for any text.
+    """
+
+    reason: str
+    """As a program reads it in ``stop_reason``."""
+    family: str
+    """Which terminal node it ends in: ``stop_<family>``."""
+    phases: tuple[str, ...]
+    """Where a run can be when it stops so."""
+    meaning: str
+    """One sentence: what was found."""
+    advice: str
+    """One sentence: what to do about it."""
+    defensive: bool = False
+    """Whether an earlier guard makes it unreachable in a whole run; its own guard still decides."""
+
+    @property
+    def stem(self) -> str | None:
+        """What stands before the placeholder, None where the reason has none."""
+        head, mark, _ = self.reason.partition("<")
+        return head if mark else None
+
+
+class Catalogue:
+    """The reasons of one pattern. A stop that is not in it cannot leave a guard.
+
+    Args:
+        pattern: the pattern's name, such as ``"rag"``.
+        phases: the pattern's phases in order; the first is where a malformed request stops.
+        reasons: every reason; each may be named once.
+
+    Raises:
+        ValueError: a reason stands twice, or names a phase that the pattern does not have.
+    """
+
+    def __init__(self, pattern: str, phases: Iterable[str], reasons: Iterable[StopReason]) -> None:
+        self.pattern = pattern
+        self.phases = tuple(phases)
+        self.reasons = tuple(reasons)
+        self._exact = {item.reason: item for item in self.reasons if item.stem is None}
+        self._stems = [(stem, item) for item in self.reasons if (stem := item.stem) is not None]
+        if len({item.reason for item in self.reasons}) != len(self.reasons):
+            raise ValueError(f"{pattern}: a stop reason stands twice in the catalogue")
+        for item in self.reasons:
+            if not item.phases or not set(item.phases) <= set(self.phases):
+                raise ValueError(f"{pattern}: {item.reason} names a phase outside {self.phases}")
+
+    def __iter__(self) -> Iterator[StopReason]:
+        return iter(self.reasons)
+
+    def __repr__(self) -> str:
+        return f"<Catalogue {self.pattern}: {len(self.reasons)} reasons>"
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families in the order of their first reason."""
+        return tuple(dict.fromkeys(item.family for item in self.reasons))
+
+    def find(self, reason: str) -> StopReason | None:
+        """Return the entry that a stop reason belongs to, None for one outside the catalogue."""
+        exact = self._exact.get(reason)
+        if exact is not None:
+            return exact
+        return next((item for stem, item in self._stems if reason.startswith(stem) and reason != stem), None)
+
+
+_MODEL_FAILURES = (
+    ("llm_timeout", "The model gave no answer in time, or could not be reached.", "Look at details, then try again or raise the timeout."),
+    ("llm_invalid_json", "The model's text is no JSON object.", "Use a model or mode that returns JSON."),
+    ("llm_rate_limited", "The provider refused with 429.", "Try again later or raise the provider's limit."),
+    ("llm_auth", "The provider refused the key (401 or 403).", "Check the key and what it may use."),
+    ("llm_unavailable", "The provider failed with 5xx.", "Try again later."),
+    ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
+    ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
+    ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),
+    ("llm_bad_response", "The provider sent something that is no model answer.", "Look at details; check the base URL and the model's name."),
+)  # fmt: skip
+
+_TEXT_FAILURES = (
+    ("llm_invalid_schema", "A field of the model's answer is missing or of the wrong type.", "Use a model that follows the schema in the prompt."),
+    ("llm_empty", "The model's text is blank.", "Try again or use another model."),
+)  # fmt: skip
+
+
+def common_reasons(
+    *,
+    phases: Iterable[str],
+    asking: Iterable[str] = (),
+    texts: Iterable[str] = (),
+    spending: Iterable[str] | None = None,
+) -> tuple[StopReason, ...]:
+    """Return the reasons that every pattern has.
+
+    Args:
+        phases: every phase of the pattern, in order.
+        asking: the phases in which a model is asked.
+        texts: those of them in which a model writes a text (answer, draft, revision).
+        spending: the phases whose first step spends time; every phase when None.
+    """
+    every = tuple(phases)
+    rows = [
+        StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
+        StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
+        StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details and report the defect."),
+    ]  # fmt: skip
+    if asking_phases := tuple(asking):
+        rows += [StopReason(name, "llm", asking_phases, meaning, advice) for name, meaning, advice in _MODEL_FAILURES]
+    if text_phases := tuple(texts):
+        rows += [StopReason(name, "llm", text_phases, meaning, advice) for name, meaning, advice in _TEXT_FAILURES]
+    return tuple(rows)

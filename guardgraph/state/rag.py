@@ -1,0 +1,180 @@
+"""The RAG agent's data: what goes in, what flows, what comes out, how it is configured, why it can stop."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.run import Result
+from guardgraph.state.settings import (
+    Allowlist,
+    Budget,
+    Check,
+    Context,
+    MaxFloat,
+    MaxInt,
+    MinFloat,
+    Settings,
+    Vocabulary,
+)
+
+__all__ = [
+    "RAG_REASONS",
+    "Candidate",
+    "CitationDetail",
+    "ContextChunk",
+    "Intent",
+    "RagAnswer",
+    "RagBudget",
+    "RagContext",
+    "RagInput",
+    "RagPolicy",
+    "RagResult",
+    "RagState",
+    "RagTask",
+    "Retrieval",
+]
+
+
+class RagInput(TypedDict):
+    """What a run is given."""
+
+    question: str
+
+
+class RagTask(TypedDict):
+    """The request, parsed."""
+
+    question: str
+
+
+class Intent(TypedDict):
+    """A validated retrieval intent; `sources` is absent when the model named none."""
+
+    kind: Literal["retrieve"]
+    query: str
+    top_k: int
+    sources: NotRequired[list[str]]
+
+
+class ContextChunk(TypedDict):
+    """A piece of a document with its relevance, 0..1."""
+
+    doc_id: str
+    source: str
+    title: str
+    section: str
+    updated_at: str
+    text: str
+    score: float
+
+
+Candidate = ContextChunk
+
+
+class Retrieval(TypedDict):
+    """The context that a retrieval was packed into."""
+
+    chunks: list[ContextChunk]
+    total_chars: int
+    rejected_low_score: int
+
+
+class CitationDetail(TypedDict):
+    """A cited chunk, as results show it."""
+
+    doc_id: str
+    title: str
+    section: str
+    updated_at: str
+    source: str
+    score: float
+
+
+class RagAnswer(TypedDict):
+    """A validated answer."""
+
+    answer: str
+    citations: list[str]
+    citation_details: list[CitationDetail]
+
+
+class RagState(TypedDict):
+    """The channels. `proposed_` and `found_` hold JSON text nobody has judged; `accepted_` what a guard let through."""
+
+    task: RagTask
+    proposed_intent: str
+    accepted_intent: Intent
+    planned_by: JsonObject
+    found_candidates: str
+    accepted_context: Retrieval
+    proposed_answer: str
+    accepted_answer: RagAnswer
+
+
+class RagResult(Result):
+    """What a run returns."""
+
+    answer: NotRequired[str]
+    citations: NotRequired[list[str]]
+    citation_details: NotRequired[list[CitationDetail]]
+    raw_intent: NotRequired[JsonValue]
+    intent: NotRequired[Intent]
+    invalid_citations: NotRequired[list[str]]
+    context_doc_ids: NotRequired[list[str]]
+    unsupported: NotRequired[list[str]]
+
+
+class RagPolicy(Settings):
+    """What the model may ask for, what the runtime will do now, and which checks run."""
+
+    allowed_sources_policy: Allowlist = ()
+    """Sources that the model may ask for."""
+    allowed_sources_execution: Allowlist = ()
+    """Sources that the runtime will read now."""
+    check_numbers: Check = True
+    """Numbers of an answer must stand in a cited chunk or in the question."""
+    known_regions: Vocabulary = ()
+    """Region names to watch for beside the built-in ones."""
+
+
+class RagBudget(Budget):
+    """How much one run may take."""
+
+    max_seconds: MaxFloat = 20.0
+    max_query_chars: MaxInt = 240
+    max_top_k: MaxInt = 6
+    max_context_chunks: MaxInt = 3
+    max_context_chars: MaxInt = 2200
+    min_chunk_score: MinFloat = 0.2
+
+
+RagContext = Context[RagPolicy, RagBudget]
+"""What one run may tighten."""
+
+PHASES = ("plan", "retrieve", "generate")
+
+RAG_REASONS = Catalogue(
+    "rag",
+    PHASES,
+    [
+        *common_reasons(phases=PHASES, asking=("plan", "generate"), texts=("generate",)),
+        StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects."),
+        StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve."),
+        StopReason("invalid_intent:query", "invalid_intent", ("plan",), "The query is missing, blank or no string.", "Look at raw_intent."),
+        StopReason("invalid_intent:top_k", "invalid_intent", ("plan",), "top_k is no whole number in 1..max_top_k.", "Look at raw_intent, or raise max_top_k."),
+        StopReason("invalid_intent:sources", "invalid_intent", ("plan",), "sources is no list, or an empty one.", "Look at raw_intent."),
+        StopReason("invalid_intent:source_item", "invalid_intent", ("plan",), "A source is blank or no string.", "Look at raw_intent."),
+        StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it."),
+        StopReason("invalid_intent:query_too_long", "invalid_intent", ("retrieve",), "The query is longer than max_query_chars.", "Raise max_query_chars, or ask for shorter queries."),
+        StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
+        StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates.", "Look at details; mend the retriever."),
+        StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids."),
+        StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites."),
+        StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported."),
+    ],
+)  # fmt: skip
+"""Why a RAG run can stop."""

@@ -1,0 +1,232 @@
+"""The Research agent's data: what goes in, what flows, what comes out, how it is configured, why it can stop."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.run import Result
+from guardgraph.state.settings import (
+    Allowlist,
+    Budget,
+    Check,
+    Context,
+    MaxFloat,
+    MaxInt,
+    Settings,
+    Vocabulary,
+)
+
+__all__ = [
+    "RESEARCH_REASONS",
+    "Issue",
+    "Note",
+    "Page",
+    "PlanStep",
+    "ResearchAnswer",
+    "ResearchBudget",
+    "ResearchContext",
+    "ResearchInput",
+    "ResearchPolicy",
+    "ResearchResult",
+    "ResearchState",
+    "ResearchTask",
+    "Sources",
+    "Verification",
+]
+
+
+class ResearchInput(TypedDict):
+    """What a run is given: `request` is ``{"request": {question, …}, "policy_hints": {…}}``."""
+
+    goal: str
+    request: JsonObject
+
+
+class ResearchTask(TypedDict):
+    """The request, parsed."""
+
+    goal: str
+    question: str
+    report_date: NotRequired[str]
+    region: NotRequired[str]
+    policy_hints: JsonObject
+
+
+class PlanStep(TypedDict):
+    """One step of a plan."""
+
+    id: str
+    action: str
+    args: JsonObject
+
+
+class Page(TypedDict):
+    """A page that was read. What is not known is an empty string."""
+
+    title: str
+    published_at: str
+    body: str
+
+
+class Note(TypedDict):
+    """A claim, and the words of a page that bear it out. What is not known is an empty string."""
+
+    id: str
+    claim: str
+    quote: str
+    url: str
+    title: str
+    published_at: str
+
+
+class Issue(TypedDict):
+    """What is wrong with one note."""
+
+    note: str
+    issue: str
+    unsupported: NotRequired[list[str]]
+
+
+class Verification(TypedDict):
+    """What the verification of the notes found."""
+
+    ok: bool
+    checked_notes: int
+    issues: list[Issue]
+
+
+class Sources(TypedDict):
+    """What became of the URLs that the search found."""
+
+    urls: list[str]
+    """Identities, each once."""
+    dropped_urls: list[str]
+    allowed_urls: list[str]
+    denied_sources: list[JsonObject]
+    failed_sources: list[JsonObject]
+
+
+class ResearchAnswer(TypedDict):
+    """An answer and the ids of the notes that it cites."""
+
+    answer: str
+    citations: list[str]
+
+
+class ResearchState(TypedDict):
+    """The channels. `proposed_` and `found_` hold JSON text nobody has judged; `accepted_` what a guard let through."""
+
+    task: ResearchTask
+    proposed_plan: str
+    accepted_plan: list[PlanStep]
+    accepted_query: str
+    found_hits: str
+    accepted_hits: list[JsonValue]
+    accepted_sources: Sources
+    found_pages: str
+    accepted_pages: dict[str, Page]
+    found_notes: str
+    accepted_notes: list[Note]
+    proposed_answer: str
+    accepted_answer: ResearchAnswer
+
+
+class ResearchResult(Result):
+    """What a run returns."""
+
+    answer: NotRequired[str]
+    citations: NotRequired[list[str]]
+    citation_details: NotRequired[list[JsonObject]]
+    aggregate: NotRequired[JsonObject]
+    dropped_urls: NotRequired[list[str]]
+    denied_sources: NotRequired[list[JsonObject]]
+    failed_sources: NotRequired[list[JsonObject]]
+    verification: NotRequired[Verification]
+    raw_plan: NotRequired[JsonValue]
+    invalid_citations: NotRequired[list[str]]
+    unsupported: NotRequired[list[str]]
+
+
+class ResearchPolicy(Settings):
+    """Which hosts the model may name, which the runtime will read now, and which checks run."""
+
+    allowed_domains_policy: Allowlist = (
+        "official-status.example.com",
+        "vendor.example.com",
+        "regulator.example.org",
+    )
+    """Hosts that may be asked for, exact."""
+    allowed_domains_execution: Allowlist = ("official-status.example.com", "vendor.example.com")
+    """Hosts that the runtime will read now, exact."""
+    check_numbers: Check = True
+    """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
+    check_quotes: Check = True
+    """A note's quote must stand in its page, word for word."""
+    known_regions: Vocabulary = ()
+    """Region names to watch for beside the built-in ones."""
+
+
+class ResearchBudget(Budget):
+    """How much one run may take."""
+
+    max_seconds: MaxFloat = 25.0
+    max_steps: MaxInt = 8
+    max_urls: MaxInt = 6
+    max_read_pages: MaxInt = 3
+    max_notes: MaxInt = 6
+    max_answer_chars: MaxInt = 850
+
+
+ResearchContext = Context[ResearchPolicy, ResearchBudget]
+"""What one run may tighten."""
+
+PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "synthesize")
+
+RESEARCH_REASONS = Catalogue(
+    "research",
+    PHASES,
+    [
+        *common_reasons(
+            phases=PHASES,
+            asking=("plan", "synthesize"),
+            texts=("synthesize",),
+            spending=("plan", "search", "read_extract", "synthesize"),
+        ),
+        StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt."),
+        StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps."),
+        StopReason("invalid_step:not_object", "invalid_plan", ("plan",), "A step is no object.", "Look at raw_plan."),
+        StopReason("invalid_step:id", "invalid_plan", ("plan",), "A step's id is blank or no string.", "Look at raw_plan."),
+        StopReason("invalid_step:action", "invalid_plan", ("plan",), "A step's action is blank or no string.", "Look at raw_plan."),
+        StopReason("invalid_step:args", "invalid_plan", ("plan",), "A step's args is no object.", "Look at raw_plan."),
+        StopReason("invalid_plan:step_sequence", "invalid_plan", ("plan",), "The actions are not the five of a research run in their order.", "Look at details: expected and received."),
+        StopReason("invalid_search:query", "invalid_search", ("search",), "The first step has no query.", "Look at raw_plan."),
+        StopReason("tool_invalid_output:search_sources", "tool", ("search",), "The search raised, or returned no list of hits.", "Look at details; mend the search."),
+        StopReason("no_sources_after_dedupe", "no_sources", ("dedupe",), "The search found no URL that can be read.", "Ask about something that the sources cover; look at dropped_urls."),
+        StopReason("tool_invalid_output:read_source", "tool", ("read_extract",), "The reader returned something that is no page. (A page that cannot be read is listed in failed_sources.)", "Look at details; mend the reader."),
+        StopReason("tool_invalid_output:extract_notes", "tool", ("read_extract",), "The extractor raised, or returned no list.", "Look at details; mend the extractor."),
+        StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
+        StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There are no notes.", "Look at the extractor.", defensive=True),
+        StopReason("invalid_notes:too_many", "invalid_notes", ("read_extract",), "There are more than max_notes notes.", "Raise max_notes, or take fewer notes."),
+        StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor."),
+        StopReason("invalid_notes:id", "invalid_notes", ("read_extract",), "A note's id is blank or no string.", "Mend the extractor."),
+        StopReason("invalid_notes:url", "invalid_notes", ("read_extract",), "A note's url is blank or no string.", "Mend the extractor."),
+        StopReason("invalid_notes:claim", "invalid_notes", ("read_extract",), "A note's claim is blank or no string.", "Mend the extractor."),
+        StopReason("invalid_notes:quote", "invalid_notes", ("read_extract",), "A note's quote is shorter than 20 characters or no string.", "Mend the extractor."),
+        StopReason("tool_invalid_output:verify_notes", "tool", ("verify",), "The notes or pages to verify are not what was read.", "Report the defect.", defensive=True),
+        StopReason("verification_failed:quote_too_short", "verification_failed", ("verify",), "A quote is shorter than 20 characters once white space is normalised.", "Look at verification; mend the extractor."),
+        StopReason("verification_failed:claim_missing", "verification_failed", ("verify",), "A claim says nothing.", "Look at verification; mend the extractor."),
+        StopReason("verification_failed:url_not_read", "verification_failed", ("verify",), "A note names a page that this run did not read.", "Look at verification; mend the extractor."),
+        StopReason("verification_failed:quote_not_in_source", "verification_failed", ("verify",), "A quote does not stand in its page, word for word.", "Look at verification; mend the extractor."),
+        StopReason("verification_failed:number_not_in_quote", "verification_failed", ("verify",), "A claim states a fact that its quote does not have.", "Look at verification; mend the extractor."),
+        StopReason("invalid_answer:empty", "invalid_answer", ("synthesize",), "The answer is blank or no string.", "Use another model."),
+        StopReason("invalid_answer:too_long", "invalid_answer", ("synthesize",), "The answer is longer than max_answer_chars.", "Raise max_answer_chars, or ask for less."),
+        StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites."),
+        StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations."),
+        StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported."),
+    ],
+)  # fmt: skip
+"""Why a Research run can stop."""

@@ -1,0 +1,246 @@
+"""The Self-critique agent's data: what goes in, what flows, what comes out, how it is configured, why it can stop."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.run import Result
+from guardgraph.state.settings import (
+    Allowlist,
+    Budget,
+    Check,
+    Context,
+    MaxFloat,
+    MaxInt,
+    MinFloat,
+    Settings,
+    Vocabulary,
+)
+
+__all__ = [
+    "SELF_CRITIQUE_REASONS",
+    "Audit",
+    "Critique",
+    "Decision",
+    "Draft",
+    "Patch",
+    "Risk",
+    "SelfCritiqueBudget",
+    "SelfCritiqueContext",
+    "SelfCritiqueInput",
+    "SelfCritiquePolicy",
+    "SelfCritiqueResult",
+    "SelfCritiqueState",
+    "SelfCritiqueTask",
+    "Severity",
+]
+
+Decision = Literal["approve", "revise", "escalate"]
+Severity = Literal["low", "medium", "high"]
+
+
+class SelfCritiqueInput(TypedDict):
+    """What a run is given."""
+
+    goal: str
+    incident_context: JsonObject
+
+
+class SelfCritiqueTask(TypedDict):
+    """The request, parsed."""
+
+    goal: str
+    incident_context: JsonObject
+    avoid_absolute_guarantees: bool
+    max_length_increase_pct: float | None
+    required_sections: list[str]
+
+
+class Draft(TypedDict):
+    """A draft that was let through; attempts count the calls that wrote it."""
+
+    text: str
+    attempts_used: int
+
+
+class Risk(TypedDict):
+    """Something that a critique finds wrong with a draft."""
+
+    type: str
+    note: str
+
+
+class Critique(TypedDict):
+    """A validated critique; texts are stripped."""
+
+    decision: Decision
+    severity: Severity
+    risks: list[Risk]
+    required_changes: list[str]
+    reason: str
+    high_risk: bool
+
+
+class Patch(TypedDict):
+    """A validated revision and what was measured on it."""
+
+    revised_answer: str
+    patch_similarity: float
+    """0..1, 3 digits."""
+    length_increase_pct: float
+    """Growth of the white-space-normalised text, in per cent, 2 digits."""
+
+
+class Audit(TypedDict):
+    """The difference between a draft and the final text; lengths are of the stripped texts, in characters."""
+
+    changed: bool
+    before_hash: str
+    after_hash: str
+    before_chars: int
+    after_chars: int
+    delta_chars: int
+    length_increase_pct: float
+    risks_count: int
+    required_changes_count: int
+    diff_excerpt: list[str]
+
+
+class SelfCritiqueState(TypedDict):
+    """The channels. `proposed_` holds JSON text nobody has judged; `accepted_` what a guard let through.
+
+    `rejected_` is what a guard sent back; only propose nodes and guards read it.
+    """
+
+    task: SelfCritiqueTask
+    proposed_draft: str
+    rejected_draft: str
+    accepted_draft: Draft
+    proposed_critique: str
+    accepted_critique: Critique
+    proposed_revision: str
+    rejected_revision: str
+    revision_attempts: int
+    accepted_revision: Patch
+    accepted_answer: str
+    accepted_audit: Audit
+
+
+class SelfCritiqueResult(Result):
+    """What a run returns."""
+
+    answer: NotRequired[str]
+    critique_decision: NotRequired[Decision]
+    severity: NotRequired[Severity]
+    risks: NotRequired[list[Risk]]
+    required_changes: NotRequired[list[str]]
+    audit: NotRequired[Audit]
+    raw_critique: NotRequired[JsonValue]
+    critique: NotRequired[Critique]
+    escalation_reason: NotRequired[str]
+    unsupported: NotRequired[list[str]]
+    claims: NotRequired[list[str]]
+    unapplied: NotRequired[list[str]]
+    not_enforceable: NotRequired[list[str]]
+    patch_similarity: NotRequired[float]
+    length_increase_pct: NotRequired[float]
+
+
+class SelfCritiquePolicy(Settings):
+    """What a critic may decide and name, what the runtime will carry out now, and which checks run."""
+
+    allowed_decisions_policy: Allowlist = ("approve", "revise", "escalate")
+    """Decisions that a critic may ask for."""
+    allowed_decisions_execution: Allowlist = ("approve", "revise", "escalate")
+    """Decisions that the runtime will carry out now."""
+    allowed_risk_types_policy: Allowlist = (
+        "overconfidence",
+        "missing_uncertainty",
+        "contradiction",
+        "scope_leak",
+        "policy_violation",
+        "legal_risk",
+    )
+    """Risks that a critic may name."""
+    check_facts: Check = True
+    """Facts of a draft must stand in the context, those of a revision in the context or the draft."""
+    known_regions: Vocabulary = ()
+    """Region names to watch for beside the built-in ones."""
+
+
+class SelfCritiqueBudget(Budget):
+    """How much one run may take."""
+
+    max_seconds: MaxFloat = 120.0
+    max_draft_chars: MaxInt = 900
+    max_risks: MaxInt = 5
+    max_required_changes: MaxInt = 5
+    max_answer_chars: MaxInt = 980
+    max_length_increase_pct: MaxFloat = 20.0
+    min_patch_similarity: MinFloat = 0.4
+
+
+SelfCritiqueContext = Context[SelfCritiquePolicy, SelfCritiqueBudget]
+"""What one run may tighten."""
+
+PHASES = ("draft", "critique", "revise", "finalize")
+
+SELF_CRITIQUE_REASONS = Catalogue(
+    "self_critique",
+    PHASES,
+    [
+        *common_reasons(
+            phases=PHASES,
+            asking=("draft", "critique", "revise"),
+            texts=("draft", "revise"),
+            spending=("draft", "critique", "revise"),
+        ),
+        StopReason("invalid_draft:empty", "invalid_draft", ("draft",), "The draft is blank or no string.", "Use another drafter."),
+        StopReason("invalid_draft:too_long", "invalid_draft", ("draft",), "The draft is longer than max_draft_chars, also once shortened.", "Raise max_draft_chars, or ask for less."),
+        StopReason("invalid_draft:no_new_facts", "invalid_draft", ("draft",), "The draft states a number that the context does not have.", "Look at unsupported."),
+        StopReason("invalid_draft:new_incident_id", "invalid_draft", ("draft",), "The draft names an incident that the context does not have.", "Look at unsupported."),
+        StopReason("invalid_draft:new_severity_label", "invalid_draft", ("draft",), "The draft names a severity that the context does not have.", "Look at unsupported."),
+        StopReason("invalid_draft:new_region", "invalid_draft", ("draft",), "The draft names a region that the context does not have.", "Look at unsupported."),
+        StopReason("invalid_critique:not_object", "invalid_critique", ("critique",), "The critique is no object.", "Look at raw_critique."),
+        StopReason("invalid_critique:decision", "invalid_critique", ("critique",), "The decision is blank or no string.", "Look at raw_critique."),
+        StopReason("critique_decision_not_allowed_policy:<decision>", "not_allowed_policy", ("critique",), "The critic decided something that is not on the policy list.", "Add it to allowed_decisions_policy, if a critic may decide it."),
+        StopReason("invalid_critique:severity", "invalid_critique", ("critique",), "The severity is none of low, medium, high.", "Look at raw_critique."),
+        StopReason("invalid_critique:risks", "invalid_critique", ("critique",), "risks is no list.", "Look at raw_critique."),
+        StopReason("invalid_critique:too_many_risks", "invalid_critique", ("critique",), "There are more than max_risks risks.", "Raise max_risks."),
+        StopReason("invalid_critique:risk_item", "invalid_critique", ("critique",), "A risk is no object.", "Look at raw_critique."),
+        StopReason("invalid_critique:risk_type", "invalid_critique", ("critique",), "A risk's type is blank or no string.", "Look at raw_critique."),
+        StopReason("critique_risk_not_allowed_policy:<type>", "not_allowed_policy", ("critique",), "The critic named a risk that is not on the policy list.", "Add it to allowed_risk_types_policy, if a critic may name it."),
+        StopReason("invalid_critique:risk_note", "invalid_critique", ("critique",), "A risk's note is blank or no string.", "Look at raw_critique."),
+        StopReason("invalid_critique:required_changes", "invalid_critique", ("critique",), "required_changes is no list.", "Look at raw_critique."),
+        StopReason("invalid_critique:too_many_required_changes", "invalid_critique", ("critique",), "There are more than max_required_changes changes.", "Raise max_required_changes."),
+        StopReason("invalid_critique:required_change_item", "invalid_critique", ("critique",), "A required change is blank or no string.", "Look at raw_critique."),
+        StopReason("invalid_critique:reason", "invalid_critique", ("critique",), "The reason is no string.", "Look at raw_critique."),
+        StopReason("invalid_critique:approve_with_required_changes", "invalid_critique", ("critique",), "The critic approves and requires changes.", "Look at raw_critique."),
+        StopReason("invalid_critique:approve_with_high_risk", "invalid_critique", ("critique",), "The critic approves a high risk.", "Let a person look."),
+        StopReason("invalid_critique:revise_without_required_changes", "invalid_critique", ("critique",), "The critic wants a revision and requires no change.", "Look at raw_critique."),
+        StopReason("invalid_critique:required_changes_not_enforceable", "invalid_critique", ("critique",), "A required change has no marker, or does not quote exactly one phrase.", "Look at not_enforceable."),
+        StopReason("invalid_critique:high_risk_requires_escalate", "invalid_critique", ("critique",), "The critic wants a revision of something that only a person may accept.", "Let a person look."),
+        StopReason("invalid_critique:escalate_reason_required", "invalid_critique", ("critique",), "The critic escalates without a reason.", "Look at raw_critique."),
+        StopReason("critique_decision_denied_execution:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is not carried out now.", "Add it to allowed_decisions_execution to switch it on."),
+        StopReason("policy_escalation", "escalation", ("critique",), "The critic hands the draft to a person.", "Read escalation_reason and critique."),
+        StopReason("invalid_revised:empty", "invalid_revised", ("revise",), "The revision is blank or no string.", "Use another reviser."),
+        StopReason("invalid_revised:too_long", "invalid_revised", ("revise",), "The revision is longer than max_answer_chars.", "Raise max_answer_chars."),
+        StopReason("invalid_revised:no_changes", "invalid_revised", ("revise",), "The revision is the draft.", "Use another reviser."),
+        StopReason("patch_violation:too_large_edit", "patch_violation", ("revise",), "The revision has less in common with the draft than min_patch_similarity.", "Look at patch_similarity."),
+        StopReason("patch_violation:length_increase_limit", "patch_violation", ("revise",), "The revision is longer than the draft by more than allowed.", "Look at length_increase_pct."),
+        StopReason("patch_violation:no_new_facts", "patch_violation", ("revise",), "The revision states a number that neither draft nor context has.", "Look at unsupported."),
+        StopReason("patch_violation:new_incident_id", "patch_violation", ("revise",), "The revision names a new incident.", "Look at unsupported."),
+        StopReason("patch_violation:new_severity_label", "patch_violation", ("revise",), "The revision names a new severity.", "Look at unsupported."),
+        StopReason("patch_violation:new_region", "patch_violation", ("revise",), "The revision names a new region.", "Look at unsupported."),
+        StopReason("patch_violation:restricted_claims", "patch_violation", ("revise",), "The revision makes a claim that nobody may make.", "Look at claims."),
+        StopReason("patch_violation:required_changes_not_applied", "patch_violation", ("revise",), "The revision lacks a required phrase or keeps a removed one, also after three attempts and the fallback edit.", "Look at unapplied."),
+        StopReason("invalid_answer:empty", "invalid_answer", ("finalize",), "The final text is blank.", "Report the defect.", defensive=True),
+        StopReason("invalid_answer:too_long", "invalid_answer", ("finalize",), "The final text is longer than max_answer_chars.", "Raise max_answer_chars."),
+        StopReason("invalid_answer:restricted_claims", "invalid_answer", ("finalize",), "The approved draft makes a claim that nobody may make.", "Look at claims."),
+    ],
+)  # fmt: skip
+"""Why a Self-critique run can stop."""

@@ -1,0 +1,299 @@
+"""Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script. No network.
+
+Example::
+
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, Reply("not JSON", delay=0.5))
+    agent = create_rag_agent(model=model)
+    agent.invoke({"question": "What does P1 mean?"})
+    assert len(model.calls) == 2
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from operator import itemgetter
+from threading import Lock
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.output_parsers import BaseOutputParser, JsonOutputParser, PydanticOutputParser
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable, RunnableMap, RunnablePassthrough
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, PrivateAttr
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject, JsonValue
+
+__all__ = [
+    "ModelCall",
+    "Reply",
+    "ScriptExhausted",
+    "ScriptedChatModel",
+    "ScriptedClock",
+    "ScriptedTool",
+    "scripted_tool",
+]
+
+
+class ScriptExhausted(AssertionError):
+    """More calls were made than the script has items: the test, or what it tests, is wrong."""
+
+
+class ScriptedClock:
+    """A clock that only a script moves; thread-safe.
+
+    Args:
+        start: the first reading, in seconds.
+        step: seconds that pass after every reading.
+    """
+
+    def __init__(self, start: float = 0.0, step: float = 0.0) -> None:
+        self._now = float(start)
+        self._step = _forward(step)
+        self._lock = Lock()
+
+    def __call__(self) -> float:
+        """Return the time in seconds."""
+        with self._lock:
+            now = self._now
+            self._now += self._step
+            return now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass.
+
+        Raises:
+            ConfigurationError: `seconds` is negative; this clock is monotonic.
+        """
+        with self._lock:
+            self._now += _forward(seconds)
+
+
+def _forward(seconds: float) -> float:
+    if not seconds >= 0:
+        raise ConfigurationError(f"seconds: a number of at least 0 is required; given: {seconds}")
+    return float(seconds)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of a scripted model, with everything that a real one can say about it."""
+
+    text: JsonValue = ""
+    """The text; a dictionary or a list is turned into JSON."""
+    usage: Mapping[str, int] | None = None
+    """Tokens: ``input_tokens``, ``output_tokens``, ``total_tokens`` (the sum where it is left out)."""
+    delay: float = 0.0
+    """Seconds before the answer; the model's clock advances by them, or they are slept."""
+    finish_reason: str = "stop"
+    """``stop``, ``length``, ``content_filter``."""
+    refusal: str | None = None
+    """What the model says instead of answering."""
+
+    def __post_init__(self) -> None:
+        _forward(self.delay)
+
+    def message(self, model: str) -> AIMessage:
+        """Return the message that a chat model would make of this reply."""
+        return AIMessage(
+            content=self.text if isinstance(self.text, str) else json.dumps(self.text, ensure_ascii=False),
+            additional_kwargs={} if self.refusal is None else {"refusal": self.refusal},
+            response_metadata={"finish_reason": self.finish_reason, "model_name": model},
+            usage_metadata=None if self.usage is None else _usage_metadata(self.usage),
+        )
+
+
+def _usage_metadata(usage: Mapping[str, int]) -> Any:
+    given = {"input_tokens": 0, "output_tokens": 0, **usage}
+    return {"total_tokens": given["input_tokens"] + given["output_tokens"], **given}
+
+
+class _Script:
+    """Items that are played one a call; exceptions are raised."""
+
+    def __init__(self, owner: str, items: Iterable[Any], *, loop: bool) -> None:
+        self._owner = owner
+        self._items = tuple(items)
+        self._loop = loop
+        self._lock = Lock()
+        self._calls: list[Any] = []
+
+    def calls(self) -> list[Any]:
+        with self._lock:
+            return list(self._calls)
+
+    def play(self, call: Any) -> Any:
+        with self._lock:
+            self._calls.append(call)
+            made, scripted = len(self._calls), len(self._items)
+        if made > scripted and not (self._loop and scripted):
+            raise ScriptExhausted(f"{self._owner}: call {made}, but the script has {scripted} item(s)")
+        item = self._items[min(made, scripted) - 1]
+        if isinstance(item, BaseException) or (isinstance(item, type) and issubclass(item, BaseException)):
+            raise item
+        return item
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """What a scripted model was asked."""
+
+    messages: list[BaseMessage]
+    kwargs: JsonObject
+    """What was bound to the call, such as ``response_format``."""
+
+
+class ScriptedChatModel(BaseChatModel):
+    """A chat model that replies from a script, one item a call; thread-safe.
+
+    Args:
+        script: texts; dictionaries or lists (their JSON text); `Reply`; ``AIMessage``; exceptions (raised).
+        loop: play the last item again for every further call.
+        clock: advanced by the delays of replies, which are slept otherwise.
+        fields: fields of LangChain's chat models, and ``model_name``, the name that history shows.
+
+    Raises:
+        ConfigurationError: an item is none of these.
+        ScriptExhausted: (on a call) the script has run out.
+    """
+
+    model_name: str = "scripted"
+
+    _script: _Script = PrivateAttr()
+    _clock: ScriptedClock | None = PrivateAttr()
+
+    def __init__(
+        self,
+        *script: str | JsonObject | list[Any] | Reply | AIMessage | BaseException,
+        loop: bool = False,
+        clock: ScriptedClock | None = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(**fields)
+        self._script = _Script(self.model_name, map(_playable, script), loop=loop)
+        self._clock = clock
+
+    @property
+    def calls(self) -> list[ModelCall]:
+        """What the model was asked so far, in order."""
+        return self._script.calls()
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        item = self._script.play(ModelCall(list(messages), kwargs))
+        time.sleep(self._seconds_to_sleep(item))
+        return self._result(item)
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        item = self._script.play(ModelCall(list(messages), kwargs))
+        await asyncio.sleep(self._seconds_to_sleep(item))
+        return self._result(item)
+
+    def _seconds_to_sleep(self, item: Reply | AIMessage) -> float:
+        delay = item.delay if isinstance(item, Reply) else 0.0
+        if self._clock is None:
+            return delay
+        self._clock.advance(delay)
+        return 0.0
+
+    def _result(self, item: Reply | AIMessage) -> ChatResult:
+        message = item.message(self.model_name) if isinstance(item, Reply) else item.model_copy(deep=True)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def with_structured_output(
+        self,
+        schema: dict[str, Any] | type,
+        *,
+        include_raw: bool = False,
+        method: str = "json_schema",
+        strict: bool | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, Any]:
+        """Return a Runnable that parses replies, as ``ChatOpenAI`` does.
+
+        Args:
+            schema: a JSON schema, a TypedDict or a Pydantic class.
+            include_raw: return ``{"raw", "parsed", "parsing_error"}`` and never raise on a bad text.
+            method: recorded in the call's ``response_format``.
+            strict: recorded in the call's ``response_format``.
+            kwargs: recorded in the call.
+        """
+        function = convert_to_openai_tool(schema)["function"]
+        form = {"name": function["name"], "schema": function.get("parameters", {}), "strict": strict}
+        llm = self.bind(response_format={"type": method, method: form}, **kwargs)
+        parser = _parser(schema)
+        if not include_raw:
+            return llm | parser
+        parsed = RunnablePassthrough.assign(parsed=itemgetter("raw") | parser, parsing_error=lambda _: None)
+        failed = RunnablePassthrough.assign(parsed=lambda _: None)
+        return RunnableMap(raw=llm) | parsed.with_fallbacks([failed], exception_key="parsing_error")
+
+
+def _playable(item: Any) -> Reply | AIMessage | BaseException:
+    if isinstance(item, str | dict | list):
+        return Reply(item)
+    if isinstance(item, Reply | AIMessage | BaseException):
+        return item
+    allowed = "a text, a dictionary, a list, a Reply, an AIMessage or an exception"
+    raise ConfigurationError(f"script: {allowed} is required; given: {type(item).__name__}")
+
+
+def _parser(schema: dict[str, Any] | type) -> BaseOutputParser[Any]:
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return PydanticOutputParser(pydantic_object=schema)
+    return JsonOutputParser()
+
+
+class ScriptedTool:
+    """A callable of one dictionary that answers from a script; thread-safe. Made by `scripted_tool`."""
+
+    def __init__(self, results: Iterable[Any], *, loop: bool, name: str) -> None:
+        self._script = _Script(name, results, loop=loop)
+
+    @property
+    def calls(self) -> list[JsonObject]:
+        """The requests so far, in order, as they were when they were made."""
+        return self._script.calls()
+
+    def __call__(self, request: JsonObject) -> Any:
+        """Play the next item.
+
+        Raises:
+            ScriptExhausted: the script has run out.
+        """
+        item = self._script.play(deepcopy(request))
+        return item(request) if callable(item) else deepcopy(item)
+
+
+def scripted_tool(*results: Any, loop: bool = False, name: str = "scripted_tool") -> ScriptedTool:
+    """Return a tool that answers from a script, one item a call.
+
+    Args:
+        results: values; exceptions (raised); or callables (called with the request, their result returned).
+        loop: play the last item again for every further call.
+        name: how `ScriptExhausted` calls it.
+    """
+    return ScriptedTool(results, loop=loop, name=name)

@@ -1,0 +1,1 @@
+"""What act nodes work with: knowledge bases, search, readers. Each is a function of one dictionary."""

@@ -1,0 +1,118 @@
+"""What tests of whole runs share: how a run is started, what holds for every result, and what is masked.
+
+Each pattern has a table of runs that stop, by the catalogue's entries::
+
+    STOPS = {
+        "invalid_intent:kind": StopCase("plan", lambda: run(agent, QUESTION), {"raw_intent": {}}),
+        "source_denied:<name>": StopCase("retrieve", ..., {"intent": ...}, reason="source_denied:wiki"),
+    }
+    assert reasons_without_a_run(RAG_REASONS, STOPS) == []
+    check_stop(RAG_REASONS, entry, STOPS[entry])
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
+
+RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"}
+"""Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
+
+MODES = ("invoke", "ainvoke", "stream", "astream", "batch")
+
+
+def run(graph, given, mode="invoke", **kwargs):
+    """Run a graph once in one of LangGraph's ways and return the result; `kwargs` are context, config, ..."""
+    if mode == "invoke":
+        return graph.invoke(given, **kwargs)
+    if mode == "ainvoke":
+        return asyncio.run(graph.ainvoke(given, **kwargs))
+    if mode == "batch":
+        return graph.batch([given], **kwargs)[0]
+    if mode == "stream":
+        return _written(list(graph.stream(given, stream_mode="updates", **kwargs)))
+    return _written(asyncio.run(_chunks(graph, given, kwargs)))
+
+
+async def _chunks(graph, given, kwargs):
+    return [chunk async for chunk in graph.astream(given, stream_mode="updates", **kwargs)]
+
+
+def _written(chunks):
+    """Return what the last node of a stream of updates wrote: terminals write the whole result."""
+    [update] = chunks[-1].values()
+    return update
+
+
+def masked(result):
+    """Return a result with `*` for what varies from run to run: run_id and every elapsed_ms."""
+    masks = {"run_id": "*", "elapsed_ms": "*"}
+    if isinstance(result, dict):
+        return {key: masks.get(key, masked(value)) for key, value in result.items()}
+    return [masked(item) for item in result] if isinstance(result, list) else result
+
+
+def content(result):
+    """Return what came of a run: the business result of an ok run, the evidence of a stopped one."""
+    return {key: value for key, value in result.items() if key not in RECORD}
+
+
+def check_result(catalogue, result):
+    """Assert what holds for every result of every pattern (contract, section 1), and return the result."""
+    json.dumps(result, allow_nan=False)
+    assert str(UUID(result["run_id"], version=4)) == result["run_id"]
+    if result["status"] == "ok":
+        assert result["stop_reason"] == "success"
+        assert "phase" not in result
+        assert isinstance(result["outcome"], str)
+        assert None not in result.values()
+        assert not result["path"][-1].startswith("stop_")
+    else:
+        reason = catalogue.find(result["stop_reason"])
+        assert result["status"] == "stopped"
+        assert reason is not None, result["stop_reason"]
+        assert result["phase"] in reason.phases
+        assert "outcome" not in result
+        assert result["path"][-1] == f"stop_{reason.family}"
+    assert len(result["trace"]) == len(result["history"])
+    for step, (traced, told) in enumerate(zip(result["trace"], result["history"], strict=True), start=1):
+        assert traced["step"] == told["step"] == step
+        assert traced["elapsed_ms"] == told["elapsed_ms"] >= 0
+        assert traced["ok"] is True
+        assert isinstance(traced["phase"], str)
+    return result
+
+
+class StopCase(NamedTuple):
+    """A whole run that ends in a stop."""
+
+    phase: str
+    run: Callable[[], dict[str, Any]]
+    evidence: Mapping[str, Any] = {}
+    """The evidence, all of it. `...` stands for any value, a dictionary for one that holds it all."""
+    reason: str | None = None
+    """The stop reason, where the catalogue's entry has a placeholder."""
+
+
+def check_stop(catalogue, entry, case):
+    """Assert that a run stops with an entry's reason, phase and evidence, and return the result."""
+    result = check_result(catalogue, case.run())
+    assert result["stop_reason"] == (case.reason or entry)
+    assert catalogue.find(result["stop_reason"]).reason == entry
+    assert result["phase"] == case.phase
+    shown = content(result)
+    assert shown.keys() == case.evidence.keys(), shown
+    for key, expected in case.evidence.items():
+        if isinstance(expected, dict):
+            assert shown[key] == {**shown[key], **expected}
+        else:
+            assert expected in (..., shown[key])
+    return result
+
+
+def reasons_without_a_run(catalogue, cases):
+    """Name the entries, other than defensive ones, that no case produces, and cases outside the catalogue."""
+    return sorted({item.reason for item in catalogue if not item.defensive} ^ set(cases))

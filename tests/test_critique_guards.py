@@ -1,0 +1,315 @@
+"""What a critique must be, what its changes demand, which claims no update may make."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from guard_cases import json_values, outcome, reference_cases, stop_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.changes import Change, enforceable, parse_change, unapplied
+from guardgraph.guards.claims import RESTRICTED_CLAIMS, claims_in_context, restricted_claims
+from guardgraph.guards.critique import DECISIONS, check_decision_execution, parse_critique
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.wording import has_phrase, words
+
+RISKS = (
+    "overconfidence",
+    "missing_uncertainty",
+    "contradiction",
+    "scope_leak",
+    "policy_violation",
+    "legal_risk",
+)
+FIELDS = ("decision", "severity", "risks", "required_changes", "reason", "type", "note")
+JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the phrase"', "legal_risk"])
+
+
+def read(raw: Any, **limits: Any) -> Any:
+    given_limits = {"decisions": DECISIONS, "risk_types": RISKS, "max_risks": 5, "max_required_changes": 5}
+    return parse_critique(raw, **{**given_limits, **limits})
+
+
+def reason(raw: Any, **limits: Any) -> str:
+    stop = stop_of(read, raw, **limits)
+    json.dumps(stop.evidence)
+    return stop.reason
+
+
+def test_every_recorded_critique_is_judged_as_recorded() -> None:
+    """The reference implementation's verdicts hold, value by value and reason by reason."""
+    cases = reference_cases("self_critique_critique")
+    assert len(cases) == 232
+    for case, expected in cases:
+        verdict = outcome(
+            parse_critique,
+            case["raw"],
+            decisions=case["allowed_decisions_policy"],
+            risk_types=case["allowed_risk_types_policy"],
+            max_risks=case["max_risks"],
+            max_required_changes=case["max_required_changes"],
+        )
+        verdict.pop("details", None)
+        assert verdict == expected
+
+
+GOOD = {"decision": "revise", "required_changes": ['ADD "may change"']}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"decision": "publish"}, "critique_decision_not_allowed_policy:publish"),
+        ({"decision": "x" * 100}, "critique_decision_not_allowed_policy:" + "x" * 80),
+        ({"decision": ["revise"]}, "invalid_critique:decision"),
+        ({"severity": None}, "invalid_critique:severity"),
+        ({"risks": None}, "invalid_critique:risks"),
+        ({"risks": [{"type": "legal_risk", "note": "n"}] * 6}, "invalid_critique:too_many_risks"),
+        ({"risks": ["legal_risk"]}, "invalid_critique:risk_item"),
+        ({"risks": [{"type": "tone", "note": "n"}]}, "critique_risk_not_allowed_policy:tone"),
+        ({"risks": [{"type": "scope_leak", "note": " "}]}, "invalid_critique:risk_note"),
+        ({"required_changes": "ADD"}, "invalid_critique:required_changes"),
+        ({"required_changes": ['ADD "may change"'] * 6}, "invalid_critique:too_many_required_changes"),
+        ({"reason": 5}, "invalid_critique:reason"),
+        ({"required_changes": ['ADD "one"', "soften"]}, "invalid_critique:required_changes_not_enforceable"),
+        ({"severity": " HIGH "}, "invalid_critique:high_risk_requires_escalate"),
+        ({"decision": "approve"}, "invalid_critique:approve_with_required_changes"),
+        ({"decision": "escalate", "reason": " "}, "invalid_critique:escalate_reason_required"),
+    ],
+)
+def test_a_malformed_critique_stops_with_its_reason(change: dict[str, Any], expected: str) -> None:
+    """Each field is refused with the reason of the contract."""
+    assert reason({**GOOD, **change}) == expected
+
+
+def test_what_is_not_enforceable_is_shown() -> None:
+    """The evidence names the items that no rule can enforce."""
+    stop = stop_of(read, {"decision": "revise", "required_changes": ['ADD "may change"', "soften the tone"]})
+    assert stop.evidence == {"not_enforceable": ["soften the tone"]}
+
+
+def test_a_decision_beyond_the_three_is_allowed_by_no_list() -> None:
+    """A policy list can leave decisions out, but not invent any."""
+    assert reason({"decision": "publish"}, decisions=["publish"]) == "critique_decision_not_allowed_policy:publish"
+    assert reason(GOOD, decisions=[]) == "critique_decision_not_allowed_policy:revise"
+
+
+def test_the_execution_list_is_asked_on_its_own() -> None:
+    """A decision that policy allows can be switched off at run time."""
+    check_decision_execution("revise", ["revise"])
+    stop = stop_of(check_decision_execution, "revise", ["approve", "escalate"])
+    assert stop.reason == "critique_decision_denied_execution:revise"
+
+
+LIKELY = st.fixed_dictionaries(
+    {"decision": st.sampled_from(DECISIONS)},
+    optional={
+        "severity": st.sampled_from(["low", "High"]) | JSON,
+        "risks": st.lists(
+            st.fixed_dictionaries({"type": st.sampled_from(RISKS), "note": st.just("n") | JSON}), max_size=3
+        ),
+        "required_changes": st.lists(st.sampled_from(['ADD "abc"', "REMOVE 'it'"]) | JSON, max_size=6),
+        "reason": st.text() | JSON,
+    },
+)
+
+
+@given(JSON | LIKELY)
+def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
+    """No JSON value makes the guard fail, and what it returns is read again as the same."""
+    try:
+        critique = read(raw)
+    except Stop as stop:
+        assert stop.reason.startswith(("invalid_critique:", "critique_"))
+        return
+    assert critique["decision"] in DECISIONS
+    assert read(dict(critique)) == critique
+
+
+@pytest.mark.parametrize(
+    ("item", "change"),
+    [
+        ('ADD "may change"', Change("include", "may change")),
+        ('  add: "may change"', Change("include", "may change")),
+        ('Remove-"may change"', Change("remove", "may change")),
+        ('Please must_include "may change" soon', Change("include", "may change")),
+        ('ADD "x y" (MUST_REMOVE)', Change("remove", "x y")),
+        ('REMOVE, that is MUST_INCLUDE "x y"', Change("include", "x y")),
+        ('REMOVE and MUST_INCLUDE "x y"', Change("remove", "x y")),
+        ('REMOVE "don\'t panic"', Change("remove", "don't panic")),
+        ("REMOVE 'don't panic'", Change("remove", "don't panic")),
+        ("ADD 'it is' to the customers' text", None),
+        ("ADD the customers' text: 'it is'", Change("include", "it is")),
+        ("ADD 'one' and 'two'", None),
+        ("ADD don't panic", None),
+        ("ADD 'unclosed phrase", None),
+        ('ADD "one" and "two"', None),
+        ('ADD "one" and "', None),
+        ('ADD "' + "x" * 160 + '"', Change("include", "x" * 160)),
+        ('ADD "' + "x" * 161 + '"', None),
+        ('ADD " US "', None),
+        ('ADD "...!"', None),
+        ("ADD “may change”", None),
+        ('ADDITIONAL "may change"', None),
+        ('ADD"may change"', None),
+        ("ADD", None),
+        ("", None),
+    ],
+)
+def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: Change | None) -> None:
+    """A marker and exactly one quoted phrase make a change; apostrophes inside words quote nothing."""
+    assert parse_change(item) == change
+
+
+def test_the_same_change_counts_once() -> None:
+    """Case and punctuation make no second change; another kind does."""
+    items = ['ADD "may change"', 'MUST_INCLUDE "May, change."', 'REMOVE "may change"', "soften"]
+    assert enforceable(items) == [Change("include", "may change"), Change("remove", "may change")]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "present"),
+    [
+        ("Timing MAY change, as we learn more.", "may change as we", True),
+        ("It was unresolved.", "resolved", False),
+        ("Don’t panic!", "don't panic", True),
+        ("You can't pay.", "can", False),
+        ("13.4% fail", "3.4%", False),
+        ("Up to 1,200 payments", "200 payments", False),
+        ("line\nbreak", "line break", True),
+        ("_resolved_", "resolved", True),
+        ("re\u00adsol\u200bved", "resolved", True),
+        ("ﬁne ＵＰＴＩＭＥ", "fine uptime", True),
+        ("Überblick über STRASSE", "ÜBER straße", True),
+        ("支付系统已恢复。", "系统", True),
+        ("支付系统已恢复。", "系恢复", False),
+        ("हिन्दी", "हिन", False),
+        ("ข้อมูลการชำระเงิน", "ชำระเงิน", True),
+        ("Оплата прошла.", "оплата", True),
+        ("", "x", False),
+    ],
+)
+def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, present: bool) -> None:
+    """Case, punctuation and invisible characters are set aside, parts of words are not found."""
+    assert has_phrase(text, phrase) is present
+    assert unapplied([Change("include", phrase)], text) == ([] if present else [Change("include", phrase)])
+    assert unapplied([Change("remove", phrase)], text) == ([Change("remove", phrase)] if present else [])
+
+
+@given(st.text(st.characters()))
+def test_words_have_their_place_in_any_text(text: str) -> None:
+    """Words are in order, apart from each other, and never empty."""
+    found = words(text)
+    assert all(word.key and word.start < word.end for word in found)
+    assert all(left.end <= right.start for left, right in zip(found, found[1:], strict=False))
+
+
+NO_CLAIM = """
+The incident is not yet resolved.
+We post updates until it is resolved.
+There is no guarantee of recovery.
+Once resolved, we will publish a summary.
+Once the cause has been found and fully resolved, we will tell you.
+We cannot guarantee a time.
+We can’t guarantee a time.
+We cannot, at this time, guarantee recovery.
+We are working to resolve the issue.
+The issue is unresolved.
+The incident has not been closed.
+Not all payments are stable.
+Some payments are stable.
+Recovery is not guaranteed.
+Guarantees cannot be given.
+A guarantee is not possible.
+The issue is neither resolved nor closed.
+We will notify you when the payments incident affecting US enterprise customers is fully resolved.
+We will publish a report after the incident is resolved.
+We will notify you as soon as the incident is resolved.
+We aim to get this resolved.
+The issue is being resolved.
+The issue may soon be resolved.
+We expect the issue to be resolved.
+We do not consider the incident to be resolved.
+It has not as yet been resolved.
+If the incident is closed we will say so.
+Without guaranteeing a time, we work on it.
+The store closed early.
+Payments recovered in part.
+"""
+
+CLAIMS = {
+    "The incident is resolved.": "resolved",
+    "RESOLVED": "resolved",
+    "Status: resolved": "resolved",
+    "re\u00adsolved": "resolved",
+    "The incident is not only resolved but documented.": "resolved",
+    "There is no doubt that it is resolved.": "resolved",
+    "Payments were not affected but the incident is resolved.": "resolved",
+    "Not affected - resolved.": "resolved",
+    "No customers are affected, the incident is resolved.": "resolved",
+    "Nobody is affected and the incident is resolved.": "resolved",
+    "We cannot say more.\n\nThe incident is resolved.": "resolved",
+    "No failures remain now that the incident is resolved.": "resolved",
+    "Once it was resolved, we informed you.": "resolved",
+    "It will be resolved by 5 pm.": "resolved",
+    "It appears to be resolved.": "resolved",
+    "We can confirm it is resolved.": "resolved",
+    "We are glad to have resolved it.": "resolved",
+    "Is it resolved?": "resolved",
+    "Payments have fully recovered.": "fully recovered",
+    "Payments recovered fully.": "fully recovered",
+    "The incident has been closed.": "incident closed",
+    "We have closed this incident.": "incident closed",
+    "No action is needed: incident closed.": "incident closed",
+    "All payments are stable now.": "all payments stable",
+    "Payments are all stable.": "all payments stable",
+    "We guarantee recovery.": "guarantee",
+    "We guarantee no failures.": "guarantee",
+    "Your payment should be guaranteed.": "guarantee",
+    "If you retry, your payment is guaranteed.": "guarantee",
+}
+
+
+@pytest.mark.parametrize("text", ["Payments are not yet\nfully recovered.", *NO_CLAIM.strip().splitlines()])
+def test_what_is_denied_or_depends_is_no_claim(text: str) -> None:
+    """Negated and conditional forms are not restricted."""
+    assert restricted_claims(text) == []
+
+
+@pytest.mark.parametrize(("text", "claim"), CLAIMS.items())
+def test_what_is_stated_is_a_claim(text: str, claim: str) -> None:
+    """A statement counts, and so does one that only looks negated."""
+    assert restricted_claims(text) == [claim]
+
+
+def test_the_claims_of_a_context_are_those_of_its_texts() -> None:
+    """Texts at any depth count, keys and policy hints do not."""
+    context: dict[str, Any] = {
+        "incident": {"status": "resolved", "log": [{"note": "payments fully recovered"}, 5, None]},
+        "guarantee": False,
+        "policy_hints": {"note": "guaranteed"},
+    }
+    assert claims_in_context(context) == ["resolved", "fully recovered"]
+    nested: Any = "resolved"
+    for _ in range(50_000):
+        nested = [nested]
+    assert claims_in_context({"deep": nested}) == ["resolved"]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["not ", "a,", " -", "\n", "resolved ", "as ", "a'", "1.", "支", "(", "a\u00ad", "e\u0301\u0323", "'x' ", '"x" '],
+)
+def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
+    """100,000 characters of anything take well under a second, accents without end included."""
+    text = (unit * 100_000)[:100_000]
+    accents = "a" + "\u0301\u0323" * 50_000
+    started = time.perf_counter()
+    assert set(restricted_claims(text)) <= set(RESTRICTED_CLAIMS)
+    assert parse_change(f"MUST_INCLUDE {text}") is None
+    assert not has_phrase(accents, "phrase")
+    assert time.perf_counter() - started < 2

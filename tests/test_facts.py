@@ -1,0 +1,450 @@
+"""Facts are values: what is the same number, what licenses what, what is no number at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
+
+DATA = Path(__file__).parent / "data"
+TOOLS = Path(__file__).parent.parent / "guardgraph" / "tools" / "data"
+
+
+def missing(claim: str, licence: str | dict[str, Any] | list[Any]) -> list[str]:
+    """What of the claim a text or a context does not support."""
+    known = facts_in_text(licence) if isinstance(licence, str) else facts_in_json(licence)
+    return unsupported(facts_in_text(claim), known).all()
+
+
+SAME = [
+    ("27%", "27 %"),
+    ("27 percent", "27%"),
+    ("27 per cent", "27pct"),
+    ("twenty-seven percent", "27%"),
+    ("99,95 %", "99.95%"),
+    ("٤٥％", "45%"),
+    ("1,200", "1200"),
+    ("1'200 and 1\u202f200", "1_200"),
+    ("1200.00", "1,200"),
+    (".5 seconds", "500 ms"),
+    ("1e3", "1000"),
+    ("12k", "12,000"),
+    ("3.4 million users", "3,400,000"),
+    ("two million", "2M"),
+    ("a hundred and twenty", "120"),
+    ("two hundred and ten", "210"),
+    ("five hundred thousand", "500k"),
+    ("3.4million", "3.4 million"),
+    ("45min", "45 minutes"),
+    ("45-minute", "45 min"),
+    ("sub-45-minute", "45 min"),
+    ("1 hour", "60 minutes"),
+    ("60 minutes", "one hour"),
+    ("within an hour", "60 minutes"),
+    ("half an hour", "30 minutes"),
+    ("1 hour and 30 minutes", "90 minutes"),
+    ("1h30m", "1.5 hours"),
+    ("2 years", "24 months"),
+    ("2 days", "48-hour"),
+    ("10–15 minutes", "600 s, 900 s"),
+    ("10-15 minutes", "between 600 and 900 seconds"),
+    ("10 to 15 minutes", "600 s – 900 s"),
+    ("5 to 10%", "5% and 10%"),
+    ("$5–10 million", "5 million USD, 10 million dollars"),
+    ("$ 181,674", "181674 dollars"),
+    ("€3m", "3 million euros"),
+    ("USD5", "US$5"),
+    ("CHF 20", "20 CHF"),
+    ("5 pounds", "£5"),
+    ("5m", "5 minutes"),
+    ("5 bps", "5 basis points"),
+    ("3 GB", "3000 MB"),
+    ("24 hours a day, seven days a week", "24/7"),
+    ("24x7", "24/7/365"),
+    ("2:30 p.m.", "14:30"),
+    ("2 pm", "14:00:00"),
+    ("9:05", "09:05"),
+    ("March 6, 2026", "2026-03-06"),
+    ("6th of March 2026", "2026/3/6"),
+    ("Mar. 6 , 2026", "March 6, 2026"),
+    ("06.03.2026", "6 March 2026"),
+    ("2026-03-06T14:30:00+02:00", "6 March 2026, 14:30"),
+    ("fifth", "5th"),
+    ("−5%", "-5%"),
+    ("the 1970's", "the 1970 's"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_the_same_value_is_licensed_in_either_spelling(one: str, other: str) -> None:
+    """Two spellings of one value license each other."""
+    assert facts_in_text(one).numbers
+    assert missing(one, other) == []
+    assert missing(other, one) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "licence"),
+    [
+        ("45", "45 minutes"),
+        ("45 minutes", "45"),
+        ("27", {"affected_pct": 27}),
+        ("3.4%", "a share of 0.034"),
+        ("0.034", {"failed_payment_rate": 0.034}),
+        ("2026", "6 March 2026"),
+        ("March 2026", "2026-03-06"),
+        ("March 6", "2026-03-06"),
+        ("on December 12", "on December 12 , 2016"),
+        ("in the 1970 's", "born October 4 , 1971"),
+        ("in the 90s", "in 1994"),
+        ("fell by 5%", "changed by -5%"),
+        ("5 million", "5m"),
+        ("2:30", "2:30 pm"),
+    ],
+)
+def test_what_says_more_licenses_what_says_less(claim: str, licence: Any) -> None:
+    """A bare number, a part of a date, a decade, an amount without its sign: each needs only its value."""
+    assert missing(claim, licence) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "licence", "expected"),
+    [
+        ("45 hours", "45 minutes", ["45 hours"]),
+        ("27 %", "27 minutes", ["27 %"]),
+        ("$5", "€5", ["$5"]),
+        ("0.034%", {"failed_payment_rate": 0.034}, ["0.034%"]),
+        ("12", "12k", ["12"]),
+        ("2 business days", "2 days", ["2 business days"]),
+        ("5 percentage points", "5%", ["5 percentage points"]),
+        ("7 alerts in 24 hours", "24/7", ["24 hours", "7"]),
+        ("6 alerts", "March 6, 2026", ["6"]),
+        ("September 22nd , 1917", "22 January 1917", ["September 22nd , 1917"]),
+        ("2026-03-06", "March 2026", ["2026-03-06"]),
+        ("the 1980s", "in 1994", ["1980s"]),
+        ("-5%", "5%", ["-5%"]),
+        ("two hours", "45 minutes", ["two hours"]),
+        ("within an hour", "45 minutes", ["an hour"]),
+        ("30 minutes", "1 hour and 30 minutes", ["30 minutes"]),
+        ("25:99 and 2.0.1", "25 99 2.0 1", ["2.0.1", "25:99"]),
+        ("14 pm", "2 pm", ["14"]),
+        ("2026-13-06", "2026", ["2026-13-06"]),
+        ("call 555-123-4567", "555 123 4567", ["555-123-4567"]),
+        ("9" * 500, "9" * 499, ["9" * 80]),
+        ("P2, SEV-2 in the EU, see INC-7", "P1, SEV1, US, INC-8", ["EU", "INC-7", "P2", "SEV2"]),
+    ],
+)
+def test_another_value_is_unsupported(claim: str, licence: Any, expected: list[str]) -> None:
+    """A value that the licence does not have is shown as written, sorted."""
+    assert missing(claim, licence) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Pause retries\n2) Tell customers\n  - 3. Wait\n**4.** Done",
+        "inc_payments_20260306, INC-2026-001, INC12345, doc_sla_v3, v2, v2.1.3, COVID-19, PAY-4521-b",
+        "550e8400-e29b-41d4-a716-446655440000 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        "P1, SEV2, Severity 3, sev-4 and Q3",
+        "https://status.example.com/incidents/2026-03-07?id=45 www.example.com/2026",
+        "one of them, no one, the second-largest, first, a third party, two-factor, 2FA, 5G, 12abc",
+        "you may march on, an idea, half of it, hundreds, ½, m², 10a²",
+        "May, March. Nothing of __ and ----",
+    ],
+)
+def test_digits_and_words_that_are_no_numbers(text: str) -> None:
+    """List markers, ids, severities, addresses and idioms hold no numbers."""
+    assert facts_in_text(text).numbers == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1,2,3", ["1", "2", "3"]),
+        ("1. 45 alerts", ["45"]),
+        ("5 USD 10", ["10", "5 USD"]),
+        ("5-3 (-4) a -6", ["-4", "-6", "3", "5"]),
+        ("2025/2026 and 10/20/30", ["10/20/30", "2025", "2026"]),
+        ("March 15 minutes", ["15 minutes"]),
+        ("mid-2026, top-10 * 45 minutes* _30_", ["10", "2026", "30", "45 minutes"]),
+        ("$5 kg - 7 cm", ["5 kg", "7 cm"]),
+        ("twenty twenty-six", ["twenty", "twenty-six"]),
+        ("in 3 to 4 pm", ["3", "4 pm"]),
+        ("two-thirds, 2 seconds-long", ["2 seconds"]),
+        ("1,200/1,300", ["1,200", "1,300"]),
+    ],
+)
+def test_numbers_are_shown_as_written(text: str, shown: list[str]) -> None:
+    """Where numbers stand close together, each is found once."""
+    assert sorted(number.shown for number in facts_in_text(text).numbers) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "severities", "incident_ids", "regions"),
+    [
+        ("P0, p1 and P1-P3", {"P0", "P1", "P3"}, set(), set()),
+        (
+            "SEV1, sev-2, Sev 3, severity: 4, Severity level 5",
+            {"SEV1", "SEV2", "SEV3", "SEV4", "SEV5"},
+            set(),
+            set(),
+        ),
+        ("P6, P10, P1x, sp1, SEV9, p99, severity 1.5, severity 5%", set(), set(), set()),
+        ("inc_payments_20260306 INC-2026-001", set(), {"inc_payments_20260306", "INC-2026-001"}, set()),
+        ("INC12345, INC-7-related, incident-42", set(), {"INC12345", "INC-7", "incident-42"}, set()),
+        ("inc_payments", set(), {"inc_payments"}, set()),
+        ("incident-related, incident_id, Acme Inc. 5, income-2026", set(), set(), set()),
+        ("US, U.S. and USA; EU-based, APAC/EMEA (UK)", set(), set(), {"US", "EU", "APAC", "EMEA", "UK"}),
+        ("contact us, US$5, US $5, EUR, USB, eu", set(), set(), set()),
+    ],
+)
+def test_names_are_sets(text: str, severities: set[str], incident_ids: set[str], regions: set[str]) -> None:
+    """Severities are normalised, ids kept as written, regions found as whole words of the listed case."""
+    facts = facts_in_text(text)
+    assert (facts.severities, facts.incident_ids, facts.regions) == (severities, incident_ids, regions)
+
+
+def test_incident_ids_are_compared_without_case() -> None:
+    """INC-7 and inc-7 are one incident."""
+    assert missing("INC-7", "inc-7") == []
+
+
+def test_regions_are_a_policy_list() -> None:
+    """Only listed regions count, in any script and with blanks; an empty list names none."""
+    text = "US, us-east-1 and North America; Київ"
+    assert facts_in_text(text, regions=["North America", "us-east-1", "Київ", " "]).regions == {
+        "North America",
+        "us-east-1",
+        "Київ",
+    }
+    assert facts_in_text(text, regions=[]).regions == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("context", "claim"),
+    [
+        ({"affected_checkout_pct": 27}, "27%"),
+        ({"failure_rate": 0.27}, "27%"),
+        ({"failure_rate": 3.4}, "3.4%"),
+        ({"failureRate": "0.034"}, "3.4%"),
+        ({"eta_minutes": 45}, "0.75 hours"),
+        ({"eta_minutes": [30, "45"]}, "30 to 45 minutes"),
+        ({"minutes_to_recovery": "1,200"}, "20 hours"),
+        ({"timeout_seconds": 90}, "1.5 minutes"),
+        ({"latency_ms": 1.5e3}, "1.5 s"),
+        ({"sla_hours": 48}, "two days"),
+        ({"retention_days": 14}, "2 weeks"),
+        ({"price_usd": 5}, "$5"),
+        ({"change_pct": -5}, "down 5%"),
+        ({"alerts_per_hour": 7, "temperature_min": 3, "": 4}, "7 alerts, 3 of 4"),
+        ({"eta": "about 45 minutes"}, "45min"),
+        ({"by_severity": {"P1": 3}}, "3 P1 incidents"),
+        ({"report_date": "2026-03-06", "region": "US"}, "US, March 6, 2026"),
+        ([[[{"incident": {"id": "inc_a_1"}}]]], "inc_a_1"),
+    ],
+)
+def test_a_context_gives_its_numbers_units_by_their_keys(context: Any, claim: str) -> None:
+    """Key names are units; strings, keys and numbers at any depth are facts."""
+    assert missing(claim, context) == []
+
+
+@pytest.mark.parametrize(
+    ("context", "claim"),
+    [
+        ({"eta_minutes": 45}, "45 hours"),
+        ({"eta_minutes": "45"}, "45 hours"),
+        ({"a": [{"policy_hints": {"max_length_increase_pct": 20}}]}, "20%"),
+        ({"policy_hints": ["US", "P1", "INC-1"]}, "US"),
+        ({"resolved": True}, "1 alert"),
+        ({"eta_minutes": float("nan"), "limit": float("inf")}, "0 minutes"),
+    ],
+)
+def test_what_a_context_does_not_say(context: Any, claim: str) -> None:
+    """Another unit, a policy hint, a boolean or a NaN licenses nothing."""
+    assert missing(claim, context) != []
+
+
+def test_the_ignored_keys_can_be_chosen() -> None:
+    """`ignore` replaces the default."""
+    context = {"policy_hints": {"max_pct": 20}, "notes": "45 minutes"}
+    facts = facts_in_json(context, ignore=["notes"])
+    assert unsupported(facts_in_text("20%, 45 minutes"), facts).all() == ["45 minutes"]
+
+
+def test_a_context_may_be_huge() -> None:
+    """Depth, thousands of digits and great exponents are read, and license themselves."""
+    deep: Any = "45 minutes"
+    for _ in range(100_000):
+        deep = [deep]
+    odd = {"n": 10**5000, "m": -(10**5000), "f": 1e308, "t": "1e5000", "u": "7" * 100_000, "deep": deep}
+    facts = facts_in_json(odd)
+    assert not unsupported(facts, facts)
+    assert unsupported(facts_in_text("45 minutes, 46 minutes"), facts).all() == ["46 minutes"]
+
+
+def test_facts_unite() -> None:
+    """The union of facts licenses what either licenses; no facts are no claim."""
+    both = facts_in_text("45 minutes P1 EU") | facts_in_text("27% INC-1")
+    assert not unsupported(facts_in_text("INC-1 P1 EU 27% 45 minutes"), both)
+    assert not unsupported(Facts(), Facts())
+
+
+def test_the_demos_are_supported() -> None:
+    """What the demo data says is licensed by the demo data."""
+    sample = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
+    notes = json.loads((TOOLS / "research_notes.json").read_text(encoding="utf-8"))
+    context = json.loads((TOOLS / "self_critique_incident_context.json").read_text(encoding="utf-8"))
+    assert missing(sample["answer"], " ".join(note["quote"] for note in notes)) == []
+    assert all(missing(note["claim"], note["quote"]) == [] for note in notes)
+    update = "27% of checkout attempts, failed payment rate 3.4%, 5 chargeback alerts, 45 minutes"
+    assert missing(f"{update}, every 15 minutes", context) == []
+    assert missing("28%, 3.5%, 46 minutes, 20%", context) == ["20%", "28%", "3.5%", "46 minutes"]
+
+
+PIECES = st.sampled_from(
+    [
+        "1",
+        "45",
+        "1,200",
+        ".5",
+        "-5",
+        "−",
+        "27",
+        "%",
+        "percent",
+        "3.4",
+        "million",
+        "k",
+        "12k",
+        "$",
+        "€",
+        "5",
+        "USD",
+        "min",
+        "minutes",
+        "hours",
+        "-",
+        "–",
+        ":",
+        "/",
+        ",",
+        ".",
+        "'",
+        "s",
+        "1970",
+        "March",
+        "may",
+        "6",
+        "2026",
+        "2026-03-06",
+        "14:30",
+        "2pm",
+        "am",
+        "two",
+        "twenty",
+        "hundred",
+        "and",
+        "one",
+        "half",
+        "a",
+        "an",
+        "hour",
+        "within",
+        "P1",
+        "SEV",
+        "2",
+        "INC-7",
+        "US",
+        "U.S.",
+        "fifth",
+        "\n",
+    ]
+)
+TEXTS = st.text() | st.lists(PIECES, max_size=12).map(" ".join) | st.lists(PIECES, max_size=12).map("".join)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda child: (
+        st.lists(child, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["a_pct", "b_rate", "c_minutes", "policy_hints"]) | st.text(), child, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_licensed_by_itself(text: str, other: str) -> None:
+    """Reading never fails, the reading is stable, and more facts never license less."""
+    facts = facts_in_text(text)
+    assert facts == facts_in_text(text)
+    assert not unsupported(facts, facts)
+    assert not unsupported(facts, facts | facts_in_text(other))
+    shown = unsupported(facts, facts_in_text(other))
+    assert shown.all() == sorted(set(shown.all()))
+    assert bool(shown) == bool(shown.all())
+
+
+@given(JSON)
+@settings(max_examples=200, deadline=None)
+def test_any_json_is_licensed_by_itself(value: Any) -> None:
+    """No JSON value breaks the reading."""
+    facts = facts_in_json(value)
+    assert not unsupported(facts, facts)
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["ms", "seconds", "min", "hours", "days", "weeks"]))
+@settings(deadline=None)
+def test_conversion_is_exact_both_ways(amount: int, unit: str) -> None:
+    """An amount converted to another unit is the same value."""
+    milliseconds = {
+        "ms": 1,
+        "seconds": 1000,
+        "min": 60_000,
+        "hours": 3_600_000,
+        "days": 86_400_000,
+        "weeks": 604_800_000,
+    }
+    one, other = f"{amount:,} {unit}", f"{amount * milliseconds[unit]}ms"
+    assert missing(one, other) == missing(other, one) == []
+    assert missing(one, f"{amount * milliseconds[unit] + 1} ms") == [one]
+
+
+HOSTILE = [
+    "1", "1,", "1,111", "1 ", "1-", "-", "- ", "mid-", "March ", "two ", "two hundred and ", "1h", "1:11", "$ ", "inc-", " ",
+    "\n", "> ", ".", "1.", "P1 ", "US ", "U.S.", "https://", "1e9", "1e399 ", "_", "a_1-", "24 hours ", "p. m", "1 hour ",
+    "\ud800", "1/", "1'111", "6 of ", "9", "x.1", "1 to ", "between 1 and ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_texts_take_linear_time(piece: str) -> None:
+    """A hundred thousand characters of anything are read in about a second at most."""
+    text = (piece * (100_000 // len(piece)))[:100_000]
+    begin = time.perf_counter()
+    facts = facts_in_text(text)
+    assert not unsupported(facts, facts)
+    assert time.perf_counter() - begin < 5, "slower than linear (the machine may be busy, hence the margin)"
+
+
+def test_the_order_does_not_depend_on_hashes() -> None:
+    """Every process shows the same evidence in the same order."""
+    script = (
+        "from guardgraph.guards.facts import *;"
+        "print(unsupported(facts_in_text('9%, 8 h, 5m, P1, P2, INC-1, INC-2, US, EU, 03/04/2026'), Facts()).all())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1

@@ -1,0 +1,187 @@
+"""Which stop reason an exception or a message of a model is, whichever provider it comes from."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelInvalidRequestError,
+    ModelPermissionDeniedError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+)
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langgraph.errors import GraphInterrupt
+
+from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.testing import ScriptExhausted
+
+USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+BAD = "llm_bad_response"
+
+
+class Status(Exception):
+    def __init__(self, code: Any) -> None:
+        super().__init__("no")
+        self.status_code = code
+
+
+class Wrapped(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__("no")
+        self.response = Status(code)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ModelTimeoutError(), "llm_timeout"),
+        (ModelConnectionError(), "llm_timeout"),
+        (ModelRateLimitError(), "llm_rate_limited"),
+        (ModelAuthenticationError(), "llm_auth"),
+        (ModelPermissionDeniedError(), "llm_auth"),
+        (ModelAPIError(), "llm_unavailable"),
+        (ModelInvalidRequestError(), BAD),
+        (httpx.ReadTimeout("late"), "llm_timeout"),
+        (httpx.ConnectError("no"), "llm_timeout"),
+        (httpx.DecodingError("no"), BAD),
+        (TimeoutError(), "llm_timeout"),
+        (ConnectionResetError(), "llm_timeout"),
+        (socket.gaierror(), "llm_timeout"),
+        (OSError(), BAD),
+        (Status(429), "llm_rate_limited"),
+        (Status(403), "llm_auth"),
+        (Status(599), "llm_unavailable"),
+        (Status("500"), BAD),
+        (Wrapped(401), "llm_auth"),
+        (Wrapped(502), "llm_unavailable"),
+        (KeyError("choices"), BAD),
+        (ValueError("\n <b>\n"), BAD),
+        (ExceptionGroup("both", [ValueError()]), BAD),
+    ],
+    ids=repr,
+)
+def test_errors_of_any_provider(error: Exception, reason: str) -> None:
+    """Errors are told apart by class and status code, whoever raises them."""
+    failure = model_failure(error)
+    assert failure is not None
+    assert failure[0] == reason
+    assert failure[1]["type"] == type(error).__name__
+    assert "\n" not in failure[1]["message"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        asyncio.CancelledError(),
+        KeyboardInterrupt(),
+        SystemExit(1),
+        GraphInterrupt(()),
+        ConfigurationError("model: wrong"),
+        ScriptExhausted("the test is wrong"),
+        MemoryError(),
+    ],
+    ids=repr,
+)
+def test_what_is_no_failure_of_a_model(error: BaseException) -> None:
+    """Cancellation, control flow, our own errors and failed assertions are left to be raised."""
+    assert model_failure(error) is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reason"),
+    [
+        ({}, None),
+        ({"finish_reason": "stop"}, None),
+        ({"finish_reason": "tool_calls"}, None),
+        ({"finish_reason": ["length"]}, None),
+        ({"finish_reason": "length"}, "llm_truncated"),
+        ({"finish_reason": "content_filter"}, "llm_content_filter"),
+        ({"finish_reason": "MAX_TOKENS"}, "llm_truncated"),
+        ({"stop_reason": "max_tokens"}, "llm_truncated"),
+        ({"stop_reason": "refusal"}, "llm_refused"),
+        ({"done_reason": "length"}, "llm_truncated"),
+        ({"finish_reason": None, "incomplete_details": {"reason": "max_output_tokens"}}, "llm_truncated"),
+        ({"incomplete_details": None}, None),
+    ],
+)
+def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> None:
+    """A message that says itself that it is unfinished is no proposal, whichever provider says it how."""
+    failure = message_failure(AIMessage("{}", response_metadata=metadata))
+    assert (failure and failure[0]) == reason
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("", additional_kwargs={"refusal": "no"}),
+        AIMessage([{"type": "refusal", "refusal": "no"}]),
+        AIMessage([{"type": "non_standard", "value": {"refusal": "no"}}]),
+    ],
+)
+def test_refusals(message: AIMessage) -> None:
+    """A refusal is found where each of OpenAI's two interfaces puts it."""
+    assert message_failure(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (AIMessage(" {} "), " {} "),
+        (AIMessage(["a", {"type": "text", "text": "b"}, {"type": "reasoning"}, "c"]), "abc"),
+        (AIMessage([{"type": "text", "text": None}]), ""),
+        (AIMessage("", invalid_tool_calls=[{"name": "f", "args": "{bad", "id": "1", "error": None}]), "{bad"),
+        (AIMessage("", tool_calls=[{"name": "f", "args": {"a": "ü"}, "id": "1"}]), '{"a": "ü"}'),
+        (AIMessage("said", tool_calls=[{"name": "f", "args": {}, "id": "1"}]), "said"),
+        (HumanMessage(""), ""),
+        (AIMessageChunk("part"), "part"),
+    ],
+)
+def test_text_of_messages(message: Any, text: str) -> None:
+    """The text is the content as it was sent, its text blocks in order, or a tool call's arguments."""
+    assert message_text(message) == text
+
+
+def test_usage_is_plain() -> None:
+    """Usage is three whole numbers, those that are known, or None."""
+    detailed = {**USAGE, "input_token_details": {"cache_read": 3}}
+    assert usage_of(AIMessage("", usage_metadata=detailed)) == USAGE  # type: ignore[arg-type]
+    assert usage_of(AIMessage("")) is None
+    assert usage_of(HumanMessage("")) is None
+    odd = AIMessage("")
+    odd.usage_metadata = {"input_tokens": True, "output_tokens": "7", "total_tokens": 18}  # type: ignore[typeddict-item]
+    assert usage_of(odd) == {"total_tokens": 18}
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["finish_reason", "stop_reason", "incomplete_details", "refusal", "type", "text", "value", "x"]
+)
+ODD = st.dictionaries(
+    KEYS, ANYTHING | st.sampled_from(["length", "refusal", "text", "non_standard"]), max_size=4
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ODD, ODD, st.text() | st.lists(st.text(max_size=5) | ODD, max_size=4))
+def test_no_message_is_too_odd(metadata: Any, extra: Any, content: Any) -> None:
+    """Whatever a provider puts into a message, it is read without an exception."""
+    message = AIMessage("", response_metadata=metadata, additional_kwargs=extra)
+    message.content = content
+    failure = message_failure(message)
+    assert failure is None or failure[0] in {"llm_refused", "llm_truncated", "llm_content_filter"}
+    assert isinstance(message_text(message), str)

@@ -1,0 +1,275 @@
+"""Models over real HTTP: what a server does, what the client makes of it, and which stop reason that is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from threading import Thread
+from typing import Any
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+from openai_server import (
+    Behaviour,
+    OpenAIServer,
+    answer,
+    broken_json,
+    choice,
+    completion,
+    drip,
+    drop,
+    filtered,
+    hang_up,
+    html,
+    missing_choices,
+    no_choices,
+    null_message,
+    payload,
+    refusal,
+    refusing_environ,
+    status,
+    truncated,
+    wrong_type,
+)
+from typing_extensions import TypedDict
+
+from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.nodes.models import ModelProposer, chat_model, load_prompt
+
+USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+PLAN = load_prompt("rag_plan")
+
+
+def ask(environ: dict[str, str], mode: str = "invoke", view: Any = None) -> Any:
+    """Ask for a RAG plan and return the message, or the exception."""
+    proposer = ModelProposer(chat_model("openai:test-model", environ=environ), PLAN)
+    view = {"question": "q"} if view is None else view
+    try:
+        return proposer.invoke(view) if mode == "invoke" else asyncio.run(proposer.ainvoke(view))
+    except Exception as error:  # noqa: BLE001 - the tests judge it
+        return error
+
+
+MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+
+
+@MODES
+def test_an_answer(mode: str) -> None:
+    """One request, not streamed, with prompt, view and strict schema; message and usage come back."""
+    with OpenAIServer(answer({"kind": "retrieve"})) as server:
+        message = ask(server.environ(), mode, {"question": "Größe?"})
+    assert message_failure(message) is None
+    assert message_text(message) == '{"kind": "retrieve"}'
+    assert usage_of(message) == USAGE
+    [request] = server.requests
+    body = request["body"]
+    assert request["path"] == "/v1/chat/completions"
+    assert not body["stream"]
+    assert (body["model"], body["temperature"]) == ("test-model", 0)
+    assert [item["role"] for item in body["messages"]] == ["system", "user"]
+    assert body["messages"][0]["content"] == PLAN.text
+    assert body["messages"][1]["content"] == '{"question": "Größe?"}'
+    form = body["response_format"]
+    assert (form["type"], form["json_schema"]["strict"]) == ("json_schema", True)
+    assert form["json_schema"]["schema"]["required"] == PLAN.schema["required"]
+
+
+BAD = "llm_bad_response"
+RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
+    "400": (status(400), "OpenAIInvalidRequestError", BAD, {"status": 400}),
+    "400 content filter": (
+        status(400, error_code="content_filter"),
+        "OpenAIInvalidRequestError",
+        "llm_content_filter",
+        {"status": 400},
+    ),
+    "401": (status(401), "OpenAIAuthenticationError", "llm_auth", {"status": 401}),
+    "403": (status(403), "OpenAIPermissionDeniedError", "llm_auth", {"status": 403}),
+    "404": (status(404), "OpenAIModelNotFoundError", BAD, {"status": 404}),
+    "409": (status(409), "ConflictError", BAD, {"status": 409}),
+    "418 as text": (payload(418, b"teapot", "text/plain"), "APIStatusError", BAD, {"status": 418}),
+    "429": (status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
+    "500": (status(500), "OpenAIAPIError", "llm_unavailable", {"status": 500}),
+    "503 as HTML": (
+        payload(503, b"<html>", "text/html"),
+        "OpenAIAPIError",
+        "llm_unavailable",
+        {"status": 503},
+    ),
+    "truncated": (truncated(), "LengthFinishReasonError", "llm_truncated", {"usage": USAGE}),
+    "filtered": (filtered(), "ContentFilterFinishReasonError", "llm_content_filter", {"usage": USAGE}),
+    "no choices": (no_choices(), "IndexError", BAD, {}),
+    "choices missing": (missing_choices(), "TypeError", BAD, {"status": 200}),
+    "choices of text": (payload(200, completion("x")), "AttributeError", BAD, {"status": 200}),
+    "null message": (null_message(), "AttributeError", BAD, {"status": 200}),
+    "an error with 200": (
+        payload(200, {"error": {"message": "overloaded"}}),
+        "TypeError",
+        BAD,
+        {"status": 200},
+    ),
+    "broken JSON": (broken_json(), "JSONDecodeError", BAD, {"status": 200}),
+    "empty body": (payload(200, b""), "JSONDecodeError", BAD, {"status": 200}),
+    "bytes": (payload(200, b"\xff\xfe\x00"), "UnicodeDecodeError", BAD, {"status": 200}),
+    "nested JSON": (payload(200, b"[" * 100_000), "RecursionError", BAD, {"status": 200}),
+    "JSON null": (payload(200, None), "AttributeError", BAD, {"status": 200}),
+    "HTML": (html(), "AttributeError", BAD, {"status": 200}),
+    "redirect to nowhere": (payload(302, b""), "APIStatusError", BAD, {"status": 302}),
+    "no role": (payload(200, completion({"message": {"content": "x"}})), "ValidationError", BAD, {}),
+    "hang up": (hang_up(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
+    "drop": (drop(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
+}
+
+
+@MODES
+@pytest.mark.parametrize("case", RAISED)
+def test_what_a_server_makes_the_client_raise(case: str, mode: str) -> None:
+    """Every failure of a server becomes one exception, after one request, and that one stop reason."""
+    behaviour, expected, reason, details = RAISED[case]
+    with OpenAIServer(behaviour) as server:
+        error = ask(server.environ(OPENAI_TIMEOUT_SECONDS="5"), mode)
+    assert type(error).__name__ == expected
+    assert len(server.requests) == 1
+    failure = model_failure(error)
+    assert failure is not None
+    assert failure[0] == reason
+    assert failure[1].items() >= {"type": expected, **details}.items()
+    assert 0 < len(failure[1]["message"]) <= 200
+    assert json.dumps(failure[1])
+
+
+@MODES
+def test_a_slow_answer(mode: str) -> None:
+    """An answer later than the timeout is llm_timeout, and details say that it was the timeout."""
+    with OpenAIServer(answer("{}", delay=30)) as server:
+        begun = time.monotonic()
+        failure = model_failure(ask(server.environ(OPENAI_TIMEOUT_SECONDS="0.2"), mode))
+    assert failure is not None
+    assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "timeout")
+    assert time.monotonic() - begun < 5
+
+
+@MODES
+def test_nobody_listens(mode: str) -> None:
+    """A refused connection is llm_timeout, and details say that it was the connection."""
+    failure = model_failure(ask(refusing_environ(), mode))
+    assert failure is not None
+    assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "connection")
+
+
+MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {
+    "refusal": (refusal("I cannot."), "llm_refused", ""),
+    "wrong content type": (wrong_type({"a": 1}), None, '{"a": 1}'),
+    "null content": (answer(None), None, ""),
+    "text": (answer("Sure! Here is the plan."), None, "Sure! Here is the plan."),
+    "no finish reason": (payload(200, completion(choice("{}", None))), None, "{}"),
+}
+
+
+@MODES
+@pytest.mark.parametrize("case", MESSAGES)
+def test_what_a_server_makes_the_client_return(case: str, mode: str) -> None:
+    """A refusal is a failure with its text and usage; everything else is text for the guard."""
+    behaviour, reason, text = MESSAGES[case]
+    with OpenAIServer(behaviour) as server:
+        message = ask(server.environ(), mode)
+    failure = message_failure(message)
+    if reason is None:
+        assert failure is None
+    else:
+        assert failure == (reason, {"type": "AIMessage", "message": "I cannot.", "usage": USAGE})
+    assert message_text(message) == text
+
+
+def test_a_dripping_server_outlasts_the_clients_timeout() -> None:
+    """No read timeout ends a dripping answer, hence the run's own deadline; closing the server does."""
+    returned: list[Any] = []
+    with OpenAIServer(drip()) as server:
+        environ = server.environ(OPENAI_TIMEOUT_SECONDS="0.2")
+        thread = Thread(target=lambda: returned.append(ask(environ)))
+        thread.start()
+        thread.join(0.8)
+        assert thread.is_alive()
+    thread.join(5)
+    failure = model_failure(returned[0])
+    assert failure is not None
+    assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "connection")
+
+
+def test_a_cancelled_call_leaves_no_connection() -> None:
+    """An async call that is cancelled at its deadline hangs up, and the dripping server notices."""
+
+    async def impatient(proposer: ModelProposer) -> None:
+        async with asyncio.timeout(0.3):
+            await proposer.ainvoke({})
+
+    with OpenAIServer(drip()) as server:
+        proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
+        begun = time.monotonic()
+        with pytest.raises(TimeoutError):
+            asyncio.run(impatient(proposer))
+        assert time.monotonic() - begun < 3
+
+
+def test_drips_end_by_themselves() -> None:
+    """A dripping server drips no longer than it was told to."""
+    with OpenAIServer(drip(interval=0.01, seconds=0.1)) as server:
+        failure = model_failure(ask(server.environ()))
+    assert failure is not None
+    assert failure[0] == "llm_timeout"
+
+
+def test_one_model_in_two_event_loops() -> None:
+    """A connection that the server would keep does not break the next event loop."""
+    keeps = payload(200, completion(choice("{}")), keep_alive=True)
+    with OpenAIServer(keeps) as server:
+        proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
+        for _ in range(3):
+            assert message_text(asyncio.run(proposer.ainvoke({}))) == "{}"
+        assert message_text(proposer.invoke({})) == "{}"
+
+
+def test_the_script_of_the_server() -> None:
+    """Behaviours are played in order, and the last one again."""
+    with OpenAIServer(answer("1"), answer("2")) as server:
+        texts = [message_text(ask(server.environ())) for _ in range(3)]
+    assert texts == ["1", "2", "2"]
+
+
+@MODES
+def test_keys_are_never_shown(mode: str) -> None:
+    """A server that repeats the key or a header in its error does not get it into the details."""
+    key = "loopback-Key+without/prefix="
+    with OpenAIServer(
+        status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")
+    ) as server:
+        failure = model_failure(ask(server.environ(OPENAI_API_KEY=key), mode))
+    assert failure is not None
+    assert failure[0] == "llm_auth"
+    assert not any(part in str(failure) for part in (key, "without", "other-0123456789"))
+    assert "[key]" in failure[1]["message"]
+
+
+class Asked(TypedDict):
+    question: str
+
+
+def test_proposals_stay_out_of_token_streams() -> None:
+    """Under stream_mode="messages" the call is not streamed, its usage is known, and no message is shown."""
+    usages: list[Any] = []
+
+    def node(state: Asked) -> dict[str, str]:
+        usages.append(usage_of(proposer.invoke({"question": state["question"]})))
+        return {"question": "asked"}
+
+    with OpenAIServer(answer("{}")) as server:
+        proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
+        builder = StateGraph(Asked)
+        builder.add_node("node", node)
+        builder.add_edge(START, "node")
+        builder.add_edge("node", END)
+        shown = list(builder.compile().stream({"question": "q"}, stream_mode="messages"))
+    assert shown == []
+    assert usages == [USAGE]
+    assert not server.requests[0]["body"]["stream"]

@@ -1,0 +1,243 @@
+"""What the Research agent's guards believe: pages, notes, quotes, the answer."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from guard_cases import DATA, json_values, outcome, reference_cases, stop_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.quotes import stands_in
+from guardgraph.guards.research_answer import check_answer_facts, cited_notes, parse_research_answer
+from guardgraph.guards.research_notes import is_readable, number_notes, parse_notes, parse_page, verify_notes
+from guardgraph.guards.stop import Stop
+
+DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
+PAGES = json.loads((DEMO / "research_pages.json").read_text(encoding="utf-8"))
+NOTES = json.loads((DEMO / "research_notes.json").read_text(encoding="utf-8"))
+SAMPLE = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
+CHECKS = {"check_numbers": True, "check_quotes": True, "regions": ["US", "EU"]}
+KEYS = ["id", "url", "claim", "quote", "title", "published_at", "body"]
+ANY_JSON = json_values(KEYS, ["n1", *PAGES, "q" * 25, "P1 at 3.4%", "45 minutes in the US, 12k"])
+
+FAMILIES = ("invalid_notes:", "invalid_answer:", "tool_invalid_output:read_source")
+
+
+def note(**changes):
+    """Make the note n1 of the demo's first page, changed."""
+    return {"id": "n1", **NOTES[0], **changes}
+
+
+def verify(*notes, **changes):
+    """Verify notes against the demo's pages."""
+    return verify_notes(parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes})
+
+
+def test_a_page_has_a_body():
+    """Title and date may be missing; a blank body is nothing to read, and what has no body is no page."""
+    assert parse_page({"body": " x ", "title": None}) == {"title": "", "published_at": "", "body": " x "}
+    assert [parse_page(page) for page in PAGES.values()] == list(PAGES.values())
+    assert parse_page({"body": "\n", "title": "T"}) is None
+    for raw in (None, "page", [], {}, {"body": None}, {"title": "T", "body": 1}):
+        assert stop_of(parse_page, raw).reason == "tool_invalid_output:read_source"
+
+
+def test_notes_of_the_reference():
+    """Every reference list of notes is accepted or refused for its reason."""
+    for given_, expected in reference_cases("research_notes"):
+        found = outcome(parse_notes, given_["notes"], max_notes=given_["max_notes"])
+        assert found == expected or (expected == {"value": None} and "stop" not in found)
+
+
+def test_notes_without_ids_are_numbered():
+    """Notes get n1, n2, … in order; ids that an extractor gave stay and are not given twice."""
+    assert [item["id"] for item in number_notes(NOTES)] == ["n1", "n2"]
+    assert "id" not in NOTES[0]
+    mixed = [{}, {"id": "n1"}, {"id": None}, {"id": 7}, "no note", {"id": "a"}]
+    numbered = [{"id": "n2"}, {"id": "n1"}, {"id": "n3"}, {"id": 7}, "no note", {"id": "a"}]
+    assert number_notes(mixed) == numbered
+    assert number_notes(None) is None
+
+
+def test_notes_are_normalised():
+    """Texts are stripped, a URL becomes its identity, what is no text is empty, other keys go."""
+    url = " HTTPS://Vendor.example.com/policies/enterprise-sla?utm_id=1#top "
+    raw = {"id": " n1 ", "claim": " c ", "quote": f" {'q' * 20} ", "url": url, "title": 5, "x": 1}
+    assert parse_notes([raw], max_notes=1) == [
+        {
+            "id": "n1",
+            "claim": "c",
+            "quote": "q" * 20,
+            "url": "https://vendor.example.com/policies/enterprise-sla",
+            "title": "",
+            "published_at": "",
+        }
+    ]
+
+
+def test_the_demo_is_verified():
+    """The recorded notes stand in the recorded pages, and the sample's answer rests on them."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    assert verify_notes(notes, pages=PAGES, **CHECKS) == {"ok": True, "checked_notes": 2, "issues": []}
+    answer = parse_research_answer(SAMPLE["answer"], SAMPLE["citations"], notes=notes, max_answer_chars=850)
+    check_answer_facts(answer, notes=notes, regions=CHECKS["regions"])
+    assert answer == {"answer": SAMPLE["answer"], "citations": ["n1", "n2"]}
+    assert cited_notes(notes, ["n2", "n1"]) == notes
+
+
+@pytest.mark.parametrize(
+    ("changes", "issues"),
+    [
+        ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
+        ({"claim": "—…"}, ["claim_missing"]),
+        ({"url": "https://evil.example/"}, ["url_not_read"]),
+        ({"url": "no url"}, ["url_not_read"]),
+        ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
+        ({"quote": NOTES[0]["quote"].replace("subject", "likely"), "claim": "ok"}, ["quote_not_in_source"]),
+        ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
+        ({"claim": "Recovery takes 45 hours."}, ["number_not_in_quote"]),
+        (
+            {"quote": "x" * 20, "claim": "!", "url": "https://vendor.example.com/policies/enterprise-sla"},
+            ["claim_missing", "quote_not_in_source"],
+        ),
+    ],
+)
+def test_verification_names_every_issue(changes, issues):
+    """All issues of a note are listed in the contract's order; the first is the stop's reason."""
+    stop = stop_of(verify, note(**changes))
+    assert stop.reason == f"verification_failed:{issues[0]}"
+    verification = stop.evidence["verification"]
+    assert (verification["ok"], verification["checked_notes"]) == (False, 1)
+    assert [(issue["note"], issue["issue"]) for issue in verification["issues"]] == [
+        ("n1", name) for name in issues
+    ]
+
+
+def test_the_first_note_decides():
+    """Issues of several notes come in the order of the notes, and say which note and which facts."""
+    stop = stop_of(verify, note(claim="ETA 46 minutes"), note(id="n2", quote="x" * 30, claim="ok"))
+    first, second = stop.evidence["verification"]["issues"]
+    assert stop.reason == "verification_failed:number_not_in_quote"
+    assert first["note"] == "n1"
+    assert len(first["unsupported"]) == 1
+    assert second == {"note": "n2", "issue": "quote_not_in_source"}
+
+
+def test_checks_can_be_switched_off():
+    """Quotes and numbers are each checked or not; that the page was read is always checked."""
+    invented, wrong = note(quote="x" * 30, claim="ok"), note(claim="ETA 46 minutes")
+    assert verify(invented, check_quotes=False)["ok"]
+    assert verify(wrong, check_numbers=False)["ok"]
+    elsewhere = note(url="https://evil.example")
+    stop = stop_of(verify, elsewhere, check_quotes=False, check_numbers=False)
+    assert stop.reason == "verification_failed:url_not_read"
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "expected"),
+    [
+        ('it\'s "up" now', "It said it’s “up” \n\u00a0now.", True),
+        ("a b", "a\u2028 b", True),
+        ("3.4% of payments", "13.4% of payments", False),
+        ("at 3.4% of payments", "at 3.4% of payments failed", True),
+        ("the rate is 99", "the rate is 99.95%", False),
+        ("the rate is 99.", "the rate is 99. Yes.", True),
+        ("on 03-07", "on 2026-03-07", False),
+        ("P1 incident", "P10 incident", False),
+        ("for P1", "for P1/P2", True),
+        ("not a quote", "a quote, not", False),
+        ("Up", "up", False),
+    ],
+)
+def test_a_quote_is_verbatim(quote, text, expected):
+    """White space and quote marks aside, every character counts, and numbers count as a whole."""
+    assert stands_in(quote, text) is expected
+
+
+@pytest.mark.parametrize("text", ["1" * 100_000, "1." * 50_000, "1 " * 50_000, " " * 100_000, "’" * 100_000])
+def test_a_hostile_page_costs_little(text):
+    """Notes of 100,000 characters are verified in well under a second, facts aside."""
+    raw = note(claim=text, quote="x" * 20 + text)
+    begin = perf_counter()
+    with suppress(Stop):
+        notes = parse_notes([raw], max_notes=1)
+        page = {"title": "", "published_at": "", "body": text * 2}
+        verify_notes(notes, pages={notes[0]["url"]: page}, **CHECKS | {"check_numbers": False})
+    assert perf_counter() - begin < 1
+
+
+def test_answers_of_the_reference():
+    """Every reference answer is accepted or refused for its reason."""
+    for given_, expected in reference_cases("research_synthesis"):
+        found = outcome(parse_research_answer, **given_)
+        assert found == expected or (expected == {"value": None} and "stop" not in found)
+
+
+def test_unknown_citations_are_shown():
+    """Ids are compared as they are; unknown ones are shown sorted and cut, duplicates collapse."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    unknown = ["n2", "z" * 500, " n1", "n9", "n9"]
+    stop = stop_of(parse_research_answer, "x", unknown, notes=notes, max_answer_chars=9)
+    assert stop.reason == "invalid_answer:citation_unknown"
+    assert stop.evidence == {"invalid_citations": [" n1", "n9", "z" * 80]}
+    answer = parse_research_answer(" x ", ["n2", "n1", "n2"], notes=notes, max_answer_chars=1)
+    assert answer == {"answer": "x", "citations": ["n2", "n1"]}
+
+
+@pytest.mark.parametrize("citations", [None, "n1", {"n1": 1}, [], ["n1", 1], [["n1"]], 5, True])
+def test_citations_are_a_list_of_texts(citations):
+    """Anything but a list of texts with something in it is refused."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    stop = stop_of(parse_research_answer, "x", citations, notes=notes, max_answer_chars=9)
+    assert stop.reason == "invalid_answer:citations"
+
+
+def test_only_cited_notes_support_an_answer():
+    """A fact that no cited note has in its claim or quote is unsupported, whatever other notes say."""
+    notes = parse_notes(number_notes(NOTES), max_notes=6)
+    for citations, text in ((["n1"], "P1 failed payment rate 3.4%"), (["n2"], "Uptime is 99.95 %, 24/7.")):
+        check_answer_facts({"answer": text, "citations": citations}, notes=notes, regions=["US"])
+        other = [item["id"] for item in notes if item["id"] not in citations]
+        stop = stop_of(check_answer_facts, {"answer": text, "citations": other}, notes=notes, regions=["US"])
+        assert stop.reason == "invalid_answer:unsupported_number"
+        assert stop.evidence["unsupported"]
+
+
+@given(ANY_JSON, ANY_JSON)
+def test_a_guard_returns_or_stops(first, second):
+    """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
+    notes = parse_notes([note()], max_notes=1)
+    page = outcome(parse_page, first)
+    assert is_readable(first) == (page.get("value") is not None)
+    verdicts = [
+        page,
+        outcome(parse_notes, number_notes(first), max_notes=3),
+        outcome(parse_notes, number_notes([first, second]), max_notes=3),
+        outcome(parse_research_answer, first, second, notes=notes, max_answer_chars=850),
+        outcome(parse_research_answer, "answer", ["n1", first], notes=notes, max_answer_chars=850),
+    ]
+    assert [
+        name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)
+    ] == []
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([*PAGES, "https://h.example/"]), ANY_JSON)
+def test_any_note_gets_a_verdict(claim, quote, url, title):
+    """Any texts of a note are verified or stopped, and a claim supports itself as an answer."""
+    raw = {"claim": claim.strip() or "P1", "quote": quote + "x" * 20, "url": url, "title": title}
+    notes = parse_notes(number_notes([raw]), max_notes=1)
+    verdict = outcome(verify_notes, notes, pages=PAGES, **CHECKS)
+    assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
+    answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
+    assert outcome(check_answer_facts, answer, notes=notes, regions=["US"]) == {"value": None}
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_a_text_stands_in_itself(quote, before, after):
+    """What is copied from a page with its surroundings is always found there."""
+    assert stands_in(quote, f"{before} {quote} {after}")
