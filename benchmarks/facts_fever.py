@@ -2,7 +2,7 @@
 
 Usage: ``python benchmarks/facts_fever.py fever_symmetric.json``, with the FEVER-Symmetric test set (Schuster
 et al. 2019, CC BY-SA 3.0) as ``{"rows": [[claim, [evidence, ...], supported], ...]}``. Prints ``name value``
-lines. The claims are those in which guardgraph finds a number; the ``token_`` lines take those with a token of digits.
+lines. The claims are those in which guardgraph finds a number; for the ``token_`` lines, those with a digit token.
 """
 
 from __future__ import annotations

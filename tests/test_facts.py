@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
+from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, unsupported
 
 DATA = Path(__file__).parent / "data"
 TOOLS = Path(__file__).parent.parent / "guardgraph" / "tools" / "data"
@@ -71,6 +78,7 @@ SAME = [
     ("6th of March 2026", "2026/3/6"),
     ("Mar. 6 , 2026", "March 6, 2026"),
     ("06.03.2026", "6 March 2026"),
+    ("Dec. 12", "the 12th of December"),
     ("2026-03-06T14:30:00+02:00", "6 March 2026, 14:30"),
     ("fifth", "5th"),
     ("−5%", "-5%"),
@@ -166,6 +174,7 @@ def test_digits_and_words_that_are_no_numbers(text: str) -> None:
         ("1,2,3", ["1", "2", "3"]),
         ("1. 45 alerts", ["45"]),
         ("5 USD 10", ["10", "5 USD"]),
+        ("5 $10", ["$10", "5"]),
         ("5-3 (-4) a -6", ["-4", "-6", "3", "5"]),
         ("2025/2026 and 10/20/30", ["10/20/30", "2025", "2026"]),
         ("March 15 minutes", ["15 minutes"]),
@@ -306,64 +315,14 @@ def test_the_demos_are_supported() -> None:
 
 PIECES = st.sampled_from(
     [
-        "1",
-        "45",
-        "1,200",
-        ".5",
-        "-5",
-        "−",
-        "27",
-        "%",
-        "percent",
-        "3.4",
-        "million",
-        "k",
-        "12k",
-        "$",
-        "€",
-        "5",
-        "USD",
-        "min",
-        "minutes",
-        "hours",
-        "-",
-        "–",
-        ":",
-        "/",
-        ",",
-        ".",
-        "'",
-        "s",
-        "1970",
-        "March",
-        "may",
-        "6",
-        "2026",
-        "2026-03-06",
-        "14:30",
-        "2pm",
-        "am",
-        "two",
-        "twenty",
-        "hundred",
-        "and",
-        "one",
-        "half",
-        "a",
-        "an",
-        "hour",
-        "within",
-        "P1",
-        "SEV",
-        "2",
-        "INC-7",
-        "US",
-        "U.S.",
-        "fifth",
-        "\n",
+        *["1", "45", "1,200", ".5", "-5", "27", "3.4", "12k", "1970", "2026", "2026-03-06", "14:30", "2pm", "1e3"],
+        *["%", "percent", "million", "$", "€", "USD", "min", "minutes", "hours", "am", "s", "March", "may", "fifth"],
+        *["two", "twenty", "hundred", "and", "one", "half", "a", "an", "hour", "within", "between", "to"],
+        *["-", "–", "−", ":", "/", ",", ".", "'", "\n", "P1", "SEV", "INC-7", "US", "U.S.", "https://"],
     ]
 )
 TEXTS = st.text() | st.lists(PIECES, max_size=12).map(" ".join) | st.lists(PIECES, max_size=12).map("".join)
+KEYS = st.sampled_from(["a_pct", "b_rate", "c_minutes", "policy_hints"]) | st.text()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
     lambda child: (
@@ -415,35 +374,30 @@ def test_conversion_is_exact_both_ways(amount: int, unit: str) -> None:
 
 
 HOSTILE = [
-    "1", "1,", "1,111", "1 ", "1-", "-", "- ", "mid-", "March ", "two ", "two hundred and ", "1h", "1:11", "$ ", "inc-", " ",
-    "\n", "> ", ".", "1.", "P1 ", "US ", "U.S.", "https://", "1e9", "1e399 ", "_", "a_1-", "24 hours ", "p. m", "1 hour ",
-    "\ud800", "1/", "1'111", "6 of ", "9", "x.1", "1 to ", "between 1 and ",
-]  # fmt: skip
+    *["1", "9", "1,", "1,111", "1'111", "1 ", "1-", "1/", "1.", "1:11", "1e9", "1e399 ", "1h", "x.1", "a_1-"],
+    *["-", "- ", "> ", " ", "\n", ".", "_", "$ ", "\ud800", "March ", "6 of ", "two ", "two hundred and "],
+    *["mid-", "inc-", "P1 ", "US ", "U.S.", "https://", "24 hours ", "p. m", "1 hour ", "1 to ", "between 1 and "],
+]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_texts_take_linear_time(piece: str) -> None:
-    """A hundred thousand characters of anything are read in about a second at most."""
-    text = (piece * (100_000 // len(piece)))[:100_000]
+    """Fifty thousand characters of anything are read in well under a second (a busy machine has five)."""
+    text = piece * (50_000 // len(piece))
     begin = time.perf_counter()
     facts = facts_in_text(text)
     assert not unsupported(facts, facts)
-    assert time.perf_counter() - begin < 5, "slower than linear (the machine may be busy, hence the margin)"
+    assert time.perf_counter() - begin < 5
 
 
 def test_the_order_does_not_depend_on_hashes() -> None:
     """Every process shows the same evidence in the same order."""
-    script = (
-        "from guardgraph.guards.facts import *;"
-        "print(unsupported(facts_in_text('9%, 8 h, 5m, P1, P2, INC-1, INC-2, US, EU, 03/04/2026'), Facts()).all())"
-    )
+    script = """from guardgraph.guards.facts import *
+print(unsupported(facts_in_text("9%, 8 h, 5m, P1, P2, INC-1, INC-2, US, EU, 03/04/2026"), Facts()).all())"""
+    command = [sys.executable, "-c", script]
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", script],
-            env={"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
+            command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
         ).stdout
         for seed in ("0", "1", "2")
     }

@@ -67,7 +67,8 @@ def create_rag_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    found, sources = _retriever(retriever, knowledge_base)
+    limits = budget or RagBudget()
+    found, sources = _retriever(retriever, knowledge_base, limits)
     if policy is None and sources is None:
         raise ConfigurationError("policy: a RagPolicy naming the sources is required with a retriever of your own")
     chat = None if model is None else chat_model(model)
@@ -76,7 +77,7 @@ def create_rag_agent(
         answerer=choose_proposer("answerer", answerer, chat, prompt="rag_answer", offline=offline.answer),
         retriever=found,
         policy=policy or RagPolicy(allowed_sources_policy=sources or (), allowed_sources_execution=sources or ()),
-        budget=budget or RagBudget(),
+        budget=limits,
         clarification=clarification,
         clock=clock,
     ).compile(name=name, checkpointer=checkpointer)
@@ -162,12 +163,14 @@ def rag_pattern(
     return p
 
 
-def _retriever(own: Outside | None, folder: str | Path | None) -> tuple[Outside, tuple[str, ...] | None]:
+def _retriever(
+    own: Outside | None, folder: str | Path | None, budget: RagBudget
+) -> tuple[Outside, tuple[str, ...] | None]:
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is not None:
         return outside("retriever", own), getattr(own, "sources", None)
     if folder is None:
         return LexicalRetriever(demo_documents()), DEMO_SOURCES
-    loaded = LexicalRetriever(load_folder(folder))
+    loaded = LexicalRetriever(load_folder(folder, max_chars=max(budget.max_context_chars, 1)))
     return loaded, loaded.sources

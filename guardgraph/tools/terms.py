@@ -6,8 +6,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-import snowballstemmer  # type: ignore[import-untyped]
-
 __all__ = ["STOP_WORDS", "content_words", "terms"]
 
 STOP_WORDS = frozenset(
@@ -63,5 +61,7 @@ def _words(text: str) -> list[str]:
 def _stem(word: str) -> str:
     if len(word) > _LONGEST_STEMMED:
         return word
+    import snowballstemmer  # type: ignore[import-untyped]  # all its languages: too slow for an import of ours
+
     # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
     return str(snowballstemmer.stemmer("english").stemWord(word))

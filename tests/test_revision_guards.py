@@ -1,0 +1,316 @@
+"""What a draft, a revision, a final text and a request must be, and what an audit says."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guard_cases import json_values, outcome, stop_of
+from guardgraph.guards.audit import audit, diff_excerpt, text_hash
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.revision import check_final, check_patch, parse_draft, patch_similarity
+from guardgraph.guards.self_critique_request import parse_self_critique_request
+
+DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
+CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
+HINTS = ("avoid_absolute_guarantees", "max_length_increase_pct", "required_sections")
+JSON = json_values(["policy_hints", "incident", "status", "eta_minutes", *HINTS], ["resolved", "P1", "45 minutes"])
+
+DRAFT = (
+    "We are looking into a P1 payment incident in the US. About 27% of checkouts are affected. "
+    "We estimate recovery in 45 minutes. Next, we will post on the status page every 15 minutes."
+)
+NOTE = "Timing may change."
+ASKED = [f'ADD "{NOTE}"']
+
+
+def drafted(text: Any, **limits: Any) -> Any:
+    """Judge a draft under the contract's budget, limits replaced where given."""
+    given_limits = {"context": CONTEXT, "max_chars": 900, "check_facts": True, "regions": DEFAULT_REGIONS}
+    return outcome(parse_draft, text, **{**given_limits, **limits})
+
+
+PATCH_LIMITS = {
+    "draft": DRAFT,
+    "context": CONTEXT,
+    "required_changes": ASKED,
+    "max_chars": 980,
+    "min_similarity": 0.4,
+    "max_length_increase_pct": 20.0,
+    "hinted_length_increase_pct": 20,
+    "avoid_absolute_guarantees": True,
+    "check_facts": True,
+    "regions": DEFAULT_REGIONS,
+}
+
+
+def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
+    """Return why a revision is refused, and the evidence."""
+    stop = stop_of(check_patch, text, **{**PATCH_LIMITS, **limits})
+    json.dumps(stop.evidence)
+    return stop.reason, stop.evidence
+
+
+def test_a_draft_with_the_facts_of_its_context_passes_stripped() -> None:
+    """Numbers, severity and region of the context may be said, in the draft's own words."""
+    assert drafted(f"  {DRAFT}\n") == {"value": DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (" \n", "invalid_draft:empty"),
+        (None, "invalid_draft:empty"),
+        (["text"], "invalid_draft:empty"),
+        ("x" * 901, "invalid_draft:too_long"),
+        ("About 31% of checkouts, P2, inc_other_1, EU.", "invalid_draft:no_new_facts"),
+        ("P2 in inc_payments_20990101 in the EU.", "invalid_draft:new_incident_id"),
+        ("A P2 incident in the EU.", "invalid_draft:new_severity_label"),
+        ("An incident in the EU.", "invalid_draft:new_region"),
+    ],
+)
+def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
+    """Form comes first, then facts in the contract's order."""
+    assert drafted(text)["stop"] == reason
+
+
+def test_the_unsupported_facts_of_a_draft_are_shown() -> None:
+    """The evidence names them as they are written."""
+    limits = {"context": CONTEXT, "max_chars": 900, "check_facts": True, "regions": DEFAULT_REGIONS}
+    stop = stop_of(parse_draft, "About 31% of checkouts for 3 hours.", **limits)
+    assert stop.evidence == {"unsupported": ["3 hours", "31%"]}
+
+
+def test_the_fact_check_can_be_switched_off() -> None:
+    """Without it, form alone counts, for a draft and a revision."""
+    assert drafted("31% in the EU.", check_facts=False) == {"value": "31% in the EU."}
+    revised = f"{DRAFT} {NOTE} 31%."
+    assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, "check_facts": False})
+
+
+def test_policy_hints_are_no_facts() -> None:
+    """A number that only a hint has may not be said."""
+    context = {"policy_hints": {"max_length_increase_pct": 20}}
+    assert drafted("About 20% are affected.", context=context)["stop"] == "invalid_draft:no_new_facts"
+
+
+def test_a_patch_passes_with_its_measures() -> None:
+    """The stripped text comes with its similarity in 3 digits and its growth in 2."""
+    patch = check_patch(f" {DRAFT} {NOTE} ", **PATCH_LIMITS)
+    assert patch == {
+        "revised_answer": f"{DRAFT} {NOTE}",
+        "patch_similarity": 0.958,
+        "length_increase_pct": 10.44,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "reason"),
+    [
+        (" ", {}, "invalid_revised:empty"),
+        (7, {}, "invalid_revised:empty"),
+        ("x" * 981, {}, "invalid_revised:too_long"),
+        (DRAFT.replace(". ", ".\n\n"), {}, "invalid_revised:no_changes"),
+        ("Recovery is guaranteed in 3 hours.", {}, "patch_violation:too_large_edit"),
+        (DRAFT + " It is resolved in the EU." * 3, {}, "patch_violation:length_increase_limit"),
+        (DRAFT + " 31%, EU, P2.", {}, "patch_violation:no_new_facts"),
+        (DRAFT + " inc_other_9, EU, P2.", {}, "patch_violation:new_incident_id"),
+        (DRAFT + " EU, P2.", {}, "patch_violation:new_severity_label"),
+        (DRAFT + " EU. Resolved.", {}, "patch_violation:new_region"),
+        (DRAFT + " It is resolved.", {}, "patch_violation:restricted_claims"),
+        (DRAFT + " Thank you.", {}, "patch_violation:required_changes_not_applied"),
+        (DRAFT + " Timing may vary.", {}, "patch_violation:required_changes_not_applied"),
+    ],
+)
+def test_a_patch_stops_in_the_contracts_order(text: Any, limits: dict[str, Any], reason: str) -> None:
+    """Every text breaks the rule it is named for and some later ones; the first counts."""
+    assert patch_stop(text, **limits)[0] == reason
+
+
+def test_every_stop_of_a_patch_carries_what_was_measured() -> None:
+    """Similarity, growth, facts, claims and changes are in the evidence."""
+    assert patch_stop("We are sorry.")[1]["patch_similarity"] == 0.108
+    assert patch_stop(DRAFT + " Thanks." * 6)[1]["length_increase_pct"] == 26.37
+    assert patch_stop(DRAFT + " 31%.")[1] == {"unsupported": ["31%"]}
+    assert patch_stop(DRAFT + " All is resolved.")[1] == {"claims": ["resolved"]}
+    unapplied = patch_stop(DRAFT + " Thanks.", required_changes=[*ASKED, 'REMOVE "status page"'])[1]
+    assert unapplied == {"unapplied": ["include Timing may change.", "remove status page"]}
+
+
+def test_growth_is_held_against_the_smaller_limit() -> None:
+    """Budget or hint, in per cent of the draft without superfluous blanks; the limit itself is allowed."""
+    draft, revised = "a b  c d\n e", "a b c d e f"
+    limits = {**PATCH_LIMITS, "draft": draft, "required_changes": ['ADD "e f"'], "check_facts": False}
+    growth = 100 * 2 / 9
+
+    def verdict(budget: float, hint: float | None) -> Any:
+        return outcome(
+            check_patch, revised, **{**limits, "max_length_increase_pct": budget, "hinted_length_increase_pct": hint}
+        )
+
+    assert verdict(growth, None)["value"]["length_increase_pct"] == 22.22
+    assert "value" in verdict(growth, 10**400)
+    assert verdict(100.0, 22)["stop"] == "patch_violation:length_increase_limit"
+    assert verdict(22.0, 100)["stop"] == "patch_violation:length_increase_limit"
+
+
+def test_a_revision_may_keep_a_claim_that_was_allowed() -> None:
+    """Without the hint, what the draft or the context claims may be claimed, and nothing else."""
+    context = {"incident": {"status": "resolved"}}
+    soft = {"context": context, "check_facts": False, "avoid_absolute_guarantees": False}
+    revised = f"{DRAFT} {NOTE} It is resolved."
+    assert patch_stop(revised, context=context, check_facts=False)[0] == "patch_violation:restricted_claims"
+    assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, **soft})
+    kept = {**soft, "context": {}, "draft": f"{DRAFT} It is resolved."}
+    assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, **kept})
+    assert patch_stop(f"{DRAFT} {NOTE} Incident closed.", **soft)[1] == {"claims": ["incident closed"]}
+
+
+def test_the_final_text_obeys_the_same_rule() -> None:
+    """An approved draft cannot carry a restricted claim, unless claims are allowed."""
+    limits = {"draft": DRAFT, "context": {}, "max_chars": 980, "avoid_absolute_guarantees": True}
+    assert check_final(f" {DRAFT}", **limits) == DRAFT
+    assert outcome(check_final, " ", **limits)["stop"] == "invalid_answer:empty"
+    assert outcome(check_final, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
+    claim = "Recovery is guaranteed."
+    assert stop_of(check_final, claim, **limits).evidence == {"claims": ["guarantee"]}
+    assert outcome(check_final, claim, **{**limits, "draft": claim})["stop"] == "invalid_answer:restricted_claims"
+    allowed = {**limits, "draft": claim, "avoid_absolute_guarantees": False}
+    assert outcome(check_final, claim, **allowed) == {"value": claim}
+
+
+@given(JSON, st.one_of(JSON, st.just(CONTEXT)))
+def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
+    """Any value as draft, revision or answer, against any context, passes or stops."""
+    context = context if isinstance(context, dict) else {"value": context}
+    assert set(drafted(text, context=context)) & {"value", "stop"}
+    assert "stop" in outcome(check_patch, text, **{**PATCH_LIMITS, "context": context})
+    limits = {"draft": DRAFT, "context": context, "max_chars": 98}
+    for hard in (True, False):
+        assert set(outcome(check_final, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
+
+
+def longest_common(old: list[str], new: list[str]) -> int:
+    """Find the length of the longest common subsequence by its definition."""
+    row = [0] * (len(new) + 1)
+    for word in old:
+        before = row
+        row = [0]
+        for place, other in enumerate(new):
+            row.append(before[place] + 1 if word == other else max(before[place + 1], row[-1]))
+    return row[-1]
+
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@given(WORDS, WORDS)
+def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> None:
+    """The bit-parallel length is the one of the definition."""
+    total = len(old) + len(new)
+    expected = 2 * longest_common(old, new) / total if total else 1
+    assert patch_similarity(" ".join(old), " ".join(new)) == expected
+
+
+def test_similarity_is_fast_on_long_texts() -> None:
+    """Thousands of words take a moment, not minutes."""
+    old = " ".join(f"w{place % 997}" for place in range(10_000))
+    assert patch_similarity(old, old[::-1]) < patch_similarity(old, f"{old} x") < 1
+
+
+def test_a_text_has_one_hash() -> None:
+    """12 hexadecimal digits that white space does not change and any text has."""
+    assert text_hash(" a\n b ") == text_hash("a b") == "c8687a08aa5d"
+    assert len(text_hash("\ud800")) == 12
+
+
+def test_an_audit_says_what_changed() -> None:
+    """Its keys, its lengths and its excerpt are the contract's."""
+    record = audit("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
+    assert record == {
+        "changed": True,
+        "before_hash": text_hash("One. Two."),
+        "after_hash": text_hash("One. Three."),
+        "before_chars": 9,
+        "after_chars": 11,
+        "delta_chars": 2,
+        "length_increase_pct": 22.22,
+        "risks_count": 1,
+        "required_changes_count": 2,
+        "diff_excerpt": ["- Two.", "+ Three."],
+    }
+    same = audit("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
+    assert (same["changed"], same["diff_excerpt"], same["length_increase_pct"]) == (False, [], 0.0)
+    assert audit("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
+
+
+def test_an_excerpt_shows_both_sides_in_six_lines() -> None:
+    """Neither side crowds the other out, and a new order of the same sentences is shown too."""
+    old = " ".join(f"Old {place}." for place in range(9))
+    new = " ".join(f"New {place}." for place in range(9))
+    shown = diff_excerpt(old, new)
+    assert [line[:5] for line in shown] == ["- Old"] * 3 + ["+ New"] * 3
+    assert diff_excerpt(old, f"{old} New.") == ["+ New."]
+    assert len(diff_excerpt(old, "")) == 6
+    assert diff_excerpt("A. B.", "B. A.") == ["- A. B.", "+ B. A."]
+    assert diff_excerpt("A. A. B.", "A. B.") == ["- A."]
+
+
+@given(st.text(), st.text())
+def test_an_excerpt_is_empty_only_for_equal_texts(before: str, after: str) -> None:
+    """What changed is shown, in at most six lines with their sign."""
+    record = audit(before, after, risks_count=0, required_changes_count=0)
+    assert record["changed"] == bool(record["diff_excerpt"])
+    assert len(record["diff_excerpt"]) <= 6
+    assert all(line.startswith(("- ", "+ ")) for line in record["diff_excerpt"])
+
+
+def test_a_request_is_read_with_its_hints() -> None:
+    """The demo's hints are read; without hints a claim is forbidden and nothing else is limited."""
+    task = parse_self_critique_request(" goal ", CONTEXT)
+    assert task == {
+        "goal": "goal",
+        "incident_context": CONTEXT,
+        "avoid_absolute_guarantees": True,
+        "max_length_increase_pct": 20,
+        "required_sections": ["current_status", "customer_impact", "next_actions"],
+    }
+    bare = parse_self_critique_request("goal", {})
+    assert [bare[hint] for hint in HINTS] == [True, None, []]
+
+
+@pytest.mark.parametrize(
+    ("hints", "field"),
+    [
+        (None, ""),
+        ([], ""),
+        ({"avoid_absolute_guarantees": "yes"}, ".avoid_absolute_guarantees"),
+        ({"avoid_absolute_guarantees": None}, ".avoid_absolute_guarantees"),
+        ({"max_length_increase_pct": True}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": "20"}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": -1}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": math.nan}, ".max_length_increase_pct"),
+        ({"max_length_increase_pct": math.inf}, ".max_length_increase_pct"),
+        ({"required_sections": "current_status"}, ".required_sections"),
+        ({"required_sections": [1]}, ".required_sections"),
+    ],
+)
+def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
+    """A hint that cannot be obeyed stops the run; it is never ignored."""
+    stop = stop_of(parse_self_critique_request, "goal", {"policy_hints": hints})
+    assert stop.reason == f"invalid_request:incident_context.policy_hints{field}"
+    assert set(stop.evidence["details"]) == {"field", "given", "allowed"}
+
+
+@given(JSON, JSON)
+def test_any_request_is_read_or_refused(goal: Any, context: Any) -> None:
+    """No JSON value makes the guard fail."""
+    verdict = outcome(parse_self_critique_request, goal, context)
+    assert "value" in verdict or verdict["stop"].startswith("invalid_request:")
+    assert outcome(parse_self_critique_request, "goal", "no object")["stop"] == "invalid_request:incident_context"
