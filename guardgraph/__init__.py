@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from guardgraph.graphs.self_critique import create_self_critique_agent
     from guardgraph.graphs.verify import RULES, Finding, verify
     from guardgraph.guards.proposals import Outcome, Proposal, found, proposal, proposed_object, proposed_text
-    from guardgraph.guards.stop import Stop, evidence
+    from guardgraph.guards.stop import Stop, evidence, shown_name
     from guardgraph.nodes.body import Call, Pass, Run, Step
+    from guardgraph.nodes.models import Prompt, chat_model
     from guardgraph.nodes.proposers import Proposer, choose_proposer
     from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
     from guardgraph.state.catalogues import CATALOGUES
@@ -63,8 +64,9 @@ _HOMES = {
     "guardgraph.graphs.self_critique": ("create_self_critique_agent",),
     "guardgraph.graphs.verify": ("RULES", "Finding", "verify"),
     "guardgraph.guards.proposals": ("Outcome", "Proposal", "found", "proposal", "proposed_object", "proposed_text"),
-    "guardgraph.guards.stop": ("Stop", "evidence"),
+    "guardgraph.guards.stop": ("Stop", "evidence", "shown_name"),
     "guardgraph.nodes.body": ("Call", "Pass", "Run", "Step"),
+    "guardgraph.nodes.models": ("Prompt", "chat_model"),
     "guardgraph.nodes.proposers": ("Proposer", "choose_proposer"),
     "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
     "guardgraph.state.catalogues": ("CATALOGUES",),
@@ -117,6 +119,7 @@ __all__ = [
     "Outcome",
     "Pass",
     "Pattern",
+    "Prompt",
     "Proposal",
     "Proposer",
     "RagBudget",
@@ -138,6 +141,7 @@ __all__ = [
     "Stop",
     "StopReason",
     "Vocabulary",
+    "chat_model",
     "choose_proposer",
     "common_reasons",
     "create_rag_agent",
@@ -149,6 +153,7 @@ __all__ = [
     "proposal",
     "proposed_object",
     "proposed_text",
+    "shown_name",
     "verify",
 ]
 

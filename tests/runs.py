@@ -14,9 +14,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
+
+from hypothesis import Phase, given, settings
 
 RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
@@ -24,21 +30,21 @@ RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"
 MODES = ("invoke", "ainvoke", "stream", "astream", "batch")
 
 
-def run(graph, given, mode="invoke", **kwargs):
+def run(graph, input, mode="invoke", **kwargs):
     """Run a graph once in one of LangGraph's ways and return the result; `kwargs` are context, config, ..."""
     if mode == "invoke":
-        return graph.invoke(given, **kwargs)
+        return graph.invoke(input, **kwargs)
     if mode == "ainvoke":
-        return asyncio.run(graph.ainvoke(given, **kwargs))
+        return asyncio.run(graph.ainvoke(input, **kwargs))
     if mode == "batch":
-        return graph.batch([given], **kwargs)[0]
+        return graph.batch([input], **kwargs)[0]
     if mode == "stream":
-        return _written(list(graph.stream(given, stream_mode="updates", **kwargs)))
-    return _written(asyncio.run(_chunks(graph, given, kwargs)))
+        return _written(list(graph.stream(input, stream_mode="updates", **kwargs)))
+    return _written(asyncio.run(_chunks(graph, input, kwargs)))
 
 
-async def _chunks(graph, given, kwargs):
-    return [chunk async for chunk in graph.astream(given, stream_mode="updates", **kwargs)]
+async def _chunks(graph, input, kwargs):
+    return [chunk async for chunk in graph.astream(input, stream_mode="updates", **kwargs)]
 
 
 def _written(chunks):
@@ -116,3 +122,32 @@ def check_stop(catalogue, entry, case):
 def reasons_without_a_run(catalogue, cases):
     """Name the entries, other than defensive ones, that no case produces, and cases outside the catalogue."""
     return sorted({item.reason for item in catalogue if not item.defensive} ^ set(cases))
+
+
+def sample(strategy, count):
+    """Draw values from a strategy, the same ones every time."""
+    drawn = []
+
+    @settings(max_examples=count, derandomize=True, database=None, phases=[Phase.generate])
+    @given(strategy)
+    def draw(value):
+        drawn.append(value)
+
+    draw()
+    return drawn
+
+
+def printed_under_hash_seed(seed, script, values):
+    """Run a Python script in a process of its own, with values as JSON on stdin; return what it prints."""
+    root = Path(__file__).parents[1]
+    environ = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(root)}
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps(values),
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout

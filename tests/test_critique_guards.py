@@ -1,9 +1,8 @@
-"""What a critique must be, what its changes demand, which claims no update may make."""
+"""What a critique must be, and what its changes demand."""
 
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.guards.changes import Change, enforceable, parse_change, unapplied
-from guardgraph.guards.claims import RESTRICTED_CLAIMS, claims_in_context, restricted_claims
 from guardgraph.guards.critique import DECISIONS, check_decision_execution, parse_critique
 from guardgraph.guards.wording import has_phrase, words
 
@@ -206,110 +204,3 @@ def test_words_have_their_place_in_any_text(text: str) -> None:
     found = words(text)
     assert all(word.key and word.start < word.end for word in found)
     assert all(left.end <= right.start for left, right in pairwise(found))
-
-
-NO_CLAIM = """
-The incident is not yet resolved.
-We post updates until it is resolved.
-There is no guarantee of recovery.
-Once resolved, we will publish a summary.
-Once the cause has been found and fully resolved, we will tell you.
-We cannot guarantee a time.
-We can’t guarantee a time.
-We cannot, at this time, guarantee recovery.
-We are working to resolve the issue.
-The issue is unresolved.
-The incident has not been closed.
-Not all payments are stable.
-Some payments are stable.
-Recovery is not guaranteed.
-Guarantees cannot be given.
-A guarantee is not possible.
-The issue is neither resolved nor closed.
-We will notify you when the payments incident affecting US enterprise customers is fully resolved.
-We will publish a report after the incident is resolved.
-We will notify you as soon as the incident is resolved.
-We aim to get this resolved.
-The issue is being resolved.
-The issue may soon be resolved.
-We expect the issue to be resolved.
-We do not consider the incident to be resolved.
-It has not as yet been resolved.
-If the incident is closed we will say so.
-Without guaranteeing a time, we work on it.
-The store closed early.
-Payments recovered in part.
-"""
-
-CLAIMS = {
-    "The incident is resolved.": "resolved",
-    "RESOLVED": "resolved",
-    "Status: resolved": "resolved",
-    "re\u00adsolved": "resolved",
-    "The incident is not only resolved but documented.": "resolved",
-    "There is no doubt that it is resolved.": "resolved",
-    "Payments were not affected but the incident is resolved.": "resolved",
-    "Not affected - resolved.": "resolved",
-    "No customers are affected, the incident is resolved.": "resolved",
-    "Nobody is affected and the incident is resolved.": "resolved",
-    "We cannot say more.\n\nThe incident is resolved.": "resolved",
-    "No failures remain now that the incident is resolved.": "resolved",
-    "Once it was resolved, we informed you.": "resolved",
-    "It will be resolved by 5 pm.": "resolved",
-    "It appears to be resolved.": "resolved",
-    "We can confirm it is resolved.": "resolved",
-    "We are glad to have resolved it.": "resolved",
-    "Is it resolved?": "resolved",
-    "Payments have fully recovered.": "fully recovered",
-    "Payments recovered fully.": "fully recovered",
-    "The incident has been closed.": "incident closed",
-    "We have closed this incident.": "incident closed",
-    "No action is needed: incident closed.": "incident closed",
-    "All payments are stable now.": "all payments stable",
-    "Payments are all stable.": "all payments stable",
-    "We guarantee recovery.": "guarantee",
-    "We guarantee no failures.": "guarantee",
-    "Your payment should be guaranteed.": "guarantee",
-    "If you retry, your payment is guaranteed.": "guarantee",
-}
-
-
-@pytest.mark.parametrize("text", ["Payments are not yet\nfully recovered.", *NO_CLAIM.strip().splitlines()])
-def test_what_is_denied_or_depends_is_no_claim(text: str) -> None:
-    """Negated and conditional forms are not restricted."""
-    assert restricted_claims(text) == []
-
-
-@pytest.mark.parametrize(("text", "claim"), CLAIMS.items())
-def test_what_is_stated_is_a_claim(text: str, claim: str) -> None:
-    """A statement counts, and so does one that only looks negated."""
-    assert restricted_claims(text) == [claim]
-
-
-def test_the_claims_of_a_context_are_those_of_its_texts() -> None:
-    """Texts at any depth count, keys and policy hints do not."""
-    context: dict[str, Any] = {
-        "incident": {"status": "resolved", "log": [{"note": "payments fully recovered"}, 5, None]},
-        "guarantee": False,
-        "policy_hints": {"note": "guaranteed"},
-    }
-    assert claims_in_context(context) == ["resolved", "fully recovered"]
-    nested: Any = "resolved"
-    for _ in range(50_000):
-        nested = [nested]
-    assert claims_in_context({"deep": nested}) == ["resolved"]
-
-
-@pytest.mark.parametrize(
-    "unit",
-    ["not ", "a,", " -", "\n", "resolved ", "as ", "a'", "1.", "支", "(", "a\u00ad", "e\u0301\u0323", "'x' ", '"x" '],
-)
-def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
-    """100,000 characters of anything are no matter of seconds, accents without end included."""
-    text = (unit * 100_000)[:100_000]
-    accents = "a" + "\u0301\u0323" * 50_000
-    started = time.perf_counter()
-    assert set(restricted_claims(text)) <= set(RESTRICTED_CLAIMS)
-    assert parse_change(f"MUST_INCLUDE {text}") is None
-    assert not has_phrase(accents, "phrase")
-    assert time.perf_counter() - started < 5

@@ -108,9 +108,7 @@ def test_a_domain_hint_only_narrows():
 @pytest.mark.parametrize("hint", [None, "a.example", {}, 5, True, ["a.example", 1], [["a.example"]]])
 def test_a_domain_hint_is_a_list_of_texts(hint):
     """Anything but a list of texts is an error, never the deployment's list."""
-    stop = stop_of(
-        narrowed_domains, {"allowed_domains_policy": hint}, "allowed_domains_policy", ["a.example"]
-    )
+    stop = stop_of(narrowed_domains, {"allowed_domains_policy": hint}, "allowed_domains_policy", ["a.example"])
     assert stop.reason == "invalid_request:policy_hints.allowed_domains_policy"
     assert stop.evidence["details"]["field"] == "policy_hints.allowed_domains_policy"
 
@@ -160,13 +158,9 @@ def test_a_guard_returns_or_stops(first, second):
             {"request": {"question": "q", "region": first}, "policy_hints": second},
         ),
         outcome(parse_plan, first, max_steps=4),
-        outcome(
-            parse_plan, [STEPS[0] | {"id": first}, *STEPS[1:4], STEPS[4] | {"action": second}], max_steps=5
-        ),
+        outcome(parse_plan, [STEPS[0] | {"id": first}, *STEPS[1:4], STEPS[4] | {"action": second}], max_steps=5),
         outcome(plan_query, [STEPS[0] | {"args": hints}]),
         outcome(found_urls, first),
         outcome(found_urls, [{"url": first}]),
     ]
-    assert [
-        name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)
-    ] == []
+    assert [name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)] == []

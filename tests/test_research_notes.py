@@ -25,7 +25,7 @@ CHECKS = {"check_numbers": True, "check_quotes": True, "regions": ["US", "EU"]}
 KEYS = ["id", "url", "claim", "quote", "title", "published_at", "body"]
 ANY_JSON = json_values(KEYS, ["n1", *PAGES, "q" * 25, "P1 at 3.4%", "45 minutes in the US, 12k"])
 
-FAMILIES = ("invalid_notes:", "invalid_answer:", "tool_invalid_output:read_source")
+FAMILIES = ("invalid_notes:", "invalid_answer:", "tool_invalid_output:")
 
 
 def note(**changes):
@@ -61,7 +61,8 @@ def test_notes_without_ids_are_numbered():
     mixed = [{}, {"id": "n1"}, {"id": None}, {"id": 7}, "no note", {"id": "a"}]
     numbered = [{"id": "n2"}, {"id": "n1"}, {"id": "n3"}, {"id": 7}, "no note", {"id": "a"}]
     assert number_notes(mixed) == numbered
-    assert number_notes(None) is None
+    for raw in (None, {}, "notes", 5):
+        assert stop_of(number_notes, raw).reason == "tool_invalid_output:extract_notes"
 
 
 def test_notes_are_normalised():
@@ -113,9 +114,7 @@ def test_verification_names_every_issue(changes, issues):
     assert stop.reason == f"verification_failed:{issues[0]}"
     verification = stop.evidence["verification"]
     assert (verification["ok"], verification["checked_notes"]) == (False, 1)
-    assert [(issue["note"], issue["issue"]) for issue in verification["issues"]] == [
-        ("n1", name) for name in issues
-    ]
+    assert [(issue["note"], issue["issue"]) for issue in verification["issues"]] == [("n1", name) for name in issues]
 
 
 def test_the_first_note_decides():
@@ -216,14 +215,13 @@ def test_a_guard_returns_or_stops(first, second):
     assert is_readable(first) == (page.get("value") is not None)
     verdicts = [
         page,
-        outcome(parse_notes, number_notes(first), max_notes=3),
+        outcome(number_notes, first),
+        outcome(parse_notes, first, max_notes=3),
         outcome(parse_notes, number_notes([first, second]), max_notes=3),
         outcome(parse_research_answer, first, second, notes=notes, max_answer_chars=850),
         outcome(parse_research_answer, "answer", ["n1", first], notes=notes, max_answer_chars=850),
     ]
-    assert [
-        name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)
-    ] == []
+    assert [name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)] == []
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([*PAGES, "https://h.example/"]), ANY_JSON)

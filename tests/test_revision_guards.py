@@ -1,4 +1,4 @@
-"""What a draft, a revision, a final text and a request must be, and what an audit says."""
+"""What a draft, a revision, a final text and a request must be."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from guard_cases import json_values, outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guard_cases import json_values, outcome, stop_of
-from guardgraph.guards.audit import audit, diff_excerpt, text_hash
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.revision import check_final, check_patch, parse_draft, patch_similarity
 from guardgraph.guards.self_critique_request import parse_self_critique_request
@@ -106,7 +105,7 @@ def test_a_patch_passes_with_its_measures() -> None:
     assert patch == {
         "revised_answer": f"{DRAFT} {NOTE}",
         "patch_similarity": 0.958,
-        "length_increase_pct": 10.44,
+        "length_increase_pct": 10.5,
     }
 
 
@@ -136,7 +135,7 @@ def test_a_patch_stops_in_the_contracts_order(text: Any, limits: dict[str, Any],
 def test_every_stop_of_a_patch_carries_what_was_measured() -> None:
     """Similarity, growth, facts, claims and changes are in the evidence."""
     assert patch_stop("We are sorry.")[1]["patch_similarity"] == 0.108
-    assert patch_stop(DRAFT + " Thanks." * 6)[1]["length_increase_pct"] == 26.37
+    assert patch_stop(DRAFT + " Thanks." * 6)[1]["length_increase_pct"] == 26.52
     assert patch_stop(DRAFT + " 31%.")[1] == {"unsupported": ["31%"]}
     assert patch_stop(DRAFT + " All is resolved.")[1] == {"claims": ["resolved"]}
     unapplied = patch_stop(DRAFT + " Thanks.", required_changes=[*ASKED, 'REMOVE "status page"'])[1]
@@ -222,53 +221,6 @@ def test_similarity_is_fast_on_long_texts() -> None:
     """Thousands of words take a moment, not minutes."""
     old = " ".join(f"w{place % 997}" for place in range(10_000))
     assert patch_similarity(old, old[::-1]) < patch_similarity(old, f"{old} x") < 1
-
-
-def test_a_text_has_one_hash() -> None:
-    """12 hexadecimal digits that white space does not change and any text has."""
-    assert text_hash(" a\n b ") == text_hash("a b") == "c8687a08aa5d"
-    assert len(text_hash("\ud800")) == 12
-
-
-def test_an_audit_says_what_changed() -> None:
-    """Its keys, its lengths and its excerpt are the contract's."""
-    record = audit("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
-    assert record == {
-        "changed": True,
-        "before_hash": text_hash("One. Two."),
-        "after_hash": text_hash("One. Three."),
-        "before_chars": 9,
-        "after_chars": 11,
-        "delta_chars": 2,
-        "length_increase_pct": 22.22,
-        "risks_count": 1,
-        "required_changes_count": 2,
-        "diff_excerpt": ["- Two.", "+ Three."],
-    }
-    same = audit("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
-    assert (same["changed"], same["diff_excerpt"], same["length_increase_pct"]) == (False, [], 0.0)
-    assert audit("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
-
-
-def test_an_excerpt_shows_both_sides_in_six_lines() -> None:
-    """Neither side crowds the other out, and a new order of the same sentences is shown too."""
-    old = " ".join(f"Old {place}." for place in range(9))
-    new = " ".join(f"New {place}." for place in range(9))
-    shown = diff_excerpt(old, new)
-    assert [line[:5] for line in shown] == ["- Old"] * 3 + ["+ New"] * 3
-    assert diff_excerpt(old, f"{old} New.") == ["+ New."]
-    assert len(diff_excerpt(old, "")) == 6
-    assert diff_excerpt("A. B.", "B. A.") == ["- A. B.", "+ B. A."]
-    assert diff_excerpt("A. A. B.", "A. B.") == ["- A."]
-
-
-@given(st.text(), st.text())
-def test_an_excerpt_is_empty_only_for_equal_texts(before: str, after: str) -> None:
-    """What changed is shown, in at most six lines with their sign."""
-    record = audit(before, after, risks_count=0, required_changes_count=0)
-    assert record["changed"] == bool(record["diff_excerpt"])
-    assert len(record["diff_excerpt"]) <= 6
-    assert all(line.startswith(("- ", "+ ")) for line in record["diff_excerpt"])
 
 
 def test_a_request_is_read_with_its_hints() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
-from langgraph.errors import EmptyInputError, InvalidUpdateError
+from langgraph.errors import EmptyInputError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
@@ -40,8 +40,8 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         admitted, context = self._admitted(input), self._context(context)
         try:
             yield from super().stream(admitted, config, context=context, **kwargs)
-        except (EmptyInputError, InvalidUpdateError) as error:
-            raise self._input_error(input, error) from error
+        except EmptyInputError as error:
+            raise self._nothing_to_resume() from error
 
     async def astream(
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
@@ -51,19 +51,21 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         try:
             async for chunk in super().astream(admitted, config, context=context, **kwargs):
                 yield chunk
-        except (EmptyInputError, InvalidUpdateError) as error:
-            raise self._input_error(input, error) from error
+        except EmptyInputError as error:
+            raise self._nothing_to_resume() from error
 
     def _admitted(self, given: Any) -> Any:
-        if given is None or isinstance(given, Command):
-            return given
+        if given is None:
+            return None
+        if isinstance(given, Command):
+            return _resuming(given)
         if not isinstance(given, Mapping):
             raise InputError(f"input: a dictionary with {self._fields()} is required; given: {type(given).__name__}")
         return {name: _admitted(given.get(name)) for name in self.builder.schemas[self.builder.input_schema]}
 
     def _context(self, given: Any) -> Any:
-        schema = self.context_schema
-        if given is None or schema is None or isinstance(given, schema):
+        schema: Any = self.context_schema
+        if given is None or isinstance(given, schema):
             return given
         if not isinstance(given, Mapping):
             raise ConfigurationError(f"context: a dictionary or a {schema.__name__}; given: {type(given).__name__}")
@@ -74,13 +76,19 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         except TypeError:
             raise ConfigurationError("context: a dictionary whose keys are strings") from None
 
-    def _input_error(self, given: Any, error: Exception) -> Exception:
-        if given is None:
-            return InputError(f"input: None resumes a run, but there is none to resume; give {self._fields()}")
-        return error
+    def _nothing_to_resume(self) -> InputError:
+        return InputError(f"input: None resumes a run, but there is none to resume; give {self._fields()}")
 
     def _fields(self) -> str:
         return ", ".join(map(repr, self.builder.schemas[self.builder.input_schema]))
+
+
+def _resuming(given: Command[Any]) -> Command[Any]:
+    if given.goto or given.update is not None or given.graph is not None:
+        raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
+    if (problem := json_problem(given.resume)) is not None:
+        raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
+    return given
 
 
 def _admitted(value: Any) -> Any:

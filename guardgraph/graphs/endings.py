@@ -6,7 +6,10 @@ from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.json import JsonObject
 from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = ["finished", "stopped"]
+__all__ = ["RECORDED", "finished", "stopped"]
+
+RECORDED = ("run_id", "status", "stop_reason", "phase", "trace", "history", "path")
+"""Keys of a result that say how the run went; no body writes them."""
 
 
 def finished(state: JsonObject, node: str, result: JsonObject) -> JsonObject:

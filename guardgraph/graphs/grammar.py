@@ -7,6 +7,7 @@ terminals end. Edges, stop terminals and input schemas follow from the declarati
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, NotRequired, get_origin
@@ -15,14 +16,16 @@ from langgraph.channels import EphemeralValue
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict, get_type_hints
 
+from guardgraph.graphs.declaration import Declaration, check_declarations, complete, unique
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.node import Declaration, Frame, GrammarNode
+from guardgraph.graphs.endings import RECORDED
+from guardgraph.graphs.node import Frame, GrammarNode
 from guardgraph.graphs.router import Router
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import GrammarError
-from guardgraph.state.run import Kind, LogEntry, Verdict
+from guardgraph.state.run import Kind, LogEntry, Result, Verdict
 from guardgraph.state.settings import Budget, Context, Settings
 
 __all__ = ["Pattern", "PatternGraph"]
@@ -43,8 +46,6 @@ class Record(TypedDict):
 
 
 RECORD = get_type_hints(Record, include_extras=True)
-GUARD_READS = ("log", "route", "denial")
-TERMINAL_READS = ("run", "log")
 
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
@@ -65,13 +66,13 @@ class Pattern:
         catalogue: why its runs can stop; a stop outside it closes the run.
         state: TypedDict of the pattern's own channels.
         input: TypedDict of what a run is given.
-        output: TypedDict of what a run may return, evidence of stops included.
+        output: TypedDict of what a run may return, evidence of stops included; derive it from `Result`.
         policy: the deployment's policy, a `Settings` of your own class.
         budget: the deployment's budget, a `Budget` or a subclass.
         clock: seconds that only ever grow.
 
     Raises:
-        GrammarError: input, state, output and the grammar's own channels share a name.
+        GrammarError: input, state, output and the grammar's own channels share a name, or the output is no `Result`.
     """
 
     def __init__(
@@ -95,6 +96,8 @@ class Pattern:
         names = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in names if names.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
+        if missing := sorted(Result.__annotations__.keys() - self._output.keys()):
+            raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
 
     def entry(self, name: str, body: Body, *, writes: Sequence[str], to: str | Sequence[str]) -> None:
         """Declare the guard that every run begins with: it parses the input and clears what an earlier run left."""
@@ -103,14 +106,12 @@ class Pattern:
         self._add(name, body, "guard", phase, reads=tuple(self._input), writes=writes, to=to, stops=stops, entry=True)
 
     def propose(
-        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str | Sequence[str]
+        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str
     ) -> None:
         """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them."""
         self._add(name, body, "propose", phase, reads=reads, writes=writes, to=to)
 
-    def act(
-        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str | Sequence[str]
-    ) -> None:
+    def act(self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it."""
         self._add(name, body, "act", phase, reads=reads, writes=writes, to=to)
 
@@ -127,7 +128,7 @@ class Pattern:
     ) -> None:
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
-        The families `guard_error` and, before a node that spends time, `budget` are added to every guard.
+        The families `guard_error` and, before and after a node that spends time, `budget` are added to every guard.
         """
         self._add(name, body, "guard", phase, reads=reads, writes=writes, to=to, stops=stops)
 
@@ -149,21 +150,22 @@ class Pattern:
     def builder(self) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved."""
         declarations = self._complete()
-        self._check(declarations)
-        raw = {name for item in declarations.values() if item.kind in ("propose", "act") for name in item.writes}
+        raw = {name for item in declarations.values() if item.spends for name in item.writes}
         channels = {**RECORD, **{k: _ephemeral(v) if k in raw else v for k, v in self._state.items()}}
+        context = _context(self.policy, self.budget)
         frame = Frame(
             catalogue=self.catalogue,
             policy=self.policy,
             budget=self.budget,
+            context=context,
             clock=self.clock,
-            outputs=frozenset(self._output),
+            evidence=frozenset(self._output) - {*RECORDED, "outcome"},
             lasting=tuple(name for name in self._state if name not in raw),
             declarations=declarations,
         )
         graph = PatternGraph(
             _schema("State", channels),
-            context_schema=_context(self.policy, self.budget),
+            context_schema=context,
             input_schema=_schema("Input", {k: _ephemeral(v) for k, v in self._input.items()}),
             output_schema=_schema("Output", {k: _ephemeral(self._output[k]) for k in _record_last(self._output)}),
         )
@@ -190,58 +192,27 @@ class Pattern:
     ) -> None:
         if name in self.declarations or name.startswith("stop_"):
             raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
+        if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
+            raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         ways = (to,) if isinstance(to, str) else tuple(to)
         self.declarations[name] = Declaration(
-            name, kind, phase, _unique(reads), tuple(writes), ways, tuple(stops), entry=entry
+            name, kind, phase, unique(reads), tuple(writes), ways, tuple(stops), entry=entry
         )
         self._bodies[name] = body
 
     def _complete(self) -> dict[str, Declaration]:
-        """Return the declarations with what the grammar adds: reads of its own, stops, stop terminals."""
-        done = {name: self._completed(item) for name, item in self.declarations.items()}
-        last = self.catalogue.phases[-1]
-        for family in dict.fromkeys(family for item in done.values() for family in item.stops):
-            name = f"stop_{family}"
-            reads = (*TERMINAL_READS, "verdict")
-            done[name] = Declaration(name, "terminal", last, reads, tuple(self._output), family=family)
-        return done
-
-    def _completed(self, item: Declaration) -> Declaration:
-        extra: tuple[str, ...] = {"guard": GUARD_READS, "terminal": TERMINAL_READS}.get(item.kind, ("log",))
-        stops = item.stops
-        if item.kind == "guard":
-            following = [self.declarations[way].kind for way in item.to if way in self.declarations]
-            spends = ("budget",) if {"propose", "act"} & set(following) else ()
-            stops = _unique([*stops, *spends, "guard_error"])
-        return Declaration(
-            item.name,
-            item.kind,
-            item.phase,
-            _unique([*item.reads, *extra]),
-            item.writes,
-            item.to,
-            stops,
-            item.family,
-            item.entry,
+        if sum(item.entry for item in self.declarations.values()) != 1:
+            raise GrammarError("entry: a pattern has one guard that every run begins with")
+        declarations = complete(self.declarations, phase=self.catalogue.phases[-1], outputs=self._output)
+        check_declarations(
+            declarations,
+            self.catalogue,
+            channels=[*RECORD, *self._state],
+            inputs=self._input,
+            outputs=[name for name in self._output if name not in RECORDED],
+            writable=self._state,
         )
-
-    def _check(self, declarations: dict[str, Declaration]) -> None:
-        known = {**RECORD, **self._state}
-        for item in declarations.values():
-            readable = {*known, *self._input} if item.entry else set(known)
-            writable = set(self._output) if item.kind == "terminal" else set(self._state)
-            _require(item, "reads", item.reads, readable)
-            _require(item, "writes", item.writes, writable)
-            _require(item, "to", item.to, set(declarations))
-            _require(item, "stops", item.stops, set(self.catalogue.families))
-            _require(item, "phase", [item.phase], set(self.catalogue.phases))
-
-
-def _require(item: Declaration, what: str, given: Iterable[str], allowed: set[str]) -> None:
-    if unknown := [name for name in given if name not in allowed]:
-        raise GrammarError(
-            f"node {item.name!r}, {what}: given {', '.join(unknown)}; allowed: {', '.join(sorted(allowed))}"
-        )
+        return declarations
 
 
 def _connect(graph: PatternGraph, item: Declaration) -> None:
@@ -275,7 +246,3 @@ def _record_last(names: Iterable[str]) -> list[str]:
 
 def _schema(name: str, hints: dict[str, Any]) -> Any:
     return TypedDict(name, hints)  # type: ignore[operator]
-
-
-def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))

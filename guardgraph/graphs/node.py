@@ -1,64 +1,42 @@
 """A node made with the grammar: it enforces at run time what its declaration says.
 
-Whatever its body does, a node writes only the channels that it declared; a guard leaves only by a way or a stop
-family that it declared; a body that fails, returns a `Command` or calls out where it may not closes the run.
+Whatever its body does, a node writes only plain JSON to the channels that it declared; a guard leaves only by a way or
+a stop family that it declared; a body that fails, returns a `Command` or calls out where it may not closes the run.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 from langgraph.types import Overwrite
 
+from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.door import REFUSED
 from guardgraph.graphs.endings import finished, stopped
-from guardgraph.guards.plain import storable
+from guardgraph.guards.plain import json_problem, storable
 from guardgraph.guards.proposals import Outcome
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.body import Body, Call, Pass, Run, Steps
+from guardgraph.nodes.body import Body, Call, Pass, Run
 from guardgraph.nodes.calls import aperform, perform
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.json import JsonObject
-from guardgraph.state.run import Kind, Verdict
+from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Context, Settings
 
-__all__ = ["Declaration", "Frame", "GrammarNode"]
+__all__ = ["Frame", "GrammarNode"]
+
+_CALLS = {"propose": "proposer", "act": "tool"}
+"""Whom a kind of node may call."""
 
 
 class GrammarBreach(Exception):
     """A body did what its declaration does not allow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """What a node says of itself; it is all in the node's metadata, so that `verify` and pictures can read it."""
-
-    name: str
-    kind: Kind
-    phase: str
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    to: tuple[str, ...] = ()
-    stops: tuple[str, ...] = ()
-    family: str | None = None
-    """Of a stop terminal: the family that it ends."""
-    entry: bool = False
-
-    def metadata(self) -> JsonObject:
-        """Return the declaration as LangGraph node metadata."""
-        shown: JsonObject = {"kind": self.kind, "phase": self.phase, "writes": list(self.writes)}
-        if self.kind == "guard":
-            shown["stops"] = list(self.stops)
-        if self.family is not None:
-            shown["family"] = self.family
-        return shown
 
 
 @dataclass(frozen=True)
@@ -68,17 +46,20 @@ class Frame:
     catalogue: Catalogue
     policy: Settings
     budget: Budget
+    context: type[Context[Any, Any]]
+    """What a run of this pattern may give as context; any other context is another graph's."""
     clock: Callable[[], float]
-    outputs: frozenset[str]
+    evidence: frozenset[str]
+    """Keys of the output that a stop may show."""
     lasting: tuple[str, ...]
     """Channels that outlive a step, which the entry guard clears."""
     declarations: dict[str, Declaration]
 
-    def run(self, state: JsonObject) -> Run[Any, Any]:
-        """Return the run as this node sees it, under the context of this very moment."""
+    def run(self, log: list[Any]) -> Run[Any, Any]:
+        """Return the run as a node sees it after what `log` tells, under the context of this very moment."""
         context = get_runtime().context
-        spent = sum(entry["elapsed_ms"] for entry in state.get("log") or ()) / 1000
-        if not isinstance(context, Context):
+        spent = sum(entry["elapsed_ms"] for entry in log) / 1000
+        if not isinstance(context, self.context):
             return Run(self.policy, self.budget, None, spent)
         policy = self.policy.tightened_by(context.policy)
         return Run(policy, self.budget.tightened_by(context.budget), context.budget, spent)
@@ -102,7 +83,12 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         try:
             call, seconds = next(work)
             while True:
-                call, seconds = work.send(perform(call, seconds))
+                try:
+                    outcome = perform(call, seconds)
+                except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
+                    call, seconds = work.throw(error)
+                else:
+                    call, seconds = work.send(outcome)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
@@ -112,20 +98,25 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         try:
             call, seconds = next(work)
             while True:
-                call, seconds = work.send(await aperform(call, seconds))
+                try:
+                    outcome = await aperform(call, seconds)
+                except Exception as error:  # noqa: BLE001 - see invoke
+                    call, seconds = work.throw(error)
+                else:
+                    call, seconds = work.send(outcome)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
     def _work(self, state: JsonObject) -> Work:
         if self.declaration.kind == "terminal":
             return self._ending(state)
-            yield  # pragma: no cover - makes this function a generator like its siblings
         started = self.frame.clock()
-        run = self.frame.run({} if self.declaration.entry else state)
+        log = [] if self.declaration.entry else state.get("log") or []
+        entry: JsonObject = {}
         if self.declaration.kind == "guard":
-            update, entry = self._judged(state, run, started)
+            update, entry = self._judged(state, log, started)
         else:
-            update, entry = (yield from self._spending(state, run, started)), {}
+            update = yield from self._spending(state, log, started)
         elapsed = round((self.frame.clock() - started) * 1000, 3)
         line = {"node": self.declaration.name, "kind": self.declaration.kind, "elapsed_ms": elapsed, **entry}
         if self.declaration.entry:
@@ -133,48 +124,58 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             return {**cleared, "run": str(uuid4()), "log": Overwrite([line]), **update}
         return {**update, "log": [line]}
 
-    def _spending(self, state: JsonObject, run: Run[Any, Any], started: float) -> Work:
+    def _spending(self, state: JsonObject, log: list[Any], started: float) -> Work:
         try:
+            run = self.frame.run(log)
+            self._check_time(self.declaration, run, started)
             writes = yield from self._called(self._started(state, run), run, started)
             return self._declared(writes)
-        except Stop as stop:
-            return _denial(stop)
-        except GraphBubbleUp:
+        except GraphInterrupt:
             raise
         except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-            return _denial(self._failure(error))
+            stop = self._stop(error)
+            return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
 
     def _started(self, state: JsonObject, run: Run[Any, Any]) -> Any:
         if self.body is None:
             raise GrammarBreach("a node without a body")
         return self.body(state, run)
 
-    def _called(self, made: Any, run: Run[Any, Any], started: float) -> Work:
-        if not inspect.isgenerator(made):
-            return made  # type: ignore[no-any-return]
-        steps: Steps = made  # type: ignore[assignment]
+    def _called(self, steps: Any, run: Run[Any, Any], started: float) -> Work:
+        if not isinstance(steps, Generator):
+            return steps  # type: ignore[no-any-return]
+        made = 0
         try:
-            call: Any = next(steps)
+            yielded = next(steps)
             while True:
-                if not isinstance(call, Call):
-                    raise GrammarBreach(f"yielded a {type(call).__name__}; a body may yield a Call")
+                made += 1
+                call = self._allowed(yielded, made)
                 left = run.budget.max_seconds - run.spent_seconds - (self.frame.clock() - started)
-                call = steps.send((yield call, left))
+                yielded = steps.send((yield call, left))
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    def _judged(self, state: JsonObject, run: Run[Any, Any], started: float) -> tuple[JsonObject, JsonObject]:
+    def _allowed(self, yielded: Any, made: int) -> Call:
+        whom = _CALLS[self.declaration.kind]
+        if not isinstance(yielded, Call) or yielded.kind != whom:
+            given = f"Call of a {yielded.kind}" if isinstance(yielded, Call) else f"a {type(yielded).__name__}"
+            raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {whom}")
+        if whom == "proposer" and made > 1:
+            raise GrammarBreach("asked twice; a propose node makes one call at most")
+        return yielded
+
+    def _judged(self, state: JsonObject, log: list[Any], started: float) -> tuple[JsonObject, JsonObject]:
+        steps: list[Any] = []
         try:
             self._refuse(state)
+            run = self.frame.run(log)
             passed = self._started(state, run)
             way = self._way(passed)
             update = {**self._declared(passed.writes), "route": way}
-            self._check_time(way, run, started)
-        except Stop as stop:
-            return self._stopping(stop), {}
+            steps = [[storable(step.trace), storable(step.history)] for step in passed.steps]
+            self._check_time(self.frame.declarations[way], run, started)
         except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
-            return self._stopping(self._failure(error)), {}
-        steps = [[storable(step.trace), storable(step.history)] for step in passed.steps]
+            update = self._stopping(self._stop(error))
         return update, {"steps": steps} if steps else {}
 
     def _refuse(self, state: JsonObject) -> None:
@@ -201,41 +202,55 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             raise GrammarBreach(f"returned a {type(writes).__name__}; a body returns a dictionary of channels")
         if undeclared := sorted(map(str, writes.keys() - set(self.declaration.writes))):
             raise GrammarBreach(f"wrote {', '.join(undeclared)}; declared: {', '.join(self.declaration.writes)}")
+        for channel, value in writes.items():
+            if self.declaration.kind == "propose" and not isinstance(value, str):
+                raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
+            if (problem := json_problem(value)) is not None:
+                raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
         return dict(writes)
 
-    def _check_time(self, way: str, run: Run[Any, Any], started: float) -> None:
-        following = self.frame.declarations[way]
+    def _check_time(self, following: Declaration, run: Run[Any, Any], started: float) -> None:
         spent = run.spent_seconds + self.frame.clock() - started
-        if following.kind in ("propose", "act") and spent >= run.budget.max_seconds:
+        if following.spends and spent >= run.budget.max_seconds:
             details = {"max_seconds": run.budget.max_seconds, "spent_seconds": round(spent, 3)}
             raise Stop("max_seconds", phase=following.phase, details=details)
 
+    def _stop(self, error: Exception) -> Stop:
+        """Return the stop that a body raised, or the one that its failure is."""
+        return error if isinstance(error, Stop) else self._failure(error)
+
     def _failure(self, error: Exception) -> Stop:
-        details = {"type": type(error).__name__, "message": str(error)[:200]}
+        details = {"type": type(error).__name__, "message": _message(error)}
         return Stop(f"guard_error:{self.declaration.name}", details=details)
 
     def _stopping(self, stop: Stop) -> JsonObject:
-        reason = self.frame.catalogue.find(stop.reason)
-        evidence = dict(stop.evidence)
-        phase = evidence.pop("phase", self.declaration.phase)
-        unknown = evidence.keys() - self.frame.outputs
+        reason = self.frame.catalogue.find(stop.reason) if isinstance(stop.reason, str) else None
+        shown = dict(stop.evidence)
+        phase = shown.pop("phase", self.declaration.phase)
+        unknown = shown.keys() - self.frame.evidence
         if reason is None or reason.family not in self.declaration.stops or phase not in reason.phases or unknown:
             why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
             return self._stopping(self._failure(GrammarBreach(why)))
-        verdict = Verdict(reason=stop.reason, phase=phase, evidence=storable(evidence))
-        return {"route": f"stop_{reason.family}", "verdict": verdict}
+        return {"route": f"stop_{reason.family}", "verdict": _verdict(stop.reason, phase, shown)}
 
     def _ending(self, state: JsonObject) -> JsonObject:
         if self.declaration.family is not None:
             return stopped(state, self.declaration.name, state["verdict"])
         try:
-            result = self._declared(self._started(state, self.frame.run(state)))
-            return finished(state, self.declaration.name, result)
+            result = self._declared(self._started(state, self.frame.run(state["log"])))
+            return finished(state, self.declaration.name, storable(result))
         except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
             stop = self._failure(error)
-            verdict = Verdict(reason=stop.reason, phase=self.declaration.phase, evidence=stop.evidence)
-            return stopped(state, self.declaration.name, verdict)
+            return stopped(state, self.declaration.name, _verdict(stop.reason, self.declaration.phase, stop.evidence))
 
 
-def _denial(stop: Stop) -> JsonObject:
-    return {"denial": {"reason": stop.reason, "evidence": stop.evidence}}
+def _verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
+    verdict: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence})
+    return verdict
+
+
+def _message(error: Exception) -> str:
+    try:
+        return str(error)[:200]
+    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
+        return ""

@@ -18,6 +18,7 @@ from guardgraph.nodes.offline import rag as offline
 from guardgraph.nodes.proposers import Proposer, choose_proposer, outside
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.rag import RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
+from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -28,6 +29,8 @@ CLARIFICATION = (
     "Please name the product, plan or policy that you mean, or ask about something that it covers."
 )
 """What a run says when nothing relevant was found."""
+
+SOURCE_LISTS = ("allowed_sources_policy", "allowed_sources_execution")
 
 DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 """The demo base's sources that are on both lists; operations_notes is on neither."""
@@ -57,7 +60,8 @@ def create_rag_agent(
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``.
         knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first.
-        policy: the two source lists and the checks; by default the sources of the knowledge base on both lists.
+        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
+            a retriever of your own, it names both.
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found.
         checkpointer: LangGraph's.
@@ -67,16 +71,16 @@ def create_rag_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    limits = budget or RagBudget()
+    limits = settings_or(RagBudget(), budget, "budget")
     found, sources = _retriever(retriever, knowledge_base, limits)
-    if policy is None and sources is None:
-        raise ConfigurationError("policy: a RagPolicy naming the sources is required with a retriever of your own")
+    if not isinstance(clarification, str) or not clarification.strip():
+        raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     chat = None if model is None else chat_model(model)
     return rag_pattern(
         planner=choose_proposer("planner", planner, chat, prompt="rag_plan", offline=offline.plan),
         answerer=choose_proposer("answerer", answerer, chat, prompt="rag_answer", offline=offline.answer),
         retriever=found,
-        policy=policy or RagPolicy(allowed_sources_policy=sources or (), allowed_sources_execution=sources or ()),
+        policy=_policy(policy, sources),
         budget=limits,
         clarification=clarification,
         clock=clock,
@@ -128,14 +132,14 @@ def rag_pattern(
         nodes.retrieve(retriever),
         phase="retrieve",
         reads=["accepted_intent"],
-        writes=["found_candidates"],
+        writes=["asked_retrieval", "found_candidates"],
         to="context_guard",
     )
     p.guard(
         "context_guard",
         nodes.pack_context(clarification),
         phase="retrieve",
-        reads=["accepted_intent", "planned_by", "found_candidates"],
+        reads=["accepted_intent", "planned_by", "asked_retrieval", "found_candidates"],
         writes=["accepted_context", "accepted_answer"],
         to=["generate", "clarified"],
         stops=["invalid_intent", "source_denied", "tool"],
@@ -169,8 +173,18 @@ def _retriever(
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is not None:
-        return outside("retriever", own), getattr(own, "sources", None)
+        return outside("retriever", own), own.sources if isinstance(own, LexicalRetriever) else None
     if folder is None:
         return LexicalRetriever(demo_documents()), DEMO_SOURCES
     loaded = LexicalRetriever(load_folder(folder, max_chars=max(budget.max_context_chars, 1)))
     return loaded, loaded.sources
+
+
+def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None) -> RagPolicy:
+    policy = settings_or(RagPolicy(), given, "policy")
+    left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
+    if left_out and sources is None:
+        raise ConfigurationError(
+            f"policy: with a retriever of your own, a RagPolicy with {' and '.join(left_out)} is required"
+        )
+    return policy.model_copy(update=dict.fromkeys(left_out, sources))

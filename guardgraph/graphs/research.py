@@ -23,6 +23,7 @@ from guardgraph.state.research import (
     ResearchResult,
     ResearchState,
 )
+from guardgraph.state.settings import settings_or
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 
 __all__ = ["create_research_agent", "research_pattern"]
@@ -69,11 +70,11 @@ def create_research_agent(
     return research_pattern(
         planner=choose_proposer("planner", planner, chat, prompt="research_plan", offline=offline.plan),
         writer=choose_proposer("writer", writer, chat, prompt="research_answer", offline=offline.answer),
-        search=outside("search", search or recorded_search()),
-        reader=outside("reader", reader or recorded_reader()),
-        extractor=outside("extractor", extractor or recorded_notes()),
-        policy=policy or ResearchPolicy(),
-        budget=budget or ResearchBudget(),
+        search=outside("search", recorded_search() if search is None else search),
+        reader=outside("reader", recorded_reader() if reader is None else reader),
+        extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
+        policy=settings_or(ResearchPolicy(), policy, "policy"),
+        budget=settings_or(ResearchBudget(), budget, "budget"),
         clock=clock,
     ).compile(name=name, checkpointer=checkpointer)
 
@@ -152,7 +153,7 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
     )
     p.guard(
         "dedupe_guard",
-        nodes.dedupe,
+        nodes.check_urls,
         phase="dedupe",
         reads=["task", "accepted_hits"],
         writes=["accepted_sources"],
@@ -183,7 +184,7 @@ def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
         "pages_guard",
         nodes.check_pages,
         phase="read_extract",
-        reads=["accepted_sources", "found_pages"],
+        reads=["task", "accepted_sources", "found_pages"],
         writes=["accepted_pages", "accepted_sources"],
         to="extract",
         stops=["tool", "no_sources"],
@@ -192,7 +193,7 @@ def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
         "extract",
         nodes.extract(extractor),
         phase="read_extract",
-        reads=["task", "accepted_pages"],
+        reads=["task", "accepted_sources", "accepted_pages"],
         writes=["found_notes"],
         to="notes_guard",
     )
@@ -201,7 +202,7 @@ def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
         nodes.check_notes,
         phase="read_extract",
         reads=["task", "accepted_sources", "accepted_pages", "found_notes"],
-        writes=["accepted_notes"],
+        writes=["accepted_notes", "accepted_sources"],
         to="verify_guard",
         stops=["tool", "no_sources", "invalid_notes", "budget"],
     )
@@ -220,7 +221,7 @@ def _write(p: Pattern, writer: Proposer) -> None:
         "synthesize",
         nodes.synthesize(writer),
         phase="synthesize",
-        reads=["task", "accepted_notes"],
+        reads=["task", "accepted_sources", "accepted_notes"],
         writes=["proposed_answer"],
         to="answer_guard",
     )
@@ -228,8 +229,8 @@ def _write(p: Pattern, writer: Proposer) -> None:
         "answer_guard",
         nodes.check_answer,
         phase="synthesize",
-        reads=["task", "accepted_notes", "proposed_answer"],
-        writes=["accepted_answer"],
+        reads=["task", "accepted_sources", "accepted_notes", "proposed_answer"],
+        writes=["accepted_answer", "accepted_sources"],
         to="answered",
         stops=["llm", "no_sources", "invalid_answer"],
     )

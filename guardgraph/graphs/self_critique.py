@@ -23,6 +23,7 @@ from guardgraph.state.self_critique import (
     SelfCritiqueResult,
     SelfCritiqueState,
 )
+from guardgraph.state.settings import settings_or
 
 __all__ = ["create_self_critique_agent", "self_critique_pattern"]
 
@@ -69,8 +70,8 @@ def create_self_critique_agent(
         critic=choose("critic", critic, chat, prompt="critique_review", offline=offline.critique),
         reviser=choose("reviser", reviser, chat, prompt="critique_revise", offline=offline.revise),
         strict_reviser=choose("reviser", reviser, chat, prompt="critique_revise_strict", offline=offline.revise),
-        policy=policy or SelfCritiquePolicy(),
-        budget=budget or SelfCritiqueBudget(),
+        policy=settings_or(SelfCritiquePolicy(), policy, "policy"),
+        budget=settings_or(SelfCritiqueBudget(), budget, "budget"),
         clock=clock,
     ).compile(name=name, checkpointer=checkpointer)
 

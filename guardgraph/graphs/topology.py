@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.node import Declaration, GrammarNode
+from guardgraph.graphs.declaration import Declaration
+from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.router import Router
 from guardgraph.state.run import Kind
 
 __all__ = ["Topology"]
 
+_SETTINGS = ("cache_policy", "timeout", "defer", "ends")
+"""What LangGraph can add to a node that changes what runs, or where it goes; the grammar adds none of it."""
+
 
 class Topology:
-    """The shape of a compiled graph, read from the graph itself.
+    """The shape of a compiled graph, read from its builder.
 
     A node that the grammar did not make has no kind; whatever a branch without a path map leads to is unknown, so it
     counts as leading everywhere.
@@ -25,21 +30,24 @@ class Topology:
     def __init__(self, graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
         self.graph = graph
         self.builder = graph.builder
-        self.nodes = frozenset(graph.nodes) - {START} | frozenset(self.builder.nodes)
+        self.nodes = frozenset(self.builder.nodes)
         self.inputs = frozenset(self.builder.schemas[self.builder.input_schema])
         self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
         self._static = self._static_edges()
         self._branched = {name: self._branch_targets(name) for name in [START, *self.nodes]}
-        made = [item for name in sorted(self.nodes) if (item := self.declaration(name)) is not None]
-        raw = [item for item in made if item.kind in ("propose", "act")]
-        self.raw_channels = frozenset(channel for item in raw for channel in item.writes)
+        self.raw_channels = frozenset(
+            channel for name in self.of_kind("propose", "act") for channel in self.writes(name)
+        )
         self.internals = frozenset(self.builder.channels) - self.inputs - self.outputs
 
     def declaration(self, name: str) -> Declaration | None:
         """Return what the grammar declared of a node, None for a node that it did not make."""
+        node = self._made(name)
+        return node.declaration if node is not None else None
+
+    def _made(self, name: str) -> GrammarNode | None:
         spec = self.builder.nodes.get(name)
-        node = spec.runnable if spec is not None else None
-        return node.declaration if isinstance(node, GrammarNode) else None
+        return spec.runnable if spec is not None and type(spec.runnable) is GrammarNode else None
 
     def kind(self, name: str) -> Kind | None:
         """Return a node's kind, None where the grammar did not make it."""
@@ -50,6 +58,11 @@ class Topology:
         """Return the nodes of these kinds, sorted."""
         return sorted(name for name in self.nodes if self.kind(name) in kinds)
 
+    def is_entry(self, name: str) -> bool:
+        """Say whether a node is the guard that clears what an earlier run left."""
+        item = self.declaration(name)
+        return item is not None and item.entry
+
     def is_ok_terminal(self, name: str) -> bool:
         """Say whether a run that ends here ended well."""
         item = self.declaration(name)
@@ -57,10 +70,7 @@ class Topology:
 
     def reads(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
-        spec = self.builder.nodes.get(name)
-        declared = self.builder.schemas[spec.input_schema] if spec is not None else {}
-        compiled = self.graph.nodes[name].channels if name in self.graph.nodes else ()
-        return frozenset(declared) | frozenset([compiled] if isinstance(compiled, str) else compiled)
+        return frozenset(self.builder.schemas[self.builder.nodes[name].input_schema])
 
     def writes(self, name: str) -> frozenset[str]:
         """Return the channels that a node may write."""
@@ -75,19 +85,32 @@ class Topology:
         """Return the nodes that a run can go to from here."""
         return self.static_after(name) | self._branched.get(name, frozenset())
 
+    def before(self, name: str) -> frozenset[str]:
+        """Return the nodes from which a run can come here, START among them."""
+        return frozenset(other for other in [START, *self.nodes] if name in self.after(other))
+
     def branch_count(self, name: str) -> int:
         """Return how many conditional edges a node has."""
         return len(self.builder.branches.get(name, ()))
 
     def declared_families(self, name: str) -> frozenset[str]:
         """Return the stop families in a guard's metadata, which survives a recompile."""
-        spec = self.builder.nodes[name]
-        return frozenset((spec.metadata or {}).get("stops", ()))
+        return frozenset((self.builder.nodes[name].metadata or {}).get("stops", ()))
 
     def drawn_families(self, name: str) -> frozenset[str]:
         """Return the families of the stop terminals that edges lead to."""
         items = [self.declaration(way) for way in self.after(name)]
         return frozenset(item.family for item in items if item is not None and item.family is not None)
+
+    def declared_ways(self, name: str) -> frozenset[str]:
+        """Return where a node says that it leads when nothing stops the run."""
+        item = self.declaration(name)
+        return frozenset(item.to) if item is not None else frozenset()
+
+    def drawn_ways(self, name: str) -> frozenset[str]:
+        """Return where edges lead to from a node, stop terminals and END apart."""
+        items = {way: self.declaration(way) for way in self.after(name) - {END}}
+        return frozenset(way for way, item in items.items() if item is None or item.family is None)
 
     def reachable(self, start: str) -> frozenset[str]:
         """Return the nodes that a run can reach from here, the start included."""
@@ -110,8 +133,11 @@ class Topology:
                     yield paths[following]
 
     def cycles_that_cannot_stop(self) -> Iterator[tuple[str, ...]]:
-        """Yield one cycle for every group of nodes that run in circles past every guard that can stop."""
-        free = {name for name in self.nodes if not (self.kind(name) == "guard" and self.drawn_families(name))}
+        """Yield one cycle for every group of nodes that run in circles past every guard that can stop.
+
+        That a guard may fail is no way to stop: it needs a family of its own.
+        """
+        free = {name for name in self.nodes if not self.drawn_families(name) - {"guard_error"}}
         seen: set[str] = set()
         for name in sorted(free):
             cycle = () if name in seen else self._cycle(name, free)
@@ -133,40 +159,39 @@ class Topology:
 
     def foreign(self) -> Iterator[tuple[str, str]]:
         """Yield what the grammar did not make, with the reason."""
+        made = [node.frame for name in sorted(self.nodes) if (node := self._made(name)) is not None]
+        own = Counter(map(id, made)).most_common(1)
         for name in sorted(self.nodes):
-            if (reason := self._foreign_node(name)) is not None:
+            if (reason := self._foreign_node(name, own[0][0] if own else None)) is not None:
                 yield name, reason
         for name, branches in sorted(self.builder.branches.items()):
             for branch in branches.values():
                 if branch.ends is None:
                     yield name, "has a branch without a path_map, which can lead anywhere"
-                elif not isinstance(branch.path, Router):
+                elif type(branch.path) is not Router or any(way != end for way, end in branch.ends.items()):
                     yield name, "has a branch that the grammar did not make"
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
 
-    def _foreign_node(self, name: str) -> str | None:
-        spec, compiled, item = self.builder.nodes.get(name), self.graph.nodes.get(name), self.declaration(name)
-        if spec is None or compiled is None:
-            return "is not in both the builder and the compiled graph; recompile it"
+    def _foreign_node(self, name: str, own_frame: int | None) -> str | None:
+        spec, node = self.builder.nodes[name], self._made(name)
         if spec.is_error_handler or spec.error_handler_node is not None:
             return "has an error handler, which can swallow a failure"
-        if item is None:
+        if node is None:
             return "was not made by the grammar"
-        if compiled.bound is not spec.runnable:
-            return "runs something else than its builder says"
-        if spec.cache_policy is not None:
-            return "is cached, so a guard's verdict may be another run's"
-        if item.name != name or (spec.metadata or {}) != item.metadata():
-            return "carries another node's declaration"
+        if id(node.frame) != own_frame:
+            return "was made for another pattern"
+        item = node.declaration
+        if node.frame.declarations.get(name) is not item or (spec.metadata or {}) != item.metadata():
+            return "carries another declaration than its own"
+        if added := [setting for setting in _SETTINGS if getattr(spec, setting)]:
+            return f"carries what the grammar does not give to nodes: {', '.join(added)}"
         return None
 
     def _static_edges(self) -> frozenset[tuple[str, str]]:
         joins = {(start, end) for starts, end in self.builder.waiting_edges for start in starts}
-        return frozenset(self.builder.edges) | joins | self._destinations()
-
-    def _destinations(self) -> frozenset[tuple[str, str]]:
-        return frozenset((name, end) for name, spec in self.builder.nodes.items() for end in spec.ends or ())
+        ends = {(name, end) for name, spec in self.builder.nodes.items() for end in spec.ends or ()}
+        return frozenset(self.builder.edges) | joins | ends
 
     def _branch_targets(self, name: str) -> frozenset[str]:
         targets: set[str] = set()

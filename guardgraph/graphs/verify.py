@@ -1,7 +1,8 @@
 """The proof that a compiled graph has no way around its guards.
 
-`verify` looks at the graph as LangGraph will run it (nodes, edges, branches, input schemas) and never at what a
-declaration merely promises, except to hold the two against each other. It reports findings; an empty list is the proof.
+`verify` looks at the graph as LangGraph will run it (nodes, edges, branches, channels, input schemas) and never at what
+a declaration merely promises, except to hold the two against each other. It reports findings; an empty list is the
+proof.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
+from guardgraph.graphs.compiled import changes
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.errors import InputError
@@ -60,6 +63,12 @@ def _door(shape: Topology) -> Iterator[Finding]:
         yield Finding("door", "the graph was not compiled by a Pattern; its input is not checked at the door", ())
 
 
+def _changed(shape: Topology) -> Iterator[Finding]:
+    """The compiled graph runs what its builder says, and nothing was changed since."""
+    for message, *nodes in changes(shape.graph):
+        yield Finding("changed", message, tuple(nodes))
+
+
 def _foreign(shape: Topology) -> Iterator[Finding]:
     """Every node, branch and handler was made by the grammar and is what it was declared to be."""
     for name, reason in shape.foreign():
@@ -67,19 +76,29 @@ def _foreign(shape: Topology) -> Iterator[Finding]:
 
 
 def _entry(shape: Topology) -> Iterator[Finding]:
-    """Every run begins with a guard."""
-    for name in sorted(shape.after(START)):
-        if shape.kind(name) != "guard":
-            yield Finding("entry", f"a run can begin with {name}, which is no guard", (name,), (START, name))
+    """Every run begins, once, with the one guard that clears what an earlier run left."""
+    begins = sorted(shape.after(START))
+    for name in begins:
+        if not shape.is_entry(name):
+            yield Finding("entry", f"a run can begin with {name}, which is no entry guard", (name,), (START, name))
+    if len(begins) > 1:
+        yield Finding("entry", f"a run begins with {len(begins)} nodes at once", tuple(begins))
+    for name in filter(shape.is_entry, sorted(shape.nodes)):
+        for earlier in sorted(shape.before(name) - {START}):
+            message = f"{earlier} leads back to {name}, which forgets the run"
+            yield Finding("entry", message, _sorted(name, earlier), (earlier, name))
 
 
 def _guarded(shape: Topology) -> Iterator[Finding]:
-    """Every propose node and every act node is followed by a guard, and by nothing else."""
+    """Every propose node and every act node is followed by one guard, and by nothing else."""
     for name in shape.of_kind("propose", "act"):
-        for following in sorted(shape.after(name)):
+        ways = sorted(shape.after(name))
+        for following in ways:
             if shape.kind(following) != "guard":
                 message = f"{name} is followed by {following}, which is no guard"
                 yield Finding("guarded", message, _sorted(name, following), (name, following))
+        if len(ways) > 1:
+            yield Finding("guarded", f"{name} is followed by {len(ways)} nodes at once", _sorted(name, *ways))
 
 
 def _bypass(shape: Topology) -> Iterator[Finding]:
@@ -110,6 +129,16 @@ def _sealed(shape: Topology) -> Iterator[Finding]:
             yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
 
 
+def _fresh(shape: Topology) -> Iterator[Finding]:
+    """Nothing of one run reaches the next: what the entry guard does not clear lives for one step."""
+    for name, channel in sorted(shape.builder.channels.items()):
+        if name in shape.raw_channels | shape.inputs | shape.outputs:
+            if not isinstance(channel, EphemeralValue):
+                yield Finding("fresh", f"the channel {name} outlives the step after it was written", ())
+        elif name != "log" and not isinstance(channel, EphemeralValue | LastValue):
+            yield Finding("fresh", f"the channel {name} has a reducer, so it cannot be cleared", ())
+
+
 def _exits(shape: Topology) -> Iterator[Finding]:
     """A guard leaves by its one conditional edge only; no other node has one."""
     for name in shape.of_kind("guard"):
@@ -118,7 +147,7 @@ def _exits(shape: Topology) -> Iterator[Finding]:
             yield Finding("exits", message, _sorted(name, *ways), (name, ways[0]))
         if (branches := shape.branch_count(name)) != 1:
             yield Finding("exits", f"{name} has {branches} conditional edges; a guard has one", (name,))
-    for name in shape.of_kind("propose", "act", "terminal"):
+    for name in [START, *shape.of_kind("propose", "act", "terminal")]:
         if shape.branch_count(name):
             yield Finding("exits", f"{name} decides where the run goes, but is no guard", (name,))
 
@@ -133,7 +162,7 @@ def _reachable(shape: Topology) -> Iterator[Finding]:
 
 
 def _cycles(shape: Topology) -> Iterator[Finding]:
-    """Every cycle passes a guard that can stop the run."""
+    """Every cycle passes a guard that can stop the run for a reason of its own."""
     for path in shape.cycles_that_cannot_stop():
         yield Finding("cycles", "a cycle that no guard can stop", _sorted(*path), path)
 
@@ -158,28 +187,44 @@ def _families(shape: Topology) -> Iterator[Finding]:
             yield Finding("families", f"{name} can go to stop_{family}, which it does not declare", (name,))
 
 
+def _drawn(shape: Topology) -> Iterator[Finding]:
+    """The ways on that a node declares are those that are drawn from it."""
+    for name in shape.of_kind("propose", "act", "guard"):
+        declared, drawn = shape.declared_ways(name), shape.drawn_ways(name)
+        for way in sorted(declared - drawn):
+            yield Finding("drawn", f"{name} declares a way to {way}, which is not drawn", _sorted(name, way))
+        for way in sorted(drawn - declared):
+            yield Finding(
+                "drawn", f"{name} can go to {way}, which it does not declare", _sorted(name, way), (name, way)
+            )
+
+
 def _budget(shape: Topology) -> Iterator[Finding]:
-    """Before every propose and act node stands a guard that can stop for want of time."""
+    """Before and behind every propose and act node stands a guard that can stop for want of time."""
+    spending = frozenset(shape.of_kind("propose", "act"))
     for name in shape.of_kind("guard"):
-        spending = sorted(way for way in shape.after(name) if shape.kind(way) in ("propose", "act"))
-        if spending and "budget" not in shape.declared_families(name):
-            message = f"{name} leads to {', '.join(spending)} without looking at the budget"
-            yield Finding("budget", message, _sorted(name, *spending), (name, spending[0]))
+        beside = sorted(spending & (shape.before(name) | shape.after(name)))
+        if beside and "budget" not in shape.declared_families(name):
+            message = f"{name} stands beside {', '.join(beside)} without looking at the budget"
+            yield Finding("budget", message, _sorted(name, *beside))
 
 
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "door": _door,
+    "changed": _changed,
     "foreign": _foreign,
     "entry": _entry,
     "guarded": _guarded,
     "bypass": _bypass,
     "raw": _raw,
     "sealed": _sealed,
+    "fresh": _fresh,
     "exits": _exits,
     "reachable": _reachable,
     "cycles": _cycles,
     "ends": _ends,
     "families": _families,
+    "drawn": _drawn,
     "budget": _budget,
 }
 """The rules of the grammar by name; the docstring of each says what must hold."""

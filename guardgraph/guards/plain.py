@@ -30,7 +30,7 @@ class NotJson(ValueError):
 
 def json_text(value: object) -> str:
     """Return any value as ASCII JSON text; what JSON cannot say becomes NaN."""
-    return json.dumps(_legible(value, MAX_DEPTH))
+    return json.dumps(_legible(value))
 
 
 def parse_json(text: str) -> JsonValue:
@@ -43,7 +43,7 @@ def parse_json(text: str) -> JsonValue:
         NotJson: the text is no JSON, or nested deeper than can be read.
     """
     try:
-        return _legible(json.loads(text, parse_int=_int), MAX_DEPTH)
+        return _legible(json.loads(text, parse_int=_int))
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)[:200]) from None
 
@@ -52,7 +52,7 @@ def _int(digits: str) -> int | float:
     return int(digits) if len(digits) <= 20 else float(digits)
 
 
-def _legible(value: object, depth: int) -> Any:
+def _legible(value: object, above: tuple[int, ...] = ()) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -61,10 +61,13 @@ def _legible(value: object, depth: int) -> Any:
         return int(value) if -_INT_LIMIT <= value < _INT_LIMIT else _float(value)
     if isinstance(value, float):
         return float(value)
-    if depth > 0 and isinstance(value, Mapping):
-        return {_text(str(key)): _legible(item, depth - 1) for key, item in value.items()}
-    if depth > 0 and isinstance(value, list | tuple):
-        return [_legible(item, depth - 1) for item in value]
+    if len(above) == MAX_DEPTH or id(value) in above:
+        return _NEITHER
+    inside = (*above, id(value))
+    if isinstance(value, Mapping):
+        return {_text(k if isinstance(k, str) else str(k)): _legible(item, inside) for k, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_legible(item, inside) for item in value]
     return _NEITHER
 
 
@@ -77,13 +80,13 @@ def _float(value: int) -> float:
 
 def _text(value: str) -> str:
     if value.isascii():
-        return str(value)
+        return str.__str__(value)  # of an Enum its value, as in JSON, not its name
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def storable(value: JsonValue) -> JsonValue:
     """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
-    return _named(_legible(value, MAX_DEPTH))
+    return _named(_legible(value))
 
 
 def _named(value: JsonValue) -> JsonValue:
@@ -96,29 +99,22 @@ def _named(value: JsonValue) -> JsonValue:
     return value
 
 
-def json_problem(value: object, depth: int = MAX_DEPTH) -> str | None:
-    """Say why a value is no plain JSON that can be stored, None when it is."""
-    if value is None or isinstance(value, bool):
+def json_problem(value: object, above: tuple[int, ...] = ()) -> str | None:
+    """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them."""
+    if value is None or isinstance(value, bool | float):
         return None
     if isinstance(value, str):
         return None if value.isascii() or _text(value) == value else "a text with lone surrogates"
     if isinstance(value, int):
         return None if -_INT_LIMIT <= value < _INT_LIMIT else "a whole number of more than 64 bits"
-    if isinstance(value, float):
-        return None if math.isfinite(value) else f"the number {value}"
-    if isinstance(value, dict | list) and depth == 0:
+    if not isinstance(value, dict | list):
+        return f"a {type(value).__name__}"
+    if len(above) == MAX_DEPTH or id(value) in above:
         return f"more than {MAX_DEPTH} levels of nesting"
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            return "an object with keys that are no strings"
-        return _first_problem([*value, *value.values()], depth)
-    if isinstance(value, list):
-        return _first_problem(value, depth)
-    return f"a {type(value).__name__}"
-
-
-def _first_problem(items: list[Any], depth: int) -> str | None:
-    return next((problem for item in items if (problem := json_problem(item, depth - 1))), None)
+    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+        return "an object with keys that are no strings"
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    return next((problem for item in items if (problem := json_problem(item, (*above, id(value))))), None)
 
 
 def excerpt(value: object, limit: int = 120) -> str:

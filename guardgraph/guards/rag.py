@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.facts import DEFAULT_REGIONS, facts_in_text, unsupported
+from guardgraph.guards.facts import facts_in_text, unsupported
 from guardgraph.guards.plain import excerpt
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.state.json import JsonObject, JsonValue
@@ -121,9 +120,13 @@ def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k:
     """Parse what a retriever returned.
 
     Args:
-        raw: any JSON value; a list of candidates with a score in 0..1, best first.
+        raw: any JSON value; a list of candidates, best first: the order of the list is their rank, whatever their
+            scores, so that a reranker may differ from the score.
         allowed_sources: the sources that were asked for; a candidate from another breaks the contract.
-        top_k: the most that were asked for; a retriever that returns more is cut.
+        top_k: the most that were asked for; a longer list is cut.
+
+    Returns:
+        At most `top_k` candidates with a score above 0, in rank order.
 
     Raises:
         Stop: ``tool_invalid_output:retrieve`` with the first fault in details.
@@ -144,7 +147,7 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         raise _retriever_fault("text: a text that is not blank", text)
     if not isinstance(source, str) or source not in allowed_sources:
         raise _retriever_fault("source: one of those asked for", source)
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score) or not 0 <= score <= 1:
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise _retriever_fault("score: a number in 0..1", score)
     title, section, updated_at = (_optional_text(item, key) for key in ("title", "section", "updated_at"))
     return Candidate(
@@ -214,7 +217,7 @@ def cited(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[Cita
     """
     valid, invalid = parse_citations(citations, chunks)
     if invalid:
-        known = sorted(chunk["doc_id"] for chunk in chunks)
+        known = sorted({chunk["doc_id"] for chunk in chunks})
         raise Stop("invalid_answer:citations_out_of_context", invalid_citations=invalid, context_doc_ids=known)
     if not valid:
         raise Stop("invalid_answer:missing_citations")
@@ -233,23 +236,20 @@ def _detail(chunk: ContextChunk) -> CitationDetail:
     )
 
 
-def check_numbers(
-    answer: str, *, question: str, chunks: Sequence[ContextChunk], regions: Sequence[str] = DEFAULT_REGIONS
-) -> None:
-    """Refuse an answer that states a fact which neither a cited chunk nor the question has.
+def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
+    """Refuse an answer that states a number which neither a cited chunk nor the question has.
 
     Args:
         answer: the answer's text.
         question: the user's question.
         chunks: the chunks that the answer cites.
-        regions: region names to watch for.
 
     Raises:
         Stop: ``invalid_answer:unsupported_number``.
     """
-    licence = facts_in_text(question, regions=regions)
+    licence = facts_in_text(question)
     for chunk in chunks:
-        for key in ("text", "title", "section", "updated_at"):
-            licence |= facts_in_text(chunk[key], regions=regions)
-    if missing := unsupported(facts_in_text(answer, regions=regions), licence):
-        raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
+        for text in (chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"]):
+            licence |= facts_in_text(text)
+    if missing := unsupported(facts_in_text(answer), licence).numbers:
+        raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))

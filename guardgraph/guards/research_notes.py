@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 
 from guardgraph.guards.facts import facts_in_text, unsupported
@@ -51,14 +51,17 @@ def is_readable(raw: JsonValue) -> bool:
     return isinstance(raw, dict) and _text(raw.get("body")).strip() != ""
 
 
-def number_notes(raw: JsonValue) -> JsonValue:
+def number_notes(raw: JsonValue) -> list[JsonValue]:
     """Give the notes that have no id one: n1, n2, … in their order, leaving out ids that are taken.
 
     Args:
-        raw: what an extractor returned; anything but a list of objects stays as it is.
+        raw: what an extractor returned; items that are no objects stay as they are.
+
+    Raises:
+        Stop: ``tool_invalid_output:extract_notes`` with `details` ``{allowed, given}`` for what is no list.
     """
     if not isinstance(raw, list):
-        return raw
+        raise Stop("tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt(raw)})
     given = [note.get("id") for note in raw if isinstance(note, dict)]
     taken = {name.strip() for name in given if isinstance(name, str)}
     free = (name for number in count(1) if (name := f"n{number}") not in taken)
@@ -86,9 +89,9 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
 
 
 def verify_notes(
-    notes: Sequence[Note],
+    notes: JsonValue,
     *,
-    pages: Mapping[str, Page],
+    pages: JsonValue,
     check_numbers: bool,
     check_quotes: bool,
     regions: Sequence[str],
@@ -96,16 +99,20 @@ def verify_notes(
     """Check every note against the page that it names.
 
     Args:
-        notes: the notes of `parse_notes`.
-        pages: the pages read in this run, by the identity of their URL.
+        notes: the notes of `parse_notes`, as the state kept them.
+        pages: the pages read in this run, by the identity of their URL, as the state kept them.
         check_numbers: whether the facts of a claim must be in its quote.
         check_quotes: whether a quote must stand in its page.
         regions: region names to watch for.
 
     Raises:
         Stop: ``verification_failed:<first issue>`` with `verification`; an issue is ``quote_too_short``,
-            ``claim_missing``, ``url_not_read``, ``quote_not_in_source`` or ``number_not_in_quote``.
+            ``claim_missing``, ``url_not_read``, ``quote_not_in_source`` or ``number_not_in_quote``;
+            ``tool_invalid_output:verify_notes`` for what are no notes and pages, as after an edit of the state.
     """
+    if not _are_notes(notes) or not _are_pages(pages):
+        details = {"allowed": "notes and pages as they were read", "given": excerpt([notes, pages])}
+        raise Stop("tool_invalid_output:verify_notes", details=details)
     issues: list[Issue] = []
     for note in notes:
         issues += _source_issues(note, pages.get(note["url"]), check_quote=check_quotes)
@@ -115,6 +122,18 @@ def verify_notes(
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
     return verification
+
+
+def _are_notes(value: JsonValue) -> bool:
+    return isinstance(value, list) and value != [] and all(_has_texts(note, Note.__annotations__) for note in value)
+
+
+def _are_pages(value: JsonValue) -> bool:
+    return isinstance(value, dict) and all(_has_texts(page, Page.__annotations__) for page in value.values())
+
+
+def _has_texts(value: JsonValue, names: Collection[str]) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 
 def _source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Iterator[Issue]:

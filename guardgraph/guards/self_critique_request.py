@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NoReturn
 
-from guardgraph.guards.plain import excerpt
+from guardgraph.guards.plain import excerpt, storable
 from guardgraph.guards.stop import Stop
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import SelfCritiqueTask
@@ -36,13 +36,16 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
     hints = incident_context.get("policy_hints", {})
     if not isinstance(hints, dict):
         _refuse("incident_context.policy_hints", hints, "an object")
-    return SelfCritiqueTask(
+    task = SelfCritiqueTask(
         goal=goal.strip(),
         incident_context=incident_context,
         avoid_absolute_guarantees=_avoids_guarantees(hints),
         max_length_increase_pct=_length_increase(hints),
         required_sections=_sections(hints),
     )
+    if storable(incident_context) != incident_context:
+        _refuse("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
+    return task
 
 
 def _avoids_guarantees(hints: JsonObject) -> bool:

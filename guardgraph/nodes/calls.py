@@ -1,21 +1,24 @@
 """How a call leaves the process's own code: under a deadline, and whatever happens comes back as an `Outcome`.
 
 Timeouts of clients hold between two bytes; a server that drips can outlast any of them. So the deadline is kept
-here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled.
+here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled. The other
+side gets a copy of the request: what it does to it must not reach the state.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextvars import copy_context
-from threading import Thread
+from copy import deepcopy
+from threading import TIMEOUT_MAX, Thread
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
+from langgraph.errors import GraphInterrupt
 from pydantic import BaseModel
 
 from guardgraph.guards.proposals import Outcome
@@ -32,12 +35,13 @@ def perform(call: Call, seconds: float) -> Outcome:
     """Make a call and wait for it at most `seconds`.
 
     Raises:
-        Exception: what no server or tool can cause passes through: LangGraph's control flow, a failed assertion.
+        GraphInterrupt: an interrupt passes through.
+        Exception: what no server can cause, such as a failed assertion; the node that asked closes the run.
     """
     if seconds <= 0:
         return _too_late(call, seconds)
-    done = _in_thread(call)
-    wait([done], timeout=seconds)
+    done = _in_thread(_invoke, call)
+    wait([done], timeout=min(seconds, TIMEOUT_MAX))
     if not done.done():
         return _too_late(call, seconds)
     error = done.exception()
@@ -53,6 +57,10 @@ async def aperform(call: Call, seconds: float) -> Outcome:
             returned = await _awaitable(call)
     except TimeoutError as error:
         return _too_late(call, seconds) if limit.expired() else _raised(call, error)
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
+        return _raised(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
     except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
         return _raised(call, error)
     return _returned(call, returned)
@@ -60,30 +68,37 @@ async def aperform(call: Call, seconds: float) -> Outcome:
 
 async def _awaitable(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return await call.target.ainvoke(call.request)
-    if inspect.iscoroutinefunction(call.target):
-        return await call.target(call.request)
-    return await asyncio.wrap_future(_in_thread(call))
+        return await call.target.ainvoke(deepcopy(call.request))
+    returned = await asyncio.wrap_future(_in_thread(_asked, call))
+    return await returned if inspect.iscoroutine(returned) else returned
 
 
-def _in_thread(call: Call) -> Future[Any]:
+def _in_thread(work: Callable[[Call], Any], call: Call) -> Future[Any]:
     done: Future[Any] = Future()
-    Thread(target=copy_context().run, args=(_fulfil, done, call), daemon=True, name="guardgraph-call").start()
+    # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
+    done.set_running_or_notify_cancel()
+    Thread(target=copy_context().run, args=(_fulfil, done, work, call), daemon=True, name="guardgraph-call").start()
     return done
 
 
-def _fulfil(done: Future[Any], call: Call) -> None:
+def _fulfil(done: Future[Any], work: Callable[[Call], Any], call: Call) -> None:
     try:
-        done.set_result(_invoke(call))
+        done.set_result(work(call))
+    except (StopIteration, asyncio.CancelledError) as error:  # to asyncio, these say something else
+        done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
     except BaseException as error:  # noqa: BLE001 - nothing may be lost in a thread; the waiting side judges it
         done.set_exception(error)
 
 
 def _invoke(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return call.target.invoke(call.request)
-    returned = call.target(call.request)
+        return call.target.invoke(deepcopy(call.request))
+    returned = _asked(call)
     return asyncio.run(_result_of(returned)) if inspect.iscoroutine(returned) else returned
+
+
+def _asked(call: Call) -> Any:
+    return call.target(deepcopy(call.request))  # type: ignore[operator]
 
 
 async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -110,12 +125,13 @@ def _message(call: Call, message: BaseMessage) -> Outcome:
 
 
 def _raised(call: Call, error: BaseException) -> Outcome:
-    failure = model_failure(error)
-    if failure is None:  # no server or tool can cause it: control flow, a failed assertion, a full machine
+    if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
         raise error
-    reason, details = failure
+    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
     if call.kind == "tool":
         return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
+    if reason is None:  # no server can cause it: a failed assertion, a full machine
+        raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
     return _failure(reason, {**details, **limit}, call.about)
 

@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 
 from guardgraph.nodes.body import Call, Outside
-from guardgraph.nodes.models import ModelProposer, load_prompt
+from guardgraph.nodes.models import ModelProposer, Prompt, load_prompt
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 
@@ -36,7 +36,7 @@ def choose_proposer(
     own: Outside | None,
     model: BaseChatModel | None,
     *,
-    prompt: str,
+    prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],
 ) -> Proposer:
     """Return the proposer of one slot: the user's own, else the model's, else the offline one.
@@ -45,7 +45,7 @@ def choose_proposer(
         slot: the factory's argument, for errors.
         own: a Runnable or a function of one dictionary, or None.
         model: the chat model, or None.
-        prompt: the name of the prompt for a model.
+        prompt: what a model is told: a prompt of your own, or the name of one of ours.
         offline: the rule for no model.
 
     Raises:
@@ -57,8 +57,9 @@ def choose_proposer(
         return Proposer(target, {"proposer": str(name)})
     if model is None:
         return Proposer(offline, {"proposer": OFFLINE})
-    asked = ModelProposer(model, load_prompt(prompt))
-    return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{prompt}@{asked.prompt.hash}"})
+    told = load_prompt(prompt) if isinstance(prompt, str) else prompt
+    asked = ModelProposer(model, told)
+    return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
 
 
 def outside(slot: str, given: object) -> Outside:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from guardgraph.guards import rag as guards
-from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.plain import excerpt
-from guardgraph.guards.proposals import check_text, found, proposal, proposed_object
+from guardgraph.guards.proposals import Outcome, check_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Call, Outside, Pass, Run, Step, Steps
 from guardgraph.nodes.proposers import Proposer
@@ -85,10 +84,14 @@ def retrieve(retriever: Outside) -> Body:
 
     def body(state: RagState, run: RagRun) -> Steps:
         intent = state["accepted_intent"]
-        sources = _sources(intent, run)
-        top_k = min(intent["top_k"], run.budget.max_top_k)
-        outcome = yield Call("tool", retriever, {"query": intent["query"], "sources": sources, "top_k": top_k})
-        return {"found_candidates": outcome.packed()}
+        request: JsonObject = {
+            "query": intent["query"],
+            "sources": _sources(intent, run),
+            "top_k": min(intent["top_k"], run.budget.max_top_k),
+        }
+        nothing = Outcome("value", [])
+        outcome = (yield Call("tool", retriever, request)) if request["sources"] else nothing
+        return {"asked_retrieval": request, "found_candidates": outcome.packed()}
 
     return body
 
@@ -97,10 +100,9 @@ def pack_context(clarification: str) -> Body:
     """Choose the context; with nothing left, clarify instead of asking a model."""
 
     def body(state: RagState, run: RagRun) -> Pass:
-        intent, budget = state["accepted_intent"], run.budget
-        sources = _sources(intent, run)
+        intent, asked, budget = state["accepted_intent"], state["asked_retrieval"], run.budget
         candidates = guards.parse_candidates(
-            found(state["found_candidates"], "retrieve"), allowed_sources=sources, top_k=intent["top_k"]
+            found(state["found_candidates"], "retrieve"), allowed_sources=asked["sources"], top_k=asked["top_k"]
         )
         packed = guards.pack(
             candidates,
@@ -111,7 +113,7 @@ def pack_context(clarification: str) -> Body:
         trace = {
             "phase": "retrieve",
             "query": intent["query"],
-            "requested_sources": sources,
+            "requested_sources": asked["sources"],
             "candidates": len(candidates),
             "context_chunks": len(packed["chunks"]),
             "rejected_low_score": packed["rejected_low_score"],
@@ -123,7 +125,7 @@ def pack_context(clarification: str) -> Body:
             return Pass({"accepted_context": packed}, "generate", (step,))
         fallback = Step(
             {"phase": "fallback", "reason": "no_grounded_context"},
-            {"action": "fallback", "answer": excerpt(clarification, HISTORY_CHARS)},
+            {"action": "fallback", "answer": clarification},
         )
         accepted = {"answer": clarification, "citations": [], "citation_details": []}
         return Pass({"accepted_answer": accepted}, "clarified", (step, fallback))
@@ -155,8 +157,7 @@ def check_answer(state: RagState, run: RagRun) -> Pass:
     citations = [item["doc_id"] for item in details]
     if run.policy.check_numbers:
         used = [chunk for chunk in chunks if chunk["doc_id"] in citations]
-        regions = (*DEFAULT_REGIONS, *run.policy.known_regions)
-        guards.check_numbers(answer, question=state["task"]["question"], chunks=used, regions=regions)
+        guards.check_numbers(answer, question=state["task"]["question"], chunks=used)
     history = {"action": "compose_grounded_answer", "answer": excerpt(answer, HISTORY_CHARS), "citations": citations}
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
     accepted = {"answer": answer, "citations": citations, "citation_details": details}

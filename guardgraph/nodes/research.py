@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from guardgraph.guards import research_answer, research_notes, research_plan, research_request, urls
+from guardgraph.guards import research_answer, research_notes, research_plan, research_request, research_sources
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.plain import json_text, parse_json
+from guardgraph.guards.plain import json_text
 from guardgraph.guards.proposals import Outcome, found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.urls import dedupe
 from guardgraph.nodes.body import Body, Call, Outside, Pass, Run, Step, Steps
 from guardgraph.nodes.proposers import Proposer
 from guardgraph.state.json import JsonObject
 from guardgraph.state.research import (
     Note,
-    Page,
     ResearchBudget,
     ResearchPolicy,
     ResearchState,
@@ -32,7 +33,7 @@ __all__ = [
     "check_query",
     "check_request",
     "check_sources",
-    "dedupe",
+    "check_urls",
     "extract",
     "plan",
     "read",
@@ -59,6 +60,10 @@ def _lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
         "policy": narrowed(hints, "allowed_domains_policy", policy.allowed_domains_policy),
         "execution": narrowed(hints, "allowed_domains_execution", policy.allowed_domains_execution),
     }
+
+
+def _usable(urls: Iterable[str], state: ResearchState, run: ResearchRun) -> tuple[list[str], Sources]:
+    return research_sources.usable_sources(urls, state["accepted_sources"], **_lists(state["task"], run))
 
 
 def _limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
@@ -120,11 +125,11 @@ def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
     return Pass({"accepted_hits": hits}, steps=(step,))
 
 
-def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
+def check_urls(state: ResearchState, run: ResearchRun) -> Pass:
     """Keep every URL once."""
-    kept, dropped = urls.dedupe(state["accepted_hits"], max_urls=_limit("max_urls", state["task"], run))
+    kept, dropped = dedupe(state["accepted_hits"], max_urls=_limit("max_urls", state["task"], run))
     if not kept:
-        raise Stop("no_sources_after_dedupe", dropped_urls=dropped)
+        raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
     sources = Sources(urls=kept, dropped_urls=dropped, allowed_urls=[], denied_sources=[], failed_sources=[])
     counted = {"urls_after_dedupe": len(kept)}
     step = Step({"phase": "dedupe", **counted}, {"action": "dedupe_urls", **counted})
@@ -133,67 +138,47 @@ def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
 
 def check_sources(state: ResearchState, run: ResearchRun) -> Pass:
     """Judge every URL before anything is read."""
-    sources, lists = state["accepted_sources"], _lists(state["task"], run)
-    judged = [(url, urls.denial(url, **lists)) for url in sources["urls"]]
-    denied = [{"url": url, "reason": reason} for url, reason in judged if reason is not None]
-    allowed = [url for url, reason in judged if reason is None]
-    if not allowed:
-        raise Stop("no_reliable_sources", denied_sources=denied, failed_sources=[])
-    return Pass({"accepted_sources": {**sources, "allowed_urls": allowed, "denied_sources": denied}})
+    usable, sources = _usable(state["accepted_sources"]["urls"], state, run)
+    return Pass({"accepted_sources": {**sources, "allowed_urls": usable}})
 
 
 def read(reader: Outside) -> Body:
-    """Read pages until there are enough; every URL is held against both lists once more before it is read."""
+    """Read pages until there are enough; what cannot be read does not count."""
 
     def body(state: ResearchState, run: ResearchRun) -> Steps:
-        lists, most = _lists(state["task"], run), _limit("max_read_pages", state["task"], run)
-        outcomes: list[list[str]] = []
+        usable, _ = _usable(state["accepted_sources"]["allowed_urls"], state, run)
+        most = _limit("max_read_pages", state["task"], run)
+        brought: list[list[str]] = []
         pages = 0
-        for url in state["accepted_sources"]["allowed_urls"]:
+        for url in usable:
             if pages >= most:
                 break
-            if (denied := urls.denial(url, **lists)) is not None:
-                outcomes.append([url, denied, ""])
-                continue
             outcome: Outcome = yield Call("tool", reader, {"url": url})
-            outcomes.append([url, "", outcome.packed()])
-            pages += outcome.form == "value" and research_notes.is_readable(outcome.content)
-        return {"found_pages": json_text(outcomes)}
+            packed = outcome.packed()
+            brought.append([url, packed])
+            pages += research_notes.is_readable(Outcome.unpacked(packed).content)
+        return {"found_pages": json_text(brought)}
 
     return body
 
 
 def check_pages(state: ResearchState, run: ResearchRun) -> Pass:
-    """Sort what the reader brought into pages, failures and late denials."""
-    sources = state["accepted_sources"]
-    denied, failed = [*sources["denied_sources"]], [*sources["failed_sources"]]
-    pages: dict[str, Page] = {}
-    for url, denial, packed in parse_json(state["found_pages"]):
-        if denial:
-            denied.append({"url": url, "reason": denial})
-            continue
-        outcome = Outcome.unpacked(packed)
-        if outcome.form == "failure":
-            failed.append({"url": url, "reason": "read_failed", "details": outcome.content["details"]})
-        elif (page := research_notes.parse_page(outcome.content)) is None:
-            failed.append({"url": url, "reason": "empty_page"})
-        else:
-            pages[url] = page
-    if not pages:
-        raise Stop("no_reliable_sources", denied_sources=denied, failed_sources=failed)
-    kept = {**sources, "denied_sources": denied, "failed_sources": failed}
-    return Pass({"accepted_pages": pages, "accepted_sources": kept})
+    """Sort what the reader brought into pages and failures."""
+    usable, sources = _usable(state["accepted_sources"]["allowed_urls"], state, run)
+    pages, sources = research_sources.read_pages(state["found_pages"], sources, usable=usable)
+    return Pass({"accepted_pages": pages, "accepted_sources": sources})
 
 
 def extract(extractor: Outside) -> Body:
     """Take notes from the pages that were read."""
 
     def body(state: ResearchState, run: ResearchRun) -> Steps:
-        task = state["task"]
+        task, pages = state["task"], state["accepted_pages"]
+        usable, _ = _usable(pages, state, run)
         request = {
             "goal": task["goal"],
             "question": task["question"],
-            "pages": state["accepted_pages"],
+            "pages": {url: pages[url] for url in usable},
             "max_notes": _limit("max_notes", task, run),
         }
         outcome = yield Call("tool", extractor, request)
@@ -204,16 +189,15 @@ def extract(extractor: Outside) -> Body:
 
 def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes."""
-    sources = state["accepted_sources"]
+    _, sources = _usable(state["accepted_pages"], state, run)
     raw = research_notes.number_notes(found(state["found_notes"], "extract_notes"))
-    if raw == []:
-        shown = {key: sources[key] for key in ("denied_sources", "failed_sources")}
-        raise Stop("no_reliable_sources", **shown)
+    if not raw:
+        raise research_sources.no_reliable_sources(sources)
     notes = research_notes.parse_notes(raw, max_notes=_limit("max_notes", state["task"], run))
     read_pages, denied = len(state["accepted_pages"]), sources["denied_sources"]
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
     history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied}
-    return Pass({"accepted_notes": notes}, steps=(Step(trace, history),))
+    return Pass({"accepted_notes": notes, "accepted_sources": sources}, steps=(Step(trace, history),))
 
 
 def verify(state: ResearchState, run: ResearchRun) -> Pass:
@@ -230,15 +214,10 @@ def verify(state: ResearchState, run: ResearchRun) -> Pass:
     return Pass(steps=(Step(trace, {"action": "verify_notes", "checked_notes": checked}),))
 
 
-def _usable_notes(state: ResearchState, run: ResearchRun) -> list[Note]:
-    """Return the notes whose source is still switched on: a run may have been resumed under a tighter context."""
-    lists = _lists(state["task"], run)
-    judged = [(note, urls.denial(note["url"], **lists)) for note in state["accepted_notes"]]
-    usable = [note for note, denied in judged if denied is None]
-    if not usable:
-        denied = [{"url": note["url"], "reason": reason} for note, reason in judged]
-        raise Stop("no_reliable_sources", denied_sources=denied, failed_sources=[])
-    return usable
+def _usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
+    notes = state["accepted_notes"]
+    usable, sources = _usable([note["url"] for note in notes], state, run)
+    return [note for note in notes if note["url"] in usable], sources
 
 
 def synthesize(writer: Proposer) -> Body:
@@ -246,10 +225,11 @@ def synthesize(writer: Proposer) -> Body:
 
     def body(state: ResearchState, run: ResearchRun) -> Steps:
         task = state["task"]
+        notes, _ = _usable_notes(state, run)
         view = {
             "goal": task["goal"],
             "question": task["question"],
-            "notes": _usable_notes(state, run),
+            "notes": notes,
             "max_answer_chars": _limit("max_answer_chars", task, run),
         }
         outcome = yield writer.call(view)
@@ -262,7 +242,7 @@ def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the answer against the notes that it cites."""
     given = proposed_text(state["proposed_answer"], "answer", ("citations",))
     fields = given.value if isinstance(given.value, dict) else {}
-    notes = _usable_notes(state, run)
+    notes, sources = _usable_notes(state, run)
     answer = research_answer.parse_research_answer(
         fields.get("answer"),
         fields.get("citations"),
@@ -273,7 +253,7 @@ def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
         research_answer.check_answer_facts(answer, notes=notes, regions=_regions(run))
     trace = {"phase": "synthesize", "answer_chars": len(answer["answer"]), "citations": len(answer["citations"])}
     history = {"action": "synthesize_answer", "citations": answer["citations"], **given.about}
-    return Pass({"accepted_answer": answer}, steps=(Step(trace, history),))
+    return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(Step(trace, history),))
 
 
 def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps
 from guardgraph.nodes.offline.self_critique import repair as edited
 from guardgraph.nodes.proposers import OFFLINE, Proposer
-from guardgraph.state.json import JsonObject
+from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import (
     Critique,
-    Draft,
+    Patch,
     SelfCritiqueBudget,
     SelfCritiquePolicy,
     SelfCritiqueState,
@@ -57,6 +57,12 @@ def _shown(state: SelfCritiqueState) -> JsonObject:
     return {key: state["task"][key] for key in ("goal", "incident_context")}
 
 
+def _proposed(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
+    """Return a proposed text, not yet judged, and what history says of its proposer."""
+    given = proposed_text(packed, name)
+    return given.value.get(name) if isinstance(given.value, dict) else None, given.about
+
+
 def _regions(run: SelfCritiqueRun) -> tuple[str, ...]:
     return (*DEFAULT_REGIONS, *run.policy.known_regions)
 
@@ -73,8 +79,7 @@ def draft(drafter: Proposer) -> Body:
 
 def check_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the draft against the context; one that is only too long is shortened once."""
-    given = proposed_text(state["proposed_draft"], "draft")
-    text = given.value.get("draft") if isinstance(given.value, dict) else None
+    text, about = _proposed(state["proposed_draft"], "draft")
     shortened = state.get("rejected_draft") is not None
     try:
         accepted = revision.parse_draft(
@@ -88,12 +93,15 @@ def check_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         if stop.reason == "invalid_draft:too_long" and not shortened:
             return Pass({"rejected_draft": text}, "shorten")
         raise
-    attempts = 2 if shortened else 1
-    measured = {"draft_hash": audits.text_hash(accepted), "chars": len(accepted)}
-    trace = {"phase": "draft", **measured, "attempts_used": attempts, "retried": shortened}
-    history = {"action": "draft_once", "draft": accepted, **given.about}
-    kept = Draft(text=accepted, attempts_used=attempts)
-    return Pass({"accepted_draft": kept}, "critique", (Step(trace, history),))
+    trace = {
+        "phase": "draft",
+        "draft_hash": audits.text_hash(accepted),
+        "chars": len(accepted),
+        "attempts_used": 2 if shortened else 1,
+        "retried": shortened,
+    }
+    history = {"action": "draft_once", "draft": accepted, **about}
+    return Pass({"accepted_draft": accepted}, "critique", (Step(trace, history),))
 
 
 def shorten(shortener: Proposer) -> Body:
@@ -112,7 +120,7 @@ def ask_critic(critic: Proposer) -> Body:
 
     def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         risk_types = sorted(run.policy.allowed_risk_types_policy)
-        view = {**_shown(state), "draft": state["accepted_draft"]["text"], "allowed_risk_types": risk_types}
+        view = {**_shown(state), "draft": state["accepted_draft"], "allowed_risk_types": risk_types}
         outcome = yield critic.call(view)
         return {"proposed_critique": outcome.packed()}
 
@@ -130,7 +138,7 @@ def check_critique(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
         )
-        _check_decision(accepted, run)
+        critique.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
     trace = {
         "phase": "critique",
         "decision": accepted["decision"],
@@ -143,14 +151,16 @@ def check_critique(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     return Pass({"accepted_critique": accepted}, ways[accepted["decision"]], (step,))
 
 
-def _check_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
-    critique.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
+def _check_execution(accepted: Critique, run: SelfCritiqueRun) -> None:
+    """Ask the execution list again at the point of use: it may have changed since the critique was judged."""
+    with evidence(critique=accepted):
+        critique.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
 
 
 def escalate(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hand the draft to a person."""
     accepted = state["accepted_critique"]
-    _check_decision(accepted, run)
+    _check_execution(accepted, run)
     reason = accepted["reason"][:ESCALATION_CHARS]
     raise Stop("policy_escalation", escalation_reason=reason, critique=accepted)
 
@@ -160,12 +170,10 @@ def revise(reviser: Proposer, strict: Proposer) -> Body:
 
     def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         accepted = state["accepted_critique"]
-        _check_decision(accepted, run)
+        _check_execution(accepted, run)
         asked = strict if state.get("revision_attempts") else reviser
-        changes = accepted["required_changes"]
-        outcome = yield asked.call(
-            {**_shown(state), "draft": state["accepted_draft"]["text"], "required_changes": changes}
-        )
+        required = accepted["required_changes"]
+        outcome = yield asked.call({**_shown(state), "draft": state["accepted_draft"], "required_changes": required})
         return {"proposed_revision": outcome.packed()}
 
     return body
@@ -174,15 +182,14 @@ def revise(reviser: Proposer, strict: Proposer) -> Body:
 def repair(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
     """Edit the last attempt by rule, since three did not make the changes."""
     accepted = state["accepted_critique"]
-    _check_decision(accepted, run)
+    _check_execution(accepted, run)
     text = edited(state["rejected_revision"], accepted["required_changes"])
     return {"proposed_revision": Outcome("value", {"revised_answer": text}, {"proposer": OFFLINE}).packed()}
 
 
 def check_patch(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the revision against the draft; changes that were not made are asked for again, then made by rule."""
-    given = proposed_text(state["proposed_revision"], "revised_answer")
-    text = given.value.get("revised_answer") if isinstance(given.value, dict) else None
+    text, about = _proposed(state["proposed_revision"], "revised_answer")
     attempts = (state.get("revision_attempts") or 0) + 1
     try:
         patch = _patch(text, state, run)
@@ -192,25 +199,21 @@ def check_patch(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         again = {"revision_attempts": attempts, "rejected_revision": text}
         return Pass(again, "revise" if attempts < REVISION_ATTEMPTS else "repair")
     required = state["accepted_critique"]["required_changes"]
-    answer = patch["revised_answer"]
-    trace = {
-        "phase": "revise",
-        "patch_similarity": patch["patch_similarity"],
-        "length_increase_pct": patch["length_increase_pct"],
-        **_counted(required),
-        "attempts_used": attempts,
-        "retried": attempts > 1,
-        "revised_hash": audits.text_hash(answer),
+    history = {
+        "action": "revise_once",
+        "required_changes": required,
+        "revised_answer": patch["revised_answer"],
+        **about,
     }
-    history = {"action": "revise_once", "required_changes": required, "revised_answer": answer, **given.about}
-    return Pass({"accepted_revision": patch}, "final_guard", (Step(trace, history),))
+    step = Step(_measured(patch, required, attempts), history)
+    return Pass({"accepted_revision": patch}, "final_guard", (step,))
 
 
-def _patch(text: Any, state: SelfCritiqueState, run: SelfCritiqueRun) -> Any:
+def _patch(text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> Patch:
     task, budget = state["task"], run.budget
     return revision.check_patch(
         text,
-        draft=state["accepted_draft"]["text"],
+        draft=state["accepted_draft"],
         context=task["incident_context"],
         required_changes=state["accepted_critique"]["required_changes"],
         max_chars=budget.max_answer_chars,
@@ -223,20 +226,25 @@ def _patch(text: Any, state: SelfCritiqueState, run: SelfCritiqueRun) -> Any:
     )
 
 
-def _counted(required: Sequence[str]) -> JsonObject:
+def _measured(patch: Patch, required: Sequence[str], attempts: int) -> JsonObject:
     return {
+        "phase": "revise",
+        "patch_similarity": patch["patch_similarity"],
+        "length_increase_pct": patch["length_increase_pct"],
         "required_changes_total": len(required),
         "required_changes_enforced": len(changes.enforceable(required)),
         "required_changes_unenforced": sum(changes.parse_change(item) is None for item in required),
+        "attempts_used": attempts,
+        "retried": attempts > 1,
+        "revised_hash": audits.text_hash(patch["revised_answer"]),
     }
 
 
 def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Check the text that is about to be returned, and write the audit."""
     accepted, task = state["accepted_critique"], state["task"]
-    with evidence(critique=accepted):
-        _check_decision(accepted, run)
-    before = state["accepted_draft"]["text"]
+    _check_execution(accepted, run)
+    before = state["accepted_draft"]
     revising = accepted["decision"] == "revise"
     answer = revision.check_final(
         state["accepted_revision"]["revised_answer"] if revising else before,
@@ -251,12 +259,15 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         risks_count=len(accepted["risks"]),
         required_changes_count=len(accepted["required_changes"]),
     )
-    changed = audit["changed"]
-    shown = {"final_hash": audit["after_hash"], "changed": changed, "diff_lines": len(audit["diff_excerpt"])}
-    history = {"action": "audit_finalize", "status": "final", "changed": changed}
-    step = Step({"phase": "audit_finalize", **shown}, history)
+    trace = {
+        "phase": "audit_finalize",
+        "final_hash": audit["after_hash"],
+        "changed": audit["changed"],
+        "diff_lines": len(audit["diff_excerpt"]),
+    }
+    history = {"action": "audit_finalize", "status": "final", "changed": audit["changed"]}
     writes = {"accepted_answer": answer, "accepted_audit": audit}
-    return Pass(writes, "revised" if revising else "approved", (step,))
+    return Pass(writes, "revised" if revising else "approved", (Step(trace, history),))
 
 
 def _result(state: SelfCritiqueState, outcome: str) -> dict[str, Any]:

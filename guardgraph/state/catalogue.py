@@ -103,6 +103,7 @@ def common_reasons(
     *,
     phases: Iterable[str],
     asking: Iterable[str] = (),
+    objects: Iterable[str] | None = None,
     texts: Iterable[str] = (),
     spending: Iterable[str] | None = None,
 ) -> tuple[StopReason, ...]:
@@ -111,6 +112,7 @@ def common_reasons(
     Args:
         phases: every phase of the pattern, in order.
         asking: the phases in which a model is asked.
+        objects: those of them in which a text that is no JSON object is `llm_invalid_json`; all when None.
         texts: those of them in which a model writes a text (answer, draft, revision).
         spending: the phases whose first step spends time; every phase when None.
     """
@@ -121,7 +123,9 @@ def common_reasons(
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details and report the defect."),
     ]  # fmt: skip
     if asking_phases := tuple(asking):
-        rows += [StopReason(name, "llm", asking_phases, meaning, advice) for name, meaning, advice in _MODEL_FAILURES]
+        own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
+        for name, meaning, advice in _MODEL_FAILURES:
+            rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice))
     if text_phases := tuple(texts):
         rows += [StopReason(name, "llm", text_phases, meaning, advice) for name, meaning, advice in _TEXT_FAILURES]
     return tuple(rows)

@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.catalogue import Catalogue, StopReason
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 
-__all__ = ["CATALOGUES"]
+__all__ = ["CATALOGUES", "catalogue_markdown"]
 
 CATALOGUES: Mapping[str, Catalogue] = MappingProxyType(
     {item.pattern: item for item in (RAG_REASONS, RESEARCH_REASONS, SELF_CRITIQUE_REASONS)}
 )
 """Every reason why a run of ours can stop."""
+
+_COLUMNS = ("pattern", "stop reason", "phase", "family", "meaning", "what to do")
+
+
+def catalogue_markdown() -> str:
+    """Return all catalogues as one Markdown table, in which defensive reasons are marked."""
+    rows = [_cells(pattern, item) for pattern, reasons in CATALOGUES.items() for item in reasons]
+    lines = [_COLUMNS, ("---",) * len(_COLUMNS), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _cells(pattern: str, item: StopReason) -> tuple[str, ...]:
+    mark = " (defensive)" if item.defensive else ""
+    return (pattern, f"`{item.reason}`{mark}", ", ".join(item.phases), item.family, item.meaning, item.advice)

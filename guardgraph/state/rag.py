@@ -9,17 +9,7 @@ from typing_extensions import TypedDict
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Result
-from guardgraph.state.settings import (
-    Allowlist,
-    Budget,
-    Check,
-    Context,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    Settings,
-    Vocabulary,
-)
+from guardgraph.state.settings import Allowlist, Budget, Check, Context, MaxFloat, MaxInt, MinFloat, Settings
 
 __all__ = [
     "RAG_REASONS",
@@ -36,6 +26,7 @@ __all__ = [
     "RagState",
     "RagTask",
     "Retrieval",
+    "RetrievalRequest",
 ]
 
 
@@ -58,6 +49,15 @@ class Intent(TypedDict):
     query: str
     top_k: int
     sources: NotRequired[list[str]]
+
+
+class RetrievalRequest(TypedDict):
+    """What a retriever is asked."""
+
+    query: str
+    sources: list[str]
+    """Those to search, sorted, at least one: on both lists at this moment."""
+    top_k: int
 
 
 class ContextChunk(TypedDict):
@@ -109,6 +109,7 @@ class RagState(TypedDict):
     proposed_intent: str
     accepted_intent: Intent
     planned_by: JsonObject
+    asked_retrieval: RetrievalRequest
     found_candidates: str
     accepted_context: Retrieval
     proposed_answer: str
@@ -137,8 +138,6 @@ class RagPolicy(Settings):
     """Sources that the runtime will read now."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""
-    known_regions: Vocabulary = ()
-    """Region names to watch for beside the built-in ones."""
 
 
 class RagBudget(Budget):
@@ -161,7 +160,7 @@ RAG_REASONS = Catalogue(
     "rag",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=("plan", "generate"), texts=("generate",)),
+        *common_reasons(phases=PHASES, asking=("plan", "generate"), objects=("generate",), texts=("generate",)),
         StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects."),
         StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve."),
         StopReason("invalid_intent:query", "invalid_intent", ("plan",), "The query is missing, blank or no string.", "Look at raw_intent."),

@@ -26,7 +26,6 @@ __all__ = [
     "Audit",
     "Critique",
     "Decision",
-    "Draft",
     "Patch",
     "Risk",
     "SelfCritiqueBudget",
@@ -58,13 +57,6 @@ class SelfCritiqueTask(TypedDict):
     avoid_absolute_guarantees: bool
     max_length_increase_pct: float | None
     required_sections: list[str]
-
-
-class Draft(TypedDict):
-    """A draft that was let through; attempts count the calls that wrote it."""
-
-    text: str
-    attempts_used: int
 
 
 class Risk(TypedDict):
@@ -119,7 +111,7 @@ class SelfCritiqueState(TypedDict):
     task: SelfCritiqueTask
     proposed_draft: str
     rejected_draft: str
-    accepted_draft: Draft
+    accepted_draft: str
     proposed_critique: str
     accepted_critique: Critique
     proposed_revision: str

@@ -25,6 +25,7 @@ __all__ = [
     "Settings",
     "Vocabulary",
     "configuration_error",
+    "settings_or",
 ]
 
 
@@ -103,6 +104,27 @@ class Settings(BaseModel):
                 for name in overlay.model_fields_set
             }
         )
+
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+
+
+def settings_or(default: SettingsT, given: SettingsT | None, slot: str) -> SettingsT:
+    """Return what a factory was given as settings, or the default where nothing was.
+
+    Args:
+        default: what holds when nothing is given; its class is the one that is required.
+        given: the argument.
+        slot: the argument's name, for the error.
+
+    Raises:
+        ConfigurationError: something else was given.
+    """
+    if given is None:
+        return default
+    if not isinstance(given, type(default)):
+        raise ConfigurationError(f"{slot}: a {type(default).__name__} is required; given: {type(given).__name__}")
+    return given
 
 
 class Budget(Settings):

@@ -36,7 +36,7 @@ __all__ = [
     "unsupported",
 ]
 
-DEFAULT_IGNORED = ("policy_hints",)
+DEFAULT_IGNORED = ("policy_hints", "limits")
 """Keys of a context that hold settings, not facts."""
 
 

@@ -22,17 +22,12 @@ def plan(view: JsonObject) -> JsonObject:
 
 
 def answer(view: JsonObject) -> JsonObject:
-    """Propose a brief of the first notes' claims: three, or fewer where three are too long.
+    """Propose a brief of the first notes' claims.
 
     Args:
         view: ``{goal, question, notes, max_answer_chars}``.
     """
     notes = view["notes"][:CLAIMS]
-    while len(notes) > 1 and len(_brief(notes)) > view["max_answer_chars"]:
-        notes = notes[:-1]
-    return {"answer": _brief(notes), "citations": [note["id"] for note in notes]}
-
-
-def _brief(notes: list[JsonObject]) -> str:
     claims = " ".join(note["claim"] for note in notes)
-    return f"Research brief: {claims} Timeline values are estimates and may change."
+    brief = f"Research brief: {claims} Timeline values are estimates and may change."
+    return {"answer": brief, "citations": [note["id"] for note in notes]}

@@ -231,13 +231,10 @@ def _is_patch(text: str, changes: list[str], context: JsonObject) -> bool:
 def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    end = 0
+    ends = [0]
     for sentence in sentences(text):
-        place = text.index(sentence, end) + len(sentence)
-        if place > limit:
-            break
-        end = place
-    if end:
+        ends.append(text.index(sentence, ends[-1]) + len(sentence))
+    if end := max(end for end in ends if end <= max(limit, 0)):
         return text[:end]
     head = text[: max(limit, 0) + 1]
     return " ".join(head.split()[:-1]) or head[:-1]

@@ -1,0 +1,5 @@
+"""``python -m guardgraph``."""
+
+from guardgraph.cli import main
+
+main()

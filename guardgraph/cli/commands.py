@@ -1,0 +1,170 @@
+"""The commands. They name the parts of `guardgraph`, which loads a part when it is first used: help is quick."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+import guardgraph
+from guardgraph.cli import inputs, proofs, reasons, runs, views
+from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import OK, STOPPED, Shell
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    cls=Shell,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Question = Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
+ResearchQuestion = Annotated[
+    str | None, typer.Argument(help="What you want to know; the demo's if left out.", show_default=False)
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model", metavar="openai[:NAME]", help="Who proposes; offline rules if left out.", show_default=False
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Goal = Annotated[
+    str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"guardgraph {guardgraph.__version__}", flush=True)
+        raise typer.Exit(OK)
+
+
+@app.callback()
+def guardgraph_(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """LangGraph agents in which a model only proposes and deterministic guards decide.
+
+    Exit codes: 0 ok, 3 stopped by a guard, 2 wrong usage or configuration.
+    """
+
+
+@app.command()
+def rag(
+    question: Question,
+    kb: Annotated[
+        str | None,
+        typer.Option(
+            "--kb", metavar="FOLDER", help="Markdown and text files; the demo's if left out.", show_default=False
+        ),
+    ] = None,
+    model: Model = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question from a knowledge base, with citations, or ask for clarification."""
+    inputs.load_environment()
+    _make(runs.rag_run(question, kb=kb, model=model), as_json)
+
+
+@app.command()
+def research(question: ResearchQuestion = None, goal: Goal = None, model: Model = None, as_json: Json = False) -> None:
+    """Research a question in recorded pages and return a brief whose every fact is cited."""
+    inputs.load_environment()
+    _make(runs.research_run(question, goal=goal, model=model), as_json)
+
+
+@app.command()
+def critique(
+    context: Annotated[
+        str | None,
+        typer.Option(
+            "--context", metavar="FILE", help="A JSON object: the incident; the demo's if left out.", show_default=False
+        ),
+    ] = None,
+    goal: Goal = None,
+    model: Model = None,
+    as_json: Json = False,
+) -> None:
+    """Draft an incident update, criticise it, revise it within bounds and audit the change."""
+    inputs.load_environment()
+    _make(runs.critique_run(context, goal=goal, model=model), as_json)
+
+
+@app.command()
+def demo(model: Model = None, as_json: Json = False) -> None:
+    """Make the demo run of each of the three patterns."""
+    inputs.load_environment()
+    planned = runs.demo_runs(model)
+    if as_json:
+        results = {run.pattern: runs.follow(run) for run in planned}
+        _print_json(results)
+    else:
+        screen = Screen()
+        results = {run.pattern: views.show_run(screen, run) for run in planned}
+        views.show_demo_next(screen)
+    _exit(all(map(runs.is_ok, results.values())))
+
+
+@app.command()
+def verify(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="[MODULE:FACTORY]", help="Your own graph; ours if left out.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Prove that no run of a graph can get around its guards."""
+    inputs.load_environment()
+    proved = proofs.prove(target)
+    if as_json:
+        _print_json(proofs.proofs_json(proved))
+    else:
+        proofs.show_proofs(Screen(), proved)
+    _exit(not any(proof.findings for proof in proved))
+
+
+@app.command(name="reasons")
+def list_reasons(
+    pattern: Annotated[
+        str | None, typer.Argument(metavar="[rag|research|self_critique]", help="All if left out.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of the docs.")] = False,
+) -> None:
+    """List every reason why a run can stop, and what to do about it."""
+    if markdown and (as_json or pattern):
+        raise guardgraph.ConfigurationError("--markdown: the whole table; give neither a pattern nor --json with it")
+    wanted = reasons.catalogues_named(pattern)
+    if as_json:
+        _print_json(reasons.reasons_json(wanted))
+    elif markdown:
+        print(reasons.reasons_markdown(), end="", flush=True)
+    else:
+        reasons.show_reasons(Screen(), wanted)
+
+
+def _make(run: runs.PlannedRun, as_json: bool) -> None:
+    if as_json:
+        result = runs.follow(run)
+        _print_json(result)
+    else:
+        screen = Screen()
+        result = views.show_run(screen, run)
+        views.show_next(screen, run, result)
+    _exit(runs.is_ok(result))
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, indent=2), flush=True)
+
+
+def _exit(ok: bool) -> None:
+    raise typer.Exit(OK if ok else STOPPED)

@@ -1,0 +1,129 @@
+"""What commands read: the demo's inputs, files, the ``.env`` of the current folder, a user's own graph."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from contextlib import redirect_stdout
+from importlib import import_module, resources
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from dotenv import load_dotenv
+
+from guardgraph.guards.plain import NotJson, parse_json
+from guardgraph.state.errors import ConfigurationError, GuardgraphError
+from guardgraph.state.json import JsonObject
+
+__all__ = [
+    "CRITIQUE_GOAL",
+    "DEMO_QUESTION",
+    "RESEARCH_GOAL",
+    "folder_named",
+    "graph_named",
+    "incident_context",
+    "load_environment",
+    "research_request",
+]
+
+DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
+"""What the RAG demo asks."""
+
+RESEARCH_GOAL = (
+    "Research current US payments incident status and enterprise SLA commitments, "
+    "then return a concise grounded summary with citations."
+)
+"""What the Research demo is for."""
+
+CRITIQUE_GOAL = (
+    "Draft a customer-facing payment incident update for US enterprise customers. "
+    "Use precise language, avoid guarantees, and keep next actions concrete."
+)
+"""What the Self-critique demo is for."""
+
+
+def load_environment() -> None:
+    """Read the ``.env`` of the current folder, if there is one; what the environment already has, wins.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is no text.
+    """
+    try:
+        load_dotenv(".env")
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f".env in the current folder cannot be read: {error}") from error
+
+
+def folder_named(kb: str | None) -> str | None:
+    """Return the folder of ``--kb``.
+
+    Raises:
+        ConfigurationError: it is blank: an empty shell variable must not mean the current folder.
+    """
+    if kb is not None and not kb.strip():
+        raise ConfigurationError(f"--kb: a folder of Markdown and text files is required; given: {kb!r}")
+    return kb
+
+
+def research_request(question: str | None = None) -> JsonObject:
+    """Return the demo's research request, asking another question if one is given."""
+    demo = _packaged("research_request.json")
+    return demo if question is None else {**demo, "request": {**demo["request"], "question": question}}
+
+
+def incident_context(file: str | None = None) -> JsonObject:
+    """Return the incident context in a file, the demo's without one.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or holds no JSON object.
+    """
+    if file is None:
+        return _packaged("self_critique_incident_context.json")
+    try:
+        context = parse_json(Path(file).read_text(encoding="utf-8-sig"))
+    except NotJson as error:
+        raise ConfigurationError(f"--context {file!r}: not JSON: {error}") from error
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"--context {file!r}: cannot be read as UTF-8 text: {error}") from error
+    if not isinstance(context, dict):
+        raise ConfigurationError(f"--context {file!r}: a JSON object is required; given: {type(context).__name__}")
+    return context
+
+
+def _packaged(name: str) -> JsonObject:
+    file = resources.files("guardgraph.tools") / "data" / name
+    packaged: JsonObject = json.loads(file.read_text(encoding="utf-8"))
+    return packaged
+
+
+def graph_named(target: str) -> Any:
+    """Return what a user's factory makes, or the graph itself where the name is one.
+
+    Modules are looked for in the current folder first. What they print goes to stderr.
+
+    Args:
+        target: ``module:factory``.
+
+    Raises:
+        ConfigurationError: there is no such module or factory, or it raises.
+    """
+    module, colon, name = target.partition(":")
+    if not (module and colon and name):
+        raise ConfigurationError(
+            f"verify: module:factory is required, such as my_agents.triage:create; given: {target!r}"
+        )
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        with redirect_stdout(sys.stderr):
+            named = attrgetter(name)(import_module(module))
+            made = named() if callable(named) else named
+    except GuardgraphError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(f"verify {target!r}: {type(error).__name__}: {error}") from error
+    if inspect.iscoroutine(made):
+        made.close()  # verify refuses it; Python need not complain that nobody awaited it
+    return made

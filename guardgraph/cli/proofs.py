@@ -1,0 +1,64 @@
+"""What `guardgraph verify` proves, and how it shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+import guardgraph
+from guardgraph.cli import inputs
+from guardgraph.cli.screen import Screen
+from guardgraph.state.json import JsonObject
+
+__all__ = ["Proof", "proofs_json", "prove", "show_proofs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was found in one graph."""
+
+    graph: str
+    nodes: int
+    rules: int
+    findings: list[guardgraph.Finding]
+
+
+def prove(target: str | None) -> list[Proof]:
+    """Hold the three patterns, or a graph of the user's own, against the grammar.
+
+    Args:
+        target: ``module:factory``, or None for the three patterns.
+
+    Raises:
+        ConfigurationError: there is no such factory, or it fails.
+        InputError: what it makes is no compiled LangGraph graph.
+    """
+    if target is not None:
+        return [_proof(inputs.graph_named(target))]
+    ours = (guardgraph.create_rag_agent, guardgraph.create_research_agent, guardgraph.create_self_critique_agent)
+    return [_proof(create()) for create in ours]
+
+
+def _proof(graph: guardgraph.GuardedGraph) -> Proof:
+    findings = guardgraph.verify(graph)
+    return Proof(graph.get_name(), len(graph.builder.nodes), len(guardgraph.RULES), findings)
+
+
+def show_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
+    """Print a line for each graph and one for each finding."""
+    for proof in proved:
+        sizes = f"{_counted(proof.nodes, 'node')}, {_counted(proof.rules, 'rule')}, "
+        found = _counted(len(proof.findings), "finding")
+        verdict = (found, "red") if proof.findings else ("no findings", "green")
+        screen.show((proof.graph, "bold"), f": {sizes}", verdict, indent=0)
+        for finding in proof.findings:
+            screen.show(str(finding), hang=2)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def proofs_json(proved: Iterable[Proof]) -> list[JsonObject]:
+    """Return every proof as an object."""
+    return [asdict(proof) for proof in proved]

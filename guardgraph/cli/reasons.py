@@ -1,0 +1,63 @@
+"""The stop-reason catalogue, for people, for programs and for the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import guardgraph
+from guardgraph.cli.screen import Screen
+from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+
+__all__ = ["catalogues_named", "reasons_json", "reasons_markdown", "show_reasons"]
+
+
+def catalogues_named(pattern: str | None) -> list[Catalogue]:
+    """Return one pattern's catalogue, or all.
+
+    Raises:
+        ConfigurationError: there is no such pattern.
+    """
+    known = guardgraph.CATALOGUES
+    if pattern is None:
+        return list(known.values())
+    if pattern not in known:
+        raise ConfigurationError(f"reasons: {', '.join(known)} or nothing is required; given: {pattern!r}")
+    return [known[pattern]]
+
+
+def show_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
+    """Print a table for each pattern."""
+    for catalogue in catalogues:
+        screen.heading(f"{catalogue.pattern}: {len(catalogue.reasons)} reasons")
+        rows = []
+        for item in catalogue:
+            mark = " (defensive)" if item.defensive else ""
+            rows.append((f"{item.reason}{mark}\n  {', '.join(item.phases)}", f"{item.meaning}\n{item.advice}"))
+        screen.table(("Reason, and where", "Meaning, and what to do"), rows)
+
+
+def reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
+    """Return every reason as an object."""
+    return [
+        {
+            "pattern": catalogue.pattern,
+            "reason": item.reason,
+            "family": item.family,
+            "phases": list(item.phases),
+            "meaning": item.meaning,
+            "advice": item.advice,
+            "defensive": item.defensive,
+        }
+        for catalogue in catalogues
+        for item in catalogue
+    ]
+
+
+def reasons_markdown() -> str:
+    """Return the table of the docs."""
+    # loads Pydantic, for which help need not wait
+    from guardgraph.state.catalogues import catalogue_markdown
+
+    return catalogue_markdown()

@@ -1,0 +1,27 @@
+"""Text of models, pages and files made safe to show: no terminal control sequences, nothing invisible."""
+
+from __future__ import annotations
+
+__all__ = ["one_line", "plain"]
+
+_JOINERS = "\u200c\u200d"
+"""Invisible, but scripts and emoji are spelled with them."""
+
+
+def plain(text: str) -> str:
+    r"""Return a text in which whatever could steer a terminal, or hide, stands as its escape, such as ``\x1b``.
+
+    Line ends stay; other white space becomes blanks.
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def one_line(text: str) -> str:
+    """Return a text like `plain`, on one line; what stood on several is parted by semicolons."""
+    return plain("; ".join(line for line in text.splitlines() if line.strip()))
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable() or letter == "\n" or letter in _JOINERS:
+        return letter
+    return " " if letter.isspace() else ascii(letter)[1:-1]

@@ -1,0 +1,71 @@
+"""How a command ends: whatever it raises becomes one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, TextIO
+
+import typer
+from typer.core import TyperGroup
+
+from guardgraph.cli.safe_text import one_line
+from guardgraph.state.errors import GuardgraphError
+
+__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "Shell"]
+
+OK = 0
+CONFIGURATION = 2
+"""Wrong usage or configuration; typer's own usage errors have it too."""
+STOPPED = 3
+INTERRUPTED = 130
+"""128 + SIGINT, as shells have it."""
+UNREAD = 141
+"""128 + SIGPIPE: the reader of the output went away."""
+
+
+class Shell(TyperGroup):
+    """The group of all commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options before the command; help and version are printed here."""
+        with _one_line_at_most():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _one_line_at_most():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _one_line_at_most() -> Iterator[None]:
+    try:
+        yield
+    except GuardgraphError as error:
+        _fail(str(error), CONFIGURATION)
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        _fail("the output was closed before everything was written", UNREAD)
+    except OSError as error:  # whatever reads a file turns it into an error of ours
+        _silence(sys.stdout)
+        _fail(f"the output cannot be written: {error}", CONFIGURATION)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    try:
+        print(f"guardgraph: {one_line(message)}", file=sys.stderr, flush=True)
+    except OSError:
+        _silence(sys.stderr)
+    raise typer.Exit(code)
+
+
+def _silence(stream: TextIO) -> None:
+    """Lead a stream nowhere, so that Python does not fail once more when it flushes it at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

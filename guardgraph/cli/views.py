@@ -1,0 +1,189 @@
+"""How steps and results of runs look to a person."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import guardgraph
+from guardgraph.cli.runs import PlannedRun, follow, is_ok
+from guardgraph.cli.screen import Screen
+from guardgraph.guards.plain import excerpt
+from guardgraph.state.json import JsonObject
+
+__all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step"]
+
+STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "terminal": "magenta"}
+
+TITLES = {"rag": "RAG", "research": "Research", "self_critique": "Self-critique"}
+
+OUTCOMES = {
+    "grounded_answer": "every citation and every number was held against the context",
+    "clarify": "nothing relevant was found, so no answer was written",
+    "grounded_research_answer": "every note was held against its page, every fact against the notes",
+    "approved_direct": "the critic approved the draft as it was",
+    "revised_once": "the draft was revised within bounds, and the change audited",
+}
+"""What the business result of an ok run means."""
+
+EXCERPT_CHARS = 100
+EVIDENCE_CHARS = 600
+
+OFFLINE = "offline"
+"""What history calls the proposers that need no model."""
+
+_RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"}
+
+
+def show_run(screen: Screen, run: PlannedRun) -> JsonObject:
+    """Make a run, print each step as it happens and then the result; return the result."""
+    screen.heading(TITLES[run.pattern])
+    screen.show(run.asked)
+    screen.heading("Steps")
+    result = follow(run, partial(show_step, screen))
+    show_result(screen, run, result)
+    return result
+
+
+def show_step(screen: Screen, node: str, declared: JsonObject, writes: JsonObject) -> None:
+    """Print what a node has just done."""
+    kind = declared["kind"]
+    screen.show((f"{kind:<8} ", STYLES[kind]), f"{node:<16} ", decision(declared, writes), hang=4)
+
+
+def decision(declared: JsonObject, writes: JsonObject) -> str:
+    """Say in one line what a node decided: a guard where the run goes, a proposer what it proposes.
+
+    Args:
+        declared: the node's metadata.
+        writes: the channels that it wrote.
+    """
+    if denial := writes.get("denial"):
+        return f"refused: {denial['reason']}"
+    if verdict := writes.get("verdict"):
+        return f"stop: {verdict['reason']}"
+    if declared["kind"] == "guard":
+        return " ".join([*_counts(writes["log"]), f"-> {writes['route']}"])
+    if declared["kind"] == "propose":
+        return _proposed(guardgraph.Outcome.unpacked(writes[declared["writes"][0]]))
+    return str(writes.get("outcome") or writes.get("stop_reason") or "done")
+
+
+def _counts(log: Any) -> list[str]:
+    """Return the numbers of the steps that a guard completed; the entry guard, which replaces the log, has none."""
+    steps = [step for entry in log for step in entry.get("steps", ())] if isinstance(log, list) else []
+    items = [item for trace, _ in steps for item in trace.items()]
+    numbers = [f"{key} {value}" for key, value in items if type(value) in (int, float)]
+    return [", ".join(numbers)] if numbers else []
+
+
+def _proposed(outcome: guardgraph.Outcome) -> str:
+    failed = outcome.form == "failure"
+    shown = outcome.content["reason"] if failed else excerpt(outcome.content, EXCERPT_CHARS)
+    return f"{outcome.about['proposer']}: {' '.join(shown.split())}"
+
+
+def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
+    """Print how a run ended: the answer and what it rests on, or the stop and what to do."""
+    if is_ok(result):
+        screen.heading("Answer")
+        screen.show(result["answer"])
+        _show_sources(screen, result)
+        _show_critique(screen, result)
+    else:
+        _show_stop(screen, run.pattern, result)
+    screen.heading("Run")
+    if is_ok(result):
+        screen.labelled("outcome", result["outcome"], ", ", OUTCOMES[result["outcome"]])
+    else:
+        screen.labelled("phase", result["phase"])
+    screen.labelled("proposer", _proposers(run, result))
+    if run.pattern == "research":
+        screen.labelled("pages", "recordings of the demo (payments incident, enterprise SLA); no network")
+    screen.labelled("run", result["run_id"])
+
+
+def _show_stop(screen: Screen, pattern: str, result: JsonObject) -> None:
+    reason = result["stop_reason"]
+    screen.heading(f"Stopped: {reason}")
+    known = guardgraph.CATALOGUES[pattern].find(reason)
+    if known is not None:
+        screen.show(known.meaning)
+        screen.show("What to do: ", known.advice)
+    for key, value in result.items():
+        if key not in _RECORD:
+            screen.labelled(key, excerpt(value, EVIDENCE_CHARS))
+
+
+def _show_sources(screen: Screen, result: JsonObject) -> None:
+    if cited := result.get("citation_details"):
+        screen.heading("Sources")
+        for item in cited:
+            name, title = next(iter(item.values())), item["title"]
+            rest = [f"{key} {value}" for key, value in list(item.items())[1:] if key != "title" and value != ""]
+            screen.show((f"{name}  ", "green"), title)
+            screen.show(", ".join(rest), indent=6)
+    aggregate = result.get("aggregate", {})
+    denied, failed = aggregate.get("denied_sources", []), result.get("failed_sources", [])
+    dropped = [{"url": url, "reason": "no absolute URL"} for url in result.get("dropped_urls", [])]
+    if left_out := [*denied, *failed, *dropped]:
+        screen.heading("Left out")
+        for item in left_out:
+            screen.show(str(item["url"]))
+            screen.show(item["reason"], indent=6)
+
+
+def _show_critique(screen: Screen, result: JsonObject) -> None:
+    if "critique_decision" not in result:
+        return
+    screen.heading("Critique")
+    screen.labelled("decision", f"{result['critique_decision']}, severity {result['severity']}")
+    for risk in result["risks"]:
+        screen.labelled("risk", f"{risk['type']}: {risk['note']}")
+    for change in result["required_changes"]:
+        screen.labelled("change", change)
+    if lines := result["audit"]["diff_excerpt"]:
+        screen.heading("Changed")
+        for line in lines:
+            screen.show((line, "green" if line.startswith("+") else "red"), hang=2)
+
+
+def _proposers(run: PlannedRun, result: JsonObject) -> str:
+    told = {item["proposer"] for item in result["history"] if "proposer" in item}
+    names = ", ".join(sorted(told)) or run.model or OFFLINE
+    return f"{OFFLINE}: built-in rules, no model was asked" if names == OFFLINE else names
+
+
+NEXT = {
+    "rag": ('guardgraph rag "QUESTION" --kb FOLDER', "ask your own Markdown and text files"),
+    "research": ('guardgraph research "QUESTION"', "ask the recorded pages something else"),
+    "self_critique": ("guardgraph critique --context FILE", "write about an incident of your own"),
+}
+WITH_MODEL = ("--model openai", "let a model propose; needs OPENAI_API_KEY, in the environment or in .env")
+AS_JSON = ("--json", "the whole result, with trace and history")
+DEMO_NEXT = [
+    *NEXT.values(),
+    WITH_MODEL,
+    AS_JSON,
+    ("guardgraph verify", "the proof that no run can get around its guards; also for a graph of your own"),
+    ("guardgraph reasons", "every reason why a run can stop"),
+    ("README.md, docs/", "the Python side: five lines to embed an agent, a pattern of your own in sixty"),
+]
+
+
+def show_next(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
+    """Print what to try after a run."""
+    why = [] if is_ok(result) else [(f"guardgraph reasons {run.pattern}", "every reason why such a run can stop")]
+    asked = [WITH_MODEL] if run.model is None else []
+    _show_ways(screen, "Next", [*why, NEXT[run.pattern], *asked, AS_JSON])
+
+
+def show_demo_next(screen: Screen) -> None:
+    """Print where to go after the demo."""
+    _show_ways(screen, "Where to go next", DEMO_NEXT)
+
+
+def _show_ways(screen: Screen, title: str, ways: list[tuple[str, str]]) -> None:
+    screen.heading(title)
+    for command, why in ways:
+        screen.show((f"{command:<40} ", "bold"), why, hang=4)

@@ -1,0 +1,72 @@
+"""Whether a compiled graph still is what its builder makes.
+
+A compiled LangGraph graph can be changed: other nodes, writers, triggers or channels in the place of those that were
+compiled. So the builder is compiled once more, and what would run is held against what will run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+__all__ = ["changes"]
+
+_WHOLE = (
+    "channels",
+    "input_channels",
+    "output_channels",
+    "stream_channels",
+    "trigger_to_nodes",
+    "node_error_handler_map",
+    "retry_policy",
+    "cache_policy",
+    "step_timeout",
+)
+_CACHED = ("node", "flat_writers", "input_cache_key")
+"""What a node makes of the rest of itself when it first runs."""
+
+
+def changes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole."""
+    try:
+        made = StateGraph.compile(graph.builder)
+    except ValueError as error:
+        yield (f"its builder cannot be compiled again: {error}",)
+        return
+    for name in _WHOLE:
+        if getattr(graph, name) != getattr(made, name):
+            yield (f"its {name} are not what its builder says",)
+    for name in sorted(made.nodes.keys() | graph.nodes.keys()):
+        ours, theirs = made.nodes.get(name), graph.nodes.get(name)
+        if ours is None or theirs is None:
+            yield f"{name} is not in both the builder and the compiled graph", name
+        elif _running(ours) != _running(theirs):
+            yield f"{name} does not run as its builder says", name
+
+
+def _running(node: Any) -> object:
+    """Return what a node reads, runs and writes, so that it can be compared."""
+    parts = {key: value for key, value in vars(node).items() if key not in (*_CACHED, "writers")}
+    run = [step for step in getattr(node.node, "steps", [node.node]) if step is not node.bound]
+    return parts, [(type(step), _comparable(getattr(step, "__dict__", None))) for step in [*node.writers, *run]]
+
+
+def _comparable(value: Any) -> object:
+    """Reduce what every compilation makes anew, such as closures, to what they have in common."""
+    if isinstance(value, MethodType):
+        owner = value.__self__
+        return value.__func__, owner if isinstance(owner, tuple) else type(owner)
+    if isinstance(value, FunctionType):
+        return value.__code__
+    if isinstance(value, partial):
+        return value.func, value.args, _comparable(value.keywords)
+    if isinstance(value, dict):
+        return {key: _comparable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_comparable(item) for item in value]
+    return value

@@ -1,0 +1,133 @@
+"""What a node says of itself, what the grammar adds to it, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.errors import GrammarError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.run import Kind
+
+__all__ = ["SPENDING", "Declaration", "check_declarations", "complete", "unique"]
+
+SPENDING = ("propose", "act")
+"""Kinds of nodes that call out, and so spend the run's time."""
+
+_READS: dict[Kind, tuple[str, ...]] = {
+    "propose": ("log",),
+    "act": ("log",),
+    "guard": ("log", "route", "denial"),
+    "terminal": ("run", "log"),
+}
+"""Channels of the grammar's own that a kind of node reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a node says of itself; it is all in the node's metadata, so that `verify` and pictures can read it."""
+
+    name: str
+    kind: Kind
+    phase: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    to: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
+    family: str | None = None
+    """Of a stop terminal: the family that it ends."""
+    entry: bool = False
+
+    @property
+    def spends(self) -> bool:
+        """Whether the node spends the run's time."""
+        return self.kind in SPENDING
+
+    def metadata(self) -> JsonObject:
+        """Return the declaration as LangGraph node metadata."""
+        shown: JsonObject = {"kind": self.kind, "phase": self.phase, "writes": list(self.writes)}
+        if self.kind == "guard":
+            shown["stops"] = list(self.stops)
+        if self.family is not None:
+            shown["family"] = self.family
+        return shown
+
+
+def complete(declared: Mapping[str, Declaration], *, phase: str, outputs: Iterable[str]) -> dict[str, Declaration]:
+    """Return declarations with what the grammar adds: its own reads and stops, and a terminal for every family.
+
+    Args:
+        declared: a pattern's nodes.
+        phase: of the stop terminals.
+        outputs: the channels of the output.
+    """
+    done = {name: _completed(item, declared) for name, item in declared.items()}
+    for family in unique(family for item in done.values() for family in item.stops):
+        reads = (*_READS["terminal"], "verdict")
+        name = f"stop_{family}"
+        done[name] = Declaration(name, "terminal", phase, reads, tuple(outputs), family=family)
+    return done
+
+
+def _completed(item: Declaration, declared: Mapping[str, Declaration]) -> Declaration:
+    stops = item.stops
+    if item.kind == "guard":
+        following = [declared[way] for way in item.to if way in declared]
+        before = [other for other in declared.values() if item.name in other.to]
+        budget = ("budget",) if any(other.spends for other in [*following, *before]) else ()
+        stops = unique([*stops, *budget, "guard_error"])
+    return replace(item, reads=unique([*item.reads, *_READS[item.kind]]), stops=stops)
+
+
+def check_declarations(
+    declarations: Mapping[str, Declaration],
+    catalogue: Catalogue,
+    *,
+    channels: Iterable[str],
+    inputs: Iterable[str],
+    outputs: Iterable[str],
+    writable: Iterable[str],
+) -> None:
+    """Refuse what cannot work.
+
+    Args:
+        declarations: complete ones.
+        catalogue: the pattern's.
+        channels: what every node may read.
+        inputs: what the entry may read too.
+        outputs: what ok terminals may write.
+        writable: what every other node may write.
+
+    Raises:
+        GrammarError: a declaration names what is not there; the message says what there is.
+    """
+    for item in declarations.values():
+        if item.family is None:
+            _require(item, "writes", item.writes, outputs if item.kind == "terminal" else writable)
+        _require(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
+        _require(item, "to", item.to, declarations)
+        _require(item, "stops", item.stops, catalogue.families)
+        _require(item, "phase", [item.phase], catalogue.phases)
+        for reason in _own_reasons(item):
+            entry = catalogue.find(reason)
+            _require(item, f"phase of {reason}", [item.phase], entry.phases if entry is not None else ())
+
+
+def _own_reasons(item: Declaration) -> list[str]:
+    """Return the reasons that the grammar itself may stop a run with on account of a node."""
+    spent = ["max_seconds"] if item.spends else []
+    request = ["invalid_request:field"] if item.entry else []
+    return [*spent, *request, f"guard_error:{item.name}"]
+
+
+def _require(item: Declaration, what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
+    known = set(allowed)
+    if unknown := [name for name in given if name not in known]:
+        shown = ", ".join(sorted(known)) or "nothing"
+        raise GrammarError(f"node {item.name!r}, {what}: given {', '.join(unknown)}; allowed: {shown}")
+
+
+def unique(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names without repetitions, in order."""
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,118 @@
+"""What tests of the command line share: a clean place to stand, runs in a process or in this one, and their endings."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from guardgraph.cli.commands import app
+
+ROOT = Path(__file__).parents[1]
+
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e]")
+"""What steers a terminal, or hides: nothing of it may be printed."""
+
+LEAVE_OUT = ("OPENAI_", "COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PYTHONIOENCODING", "TERM")
+COLOURLESS = {"COLUMNS": "100", "PYTHONPATH": str(ROOT), "LANGGRAPH_STRICT_MSGPACK": "true"}
+
+
+def empty_folder(tmp_path, monkeypatch):
+    """An empty current folder, no key, a terminal of 100 columns without colours, and the import path put back."""
+    for name in [name for name in os.environ if name.startswith(LEAVE_OUT)]:
+        monkeypatch.delenv(name)
+    for name, value in COLOURLESS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+def process(*arguments, **environ):
+    """Run the command line as a process of its own."""
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
+    given = {**os.environ, **environ}
+    return subprocess.run(command, env=given, capture_output=True, text=True, timeout=60, check=False)
+
+
+def run(*arguments):
+    """Run the command line in this process."""
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def refused(done, code=2):
+    """Check that a process or a run ended with one line on stderr, and return it."""
+    returned = done.returncode if isinstance(done, subprocess.CompletedProcess) else done.exit_code
+    assert returned == code, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("guardgraph: ")
+    assert done.stderr.endswith("\n")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert not CONTROL.search(done.stderr)
+    return done.stderr.removeprefix("guardgraph: ").rstrip("\n")
+
+
+def comparable(result):
+    """Return a result without what differs from run to run."""
+    if isinstance(result, dict):
+        return {key: comparable(value) for key, value in result.items() if key not in ("run_id", "elapsed_ms")}
+    return [comparable(item) for item in result] if isinstance(result, list) else result
+
+
+def files_of_a_user(here, monkeypatch):
+    """Files that a user may get wrong."""
+    (here / "empty").mkdir()
+    (here / "a_file").write_text("{")
+    (here / "binary").write_bytes(b"\xff\xfe\x00{}")
+    (here / "deep").write_text("[" * 100_000)
+    (here / "list").write_text("[{}]")
+    (here / "factories.py").write_text(FACTORIES)
+    monkeypatch.delitem(sys.modules, "factories", raising=False)
+    return here
+
+
+FACTORIES = """
+import sys
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+import guardgraph
+
+number = 3
+agent = guardgraph.create_rag_agent()
+
+class State(TypedDict):
+    text: str
+
+def raises():
+    raise RuntimeError("no\\nluck \\x1b[31m")
+
+def leaves():
+    sys.exit(7)
+
+def interrupted():
+    raise KeyboardInterrupt
+
+def refuses():
+    raise guardgraph.ConfigurationError("a setting of ours")
+
+def none():
+    return None
+
+async def later():
+    return agent
+
+def builder():
+    graph = StateGraph(State)
+    graph.add_node("speak", lambda state: state)
+    graph.add_edge(START, "speak")
+    graph.add_edge("speak", END)
+    return graph
+
+def unguarded():
+    print("noise of a module")
+    return builder().compile(name="unguarded [bold]")
+"""

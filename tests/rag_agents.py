@@ -1,0 +1,33 @@
+"""RAG agents whose planner, answerer and retriever follow a script."""
+
+from __future__ import annotations
+
+import json
+
+from guardgraph import RagPolicy, create_rag_agent
+from guardgraph.testing import scripted_tool
+
+QUESTION = {"question": "What SLA applies to enterprise plan and what is P1 first response target?"}
+SOURCES = ["billing_policy", "security_policy", "support_policy"]
+INTENT = {"kind": "retrieve", "query": "enterprise SLA P1 first response", "top_k": 4}
+NAMED = {**INTENT, "sources": ["support_policy"]}
+SLA = "doc_sla_enterprise_v3"
+ANSWER = {"answer": "99.95% monthly uptime; P1 within 15 minutes, 24/7.", "citations": [SLA]}
+CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "P1 within 15 minutes.", "score": 0.5}
+POLICY = RagPolicy(allowed_sources_policy=SOURCES, allowed_sources_execution=SOURCES)
+
+
+def agent(plan=INTENT, answer=ANSWER, **kwargs):
+    """Make an agent whose planner and answerer are functions that always return these values."""
+    own = {"planner": scripted_tool(plan, loop=True), "answerer": scripted_tool(answer, loop=True)}
+    return create_rag_agent(**{**own, **kwargs})
+
+
+def agent_with(*candidates, plan=INTENT, policy=POLICY, **kwargs):
+    """Make an agent whose retriever returns these candidates."""
+    return agent(plan, retriever=scripted_tool(list(candidates), loop=True), policy=policy, **kwargs)
+
+
+def texts(*values):
+    """Return values as the texts that a model would write."""
+    return [json.dumps(value) for value in values]

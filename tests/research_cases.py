@@ -1,0 +1,118 @@
+"""What tests of the Research agent share: the demo's data, and agents made of scripted parts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from guard_cases import DATA
+from runs import run
+
+from guardgraph import create_research_agent
+from guardgraph.guards.research_plan import RESEARCH_ACTIONS
+from guardgraph.testing import scripted_tool
+
+DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
+
+
+def _demo(name):
+    return json.loads((DEMO / f"research_{name}.json").read_text(encoding="utf-8"))
+
+
+GOAL = (
+    "Research current US payments incident status and enterprise SLA commitments, "
+    "then return a concise grounded summary with citations."
+)
+REQUEST, HITS, PAGES, NOTES = _demo("request"), _demo("search_results"), _demo("pages"), _demo("notes")
+SAMPLE = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
+QUESTION = REQUEST["request"]["question"]
+STATUS, SLA, REGULATOR = PAGES
+RUMORS = HITS[-1]["url"]
+STATUS_HOST, SLA_HOST, REGULATOR_HOST = "official-status.example.com", "vendor.example.com", "regulator.example.org"
+STEPS = [
+    {"id": f"r{number}", "action": action, "args": {"query": QUESTION} if number == 1 else {}}
+    for number, action in enumerate(RESEARCH_ACTIONS, start=1)
+]
+PLAN = {"steps": STEPS}
+ANSWER = {"answer": SAMPLE["answer"], "citations": SAMPLE["citations"]}
+
+REGULATOR_NOTE = {
+    "claim": "Providers should publish regular incident updates.",
+    "quote": PAGES[REGULATOR]["body"],
+    "url": REGULATOR,
+}
+
+
+def asked(question=QUESTION, **hints):
+    """Make an input without the demo's hints, with these instead."""
+    return {"goal": GOAL, "request": {"request": {"question": question}, "policy_hints": hints}}
+
+
+def research(hints=None, *, input=None, mode="invoke", context=None, **parts):
+    """Run an agent made of `parts` once, on the demo's question."""
+    agent = create_research_agent(**parts)
+    return run(agent, asked(**(hints or {})) if input is None else input, mode, context=context)
+
+
+def hits(*urls):
+    """Make a search that finds these URLs, whatever they are."""
+    return scripted_tool([{"url": url} for url in urls], loop=True)
+
+
+def reads(**pages):
+    """Make a reader that returns a page for every URL, or what is given for the ends of URLs.
+
+    An exception is raised.
+    """
+
+    def read(request):
+        name = request["url"].rpartition("/")[2]
+        page = pages.get(name, {"title": name, "published_at": "", "body": f"This is what the page {name} says."})
+        if isinstance(page, Exception):
+            raise page
+        return page
+
+    return scripted_tool(read, loop=True)
+
+
+def quotes(**changes):
+    """Make an extractor that quotes every page."""
+
+    def extract(request):
+        return [
+            {"claim": "It says something.", "quote": page["body"], "url": url, **changes}
+            for url, page in request["pages"].items()
+        ]
+
+    return scripted_tool(extract, loop=True)
+
+
+def notes(*changed, base=NOTES[0]):
+    """Make an extractor that returns a recorded note for every change."""
+    return scripted_tool([{**base, **change} for change in changed], loop=True)
+
+
+def plans(**changes):
+    """Make a planner that changes its first step."""
+    return scripted_tool({"steps": [{**STEPS[0], **changes}, *STEPS[1:]]}, loop=True)
+
+
+def read_urls(reader):
+    """Name the URLs that a scripted reader was asked for, in order."""
+    return [call["url"] for call in reader.calls]
+
+
+def vendor(*names):
+    """Make URLs of a host that is on both lists."""
+    return [f"https://{SLA_HOST}/{name}" for name in names]
+
+
+def denied(url, reason):
+    """Say what a result shows of a denied source."""
+    return {"url": url, "reason": f"source_denied_{reason}"}
+
+
+def lists(policy=None, execution=None):
+    """Make a context that tightens the domain lists."""
+    given = {"allowed_domains_policy": policy, "allowed_domains_execution": execution}
+    return {"policy": {name: hosts for name, hosts in given.items() if hosts is not None}}

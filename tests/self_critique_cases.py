@@ -1,0 +1,99 @@
+"""What the tests of the Self-critique agent share: the demo's input, a draft, critiques, scripted agents."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+from langgraph.checkpoint.memory import InMemorySaver
+from runs import check_result
+
+from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
+from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
+from guardgraph.testing import scripted_tool
+
+DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
+CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
+GOAL = (
+    "Draft a customer-facing payment incident update for US enterprise customers. "
+    "Use precise language, avoid guarantees, and keep next actions concrete."
+)
+GIVEN = {"goal": GOAL, "incident_context": CONTEXT}
+
+RISK_TYPES = [
+    "contradiction",
+    "legal_risk",
+    "missing_uncertainty",
+    "overconfidence",
+    "policy_violation",
+    "scope_leak",
+]
+DRAFT = (
+    "We are looking into a P1 payment incident in the US. About 27% of checkouts are affected. "
+    "We estimate recovery in 45 minutes. Next, we will post on the status page every 15 minutes."
+)
+NOTE = "Timing may change"
+REVISED = f"{DRAFT} {NOTE}."
+
+APPROVE = {"decision": "approve", "severity": "low", "risks": [], "required_changes": [], "reason": ""}
+REVISE = {
+    "decision": "revise",
+    "severity": "Medium",
+    "risks": [{"type": "missing_uncertainty", "note": " The estimate sounds certain. "}],
+    "required_changes": [f'ADD "{NOTE}"'],
+    "reason": "one small change",
+}
+ESCALATE = {
+    "decision": "escalate",
+    "severity": "high",
+    "risks": [{"type": "legal_risk", "note": "It promises a date."}],
+    "required_changes": [],
+    "reason": "Legal has to read this. " * 10,
+}
+
+
+def revise(*changes):
+    """Return a critique that requires changes."""
+    return {**REVISE, "required_changes": list(changes)}
+
+
+def given(**hints):
+    """Return the demo's input with other policy hints."""
+    context = copy.deepcopy(CONTEXT)
+    context["policy_hints"].update(hints)
+    return {"goal": GOAL, "incident_context": context}
+
+
+def agent(draft=DRAFT, critique=APPROVE, revised=(REVISED,), *, shorter=DRAFT, policy=None, budget=None, **more):
+    """Return an agent whose proposers are functions that return these values; `revised` one a call."""
+    return create_self_critique_agent(
+        **{
+            "drafter": scripted_tool({"draft": draft}, loop=True),
+            "shortener": scripted_tool({"draft": shorter}, loop=True),
+            "critic": scripted_tool(critique, loop=True),
+            "reviser": scripted_tool(*({"revised_answer": text} for text in revised), loop=True),
+            "policy": None if policy is None else SelfCritiquePolicy(**policy),
+            "budget": None if budget is None else SelfCritiqueBudget(**budget),
+            **more,
+        }
+    )
+
+
+def checked(result):
+    """Assert what holds for every result, and return it."""
+    return check_result(SELF_CRITIQUE_REASONS, result)
+
+
+def result_of(*args, input=GIVEN, context=None, **settings):
+    """Run an agent of `agent` once and return the result, checked."""
+    return checked(agent(*args, **settings).invoke(input, context=context))
+
+
+def resumed(before, *args, context=None, **settings):
+    """Run an agent until it stands before a node, resume it under a context, and return the result, checked."""
+    graph = agent(*args, checkpointer=InMemorySaver(), **settings)
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(GIVEN, config, interrupt_before=[before])
+    assert graph.get_state(config).next == (before,)
+    return checked(graph.invoke(None, config, context=context))

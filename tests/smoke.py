@@ -1,0 +1,126 @@
+"""The installed package, checked without a test runner: ``python smoke.py``, or ``tests/smoke.py``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+
+import guardgraph
+from guardgraph.cli.inputs import CRITIQUE_GOAL, DEMO_QUESTION, RESEARCH_GOAL
+from guardgraph.nodes.models import load_prompt
+from guardgraph.testing import ScriptedChatModel
+
+PROMPTS = {
+    "critique_draft",
+    "critique_review",
+    "critique_revise",
+    "critique_revise_strict",
+    "critique_shorten",
+    "rag_answer",
+    "rag_plan",
+    "research_answer",
+    "research_plan",
+}
+
+DATA = {
+    "rag_documents.json",
+    "research_notes.json",
+    "research_pages.json",
+    "research_request.json",
+    "research_search_results.json",
+    "self_critique_incident_context.json",
+}
+
+
+def check_names() -> None:
+    """Every public name is there, and the types are published."""
+    missing = [name for name in guardgraph.__all__ if not hasattr(guardgraph, name)]
+    assert not missing, f"public names that cannot be imported: {missing}"
+    assert (resources.files("guardgraph") / "py.typed").is_file(), "py.typed is not in the package"
+
+
+def check_files() -> None:
+    """Prompts and data are packaged, all of them and nothing else."""
+    prompts = resources.files("guardgraph.nodes") / "prompts"
+    found = {file.name.removesuffix(".md") for file in prompts.iterdir() if file.name.endswith(".md")}
+    assert found == PROMPTS, f"packaged prompts: {sorted(found)}"
+    for name in sorted(found):
+        prompt = load_prompt(name)
+        assert prompt.text.strip(), f"prompt {name} is empty"
+        assert prompt.schema["type"] == "object", f"prompt {name} has no schema of an object"
+    assert {file.name for file in _data().iterdir() if file.name.endswith(".json")} == DATA, "packaged data"
+
+
+def check_demo_runs() -> None:
+    """The three demo runs end as the contract says, without network or key."""
+    request, context = _json("research_request.json"), _json("self_critique_incident_context.json")
+    rag = guardgraph.create_rag_agent()
+    research = guardgraph.create_research_agent()
+    critique = guardgraph.create_self_critique_agent()
+    answered = rag.invoke({"question": DEMO_QUESTION})
+    briefed = research.invoke({"goal": RESEARCH_GOAL, "request": request})
+    written = critique.invoke({"goal": CRITIQUE_GOAL, "incident_context": context})
+    for result, outcome in (
+        (answered, "grounded_answer"),
+        (briefed, "grounded_research_answer"),
+        (written, "revised_once"),
+    ):
+        ending = (result["status"], result["stop_reason"], result.get("outcome"))
+        assert ending == ("ok", "success", outcome), f"expected {outcome}, the run ended {ending}"
+    assert answered["citations"] == ["doc_sla_enterprise_v3"], f"RAG cites {answered['citations']}"
+    assert briefed["citations"] == ["n1", "n2"], f"Research cites {briefed['citations']}"
+    assert rag.invoke({"question": "Who won the chess olympiad?"})["outcome"] == "clarify", "no clarification"
+    for graph in (rag, research, critique):
+        findings = guardgraph.verify(graph)
+        assert findings == [], f"{graph.get_name()}: {findings}"
+
+
+def check_model() -> None:
+    """A model is asked, and a guard stops what it makes up."""
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, {"answer": "Soon.", "citations": ["made_up"]})
+    reason = guardgraph.create_rag_agent(model).invoke({"question": "P1?"})["stop_reason"]
+    assert reason == "invalid_answer:citations_out_of_context", f"the run ended with {reason}"
+
+
+def check_command() -> None:
+    """The console script answers, in JSON alone when asked to."""
+    version = _guardgraph("--version")
+    assert version == f"guardgraph {guardgraph.__version__}\n", f"--version prints {version!r}"
+    result = json.loads(_guardgraph("rag", DEMO_QUESTION, "--json"))
+    assert result["outcome"] == "grounded_answer", f"rag --json ended with {result['stop_reason']}"
+
+
+def _guardgraph(*arguments: str) -> str:
+    environ = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run([*_command(), *arguments], capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 0, f"guardgraph {arguments} ended with {done.returncode}: {done.stderr}"
+    assert done.stderr == "", f"guardgraph {arguments} prints on stderr: {done.stderr}"
+    return done.stdout
+
+
+def _command() -> list[str]:
+    script = Path(sys.executable).with_name("guardgraph.exe" if os.name == "nt" else "guardgraph")
+    try:
+        metadata.distribution("guardgraph")
+    except metadata.PackageNotFoundError:  # a checkout on the import path
+        return [sys.executable, "-m", "guardgraph"]
+    assert script.exists(), f"guardgraph is installed, but {script} is not"
+    return [str(script)]
+
+
+def _data():
+    return resources.files("guardgraph.tools") / "data"
+
+
+def _json(name):
+    return json.loads((_data() / name).read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    for check in (check_names, check_files, check_demo_runs, check_model, check_command):
+        check()
+        print(f"ok: {check.__doc__}")

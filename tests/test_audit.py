@@ -1,0 +1,55 @@
+"""What an audit says of a run."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.audit import audit, diff_excerpt, text_hash
+
+
+def test_a_text_has_one_hash() -> None:
+    """12 hexadecimal digits that white space does not change and any text has."""
+    assert text_hash(" a\n b ") == text_hash("a b") == "c8687a08aa5d"
+    assert len(text_hash("\ud800")) == 12
+
+
+def test_an_audit_says_what_changed() -> None:
+    """Its keys, its lengths and its excerpt are the contract's."""
+    record = audit("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
+    assert record == {
+        "changed": True,
+        "before_hash": text_hash("One. Two."),
+        "after_hash": text_hash("One. Three."),
+        "before_chars": 9,
+        "after_chars": 11,
+        "delta_chars": 2,
+        "length_increase_pct": 22.22,
+        "risks_count": 1,
+        "required_changes_count": 2,
+        "diff_excerpt": ["- Two.", "+ Three."],
+    }
+    same = audit("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
+    assert (same["changed"], same["diff_excerpt"], same["length_increase_pct"]) == (False, [], 0.0)
+    assert audit("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
+
+
+def test_an_excerpt_shows_both_sides_in_six_lines() -> None:
+    """Neither side crowds the other out, and a new order of the same sentences is shown too."""
+    old = " ".join(f"Old {place}." for place in range(9))
+    new = " ".join(f"New {place}." for place in range(9))
+    shown = diff_excerpt(old, new)
+    assert [line[:5] for line in shown] == ["- Old"] * 3 + ["+ New"] * 3
+    assert diff_excerpt(old, f"{old} New.") == ["+ New."]
+    assert len(diff_excerpt(old, "")) == 6
+    assert diff_excerpt("A. B.", "B. A.") == ["- A. B.", "+ B. A."]
+    assert diff_excerpt("A. A. B.", "A. B.") == ["- A."]
+
+
+@given(st.text(), st.text())
+def test_an_excerpt_is_empty_only_for_equal_texts(before: str, after: str) -> None:
+    """What changed is shown, in at most six lines with their sign."""
+    record = audit(before, after, risks_count=0, required_changes_count=0)
+    assert record["changed"] == bool(record["diff_excerpt"])
+    assert len(record["diff_excerpt"]) <= 6
+    assert all(line.startswith(("- ", "+ ")) for line in record["diff_excerpt"])

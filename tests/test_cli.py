@@ -1,0 +1,196 @@
+"""The commands: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from cli_runs import CONTROL, comparable, empty_folder, files_of_a_user, run
+from openai_server import OpenAIServer, answer
+
+import guardgraph
+from guardgraph.cli.inputs import DEMO_QUESTION
+from guardgraph.cli.runs import critique_run, follow, rag_run, research_run
+from guardgraph.state.catalogues import catalogue_markdown
+
+here = pytest.fixture(autouse=True)(empty_folder)
+user_files = pytest.fixture(files_of_a_user)
+
+
+def test_help_lists_the_commands():
+    """Help is plain text and names every command, also when nothing is asked."""
+    for done in (run("--help"), run("-h"), run()):
+        assert all(name in done.output for name in ("rag", "research", "critique", "demo", "verify", "reasons"))
+        assert not CONTROL.search(done.output)
+
+
+def test_the_version():
+    """`--version` is the package's."""
+    assert run("--version").stdout == f"guardgraph {guardgraph.__version__}\n"
+
+
+def test_a_run_shows_steps_answer_sources_and_what_is_next():
+    """Every node is a line with its kind and what it decided; then come the answer and what it rests on."""
+    done = run("rag", DEMO_QUESTION)
+    assert done.exit_code == 0
+    assert re.search(r"guard +request_guard +-> plan\n", done.stdout)
+    assert re.search(r'propose +plan +offline: \{"kind": "retrieve"', done.stdout)
+    assert re.search(r"act +retrieve", done.stdout)
+    assert re.search(r"guard +answer_guard +citation_count 1 -> answered", done.stdout)
+    assert re.search(r"terminal answered +grounded_answer", done.stdout)
+    assert "99.95% monthly uptime" in done.stdout
+    assert "doc_sla_enterprise_v3  Support Policy" in done.stdout
+    assert "--model openai" in done.stdout
+
+
+def test_a_folder_is_asked(here):
+    """`--kb` answers from a folder's files and cites them."""
+    (here / "kb" / "billing").mkdir(parents=True)
+    (here / "kb" / "billing" / "refunds.md").write_text("# Refunds\n\nRefunds take 14 days.\n")
+    done = run("rag", "How long do refunds take?", "--kb", "kb", "--json")
+    result = json.loads(done.stdout)
+    assert (done.exit_code, result["citations"]) == (0, ["billing/refunds.md#refunds.1"])
+
+
+def test_a_clarification_is_ok():
+    """A question that the base does not answer ends with 0 and the outcome `clarify`."""
+    done = run("rag", "Will it rain in Lisbon tomorrow?")
+    assert done.exit_code == 0
+    assert "clarify, nothing relevant was found" in done.stdout
+    assert "Sources" not in done.stdout
+
+
+def test_research_says_what_it_left_out():
+    """The demo's question is the default; sources that were denied are listed with their reason."""
+    done = run("research")
+    assert done.exit_code == 0
+    assert "n1  Payments Incident Update" in done.stdout
+    assert re.search(r"https://regulator\.example\.org/\S+\n +source_denied_execution\n", done.stdout)
+    assert "recordings of the demo" in done.stdout
+
+
+def test_research_of_something_else_is_stopped():
+    """What the recordings do not have ends with 3, the reason, its meaning and what to do."""
+    done = run("research", "Who won the chess olympiad?")
+    assert done.exit_code == 3
+    known = guardgraph.CATALOGUES["research"].find("no_sources_after_dedupe")
+    for expected in ("Stopped: no_sources_after_dedupe", known.meaning, known.advice, "phase      dedupe"):
+        assert expected in done.stdout
+    assert "guardgraph reasons research" in done.stdout
+
+
+def test_critique_shows_the_critique_and_the_change():
+    """The demo's incident is the default; decision, risk, change and difference are shown."""
+    done = run("critique")
+    assert done.exit_code == 0
+    assert re.search(r"guard +critique_guard +risks \d, required_changes \d -> revise\n", done.stdout)
+    for expected in ("decision   revise", "risk       ", "change     ", "Changed\n  + "):
+        assert expected in done.stdout
+
+
+def test_critique_reads_a_context(here):
+    """`--context` is a JSON object in UTF-8, with or without a byte order mark."""
+    context = {"region": "EU", "incident": {"incident_id": "inc_mail_7", "severity": "P2", "status": "degraded"}}
+    (here / "incident.json").write_text(json.dumps(context), encoding="utf-8-sig")
+    done = run("critique", "--context", "incident.json", "--goal", "Draft an update on the mail incident.")
+    assert done.exit_code == 0
+    assert "inc_mail_7" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("rag", " "), "invalid_request:question"),
+        (("research", " "), "invalid_request:request.question"),
+        (("research", "P1", "--goal", ""), "invalid_request:goal"),
+        (("critique", "--goal", ""), "invalid_request:goal"),
+    ],
+)
+def test_a_blank_text_is_a_stop(arguments, reason):
+    """What the contract calls a malformed request ends with 3, also in JSON."""
+    done = run(*arguments, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["stop_reason"]) == (3, reason)
+
+
+def test_a_model_proposes_and_guards_decide(monkeypatch):
+    """With a model, the steps show what it proposed and that a guard refused it."""
+    intent = {"kind": "retrieve", "query": "P1 first response target"}
+    with OpenAIServer(answer(intent), answer({"answer": "P1 is 15 minutes.", "citations": ["doc_made_up"]})) as server:
+        for name, value in server.environ().items():
+            monkeypatch.setenv(name, value)
+        done = run("rag", "What is the P1 target?", "--model", "openai:test-model")
+    assert done.exit_code == 3
+    assert 'test-model: {"kind": "retrieve"' in done.stdout
+    assert re.search(r"answer_guard +stop: invalid_answer:citations_out_of_context", done.stdout)
+    assert 'invalid_citations ["doc_made_up"]' in done.stdout
+    assert "proposer   test-model" in done.stdout
+    assert "--model openai" not in done.stdout
+
+
+def test_the_demo_in_json():
+    """`demo --json` is one object with a result for each pattern."""
+    done = run("demo", "--json")
+    results = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert {pattern: result["outcome"] for pattern, result in results.items()} == {
+        "rag": "grounded_answer",
+        "research": "grounded_research_answer",
+        "self_critique": "revised_once",
+    }
+
+
+@pytest.mark.parametrize("plan", [lambda: rag_run(DEMO_QUESTION), research_run, critique_run])
+def test_following_a_run_gives_what_invoke_gives(plan):
+    """The result that the command line shows is the result of the graph."""
+    planned = plan()
+    expected = planned.agent.invoke(planned.request)
+    followed = follow(planned)
+    assert list(followed) == list(expected)
+    assert comparable(followed) == comparable(expected)
+
+
+def test_verify_proves_the_three_patterns():
+    """One line each, and no findings."""
+    done = run("verify")
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert [line.partition(":")[0] for line in lines] == ["rag_agent", "research_agent", "self_critique_agent"]
+    assert all(re.search(rf": \d+ nodes, {len(guardgraph.RULES)} rules, no findings$", line) for line in lines)
+
+
+def test_verify_lists_findings(user_files):
+    """A graph of one's own that breaks the grammar ends with 3; what its module prints is kept off stdout."""
+    done = run("verify", "factories:unguarded")
+    assert done.exit_code == 3
+    assert done.stdout.startswith("unguarded [bold]: 1 node, ")
+    assert "foreign: " in done.stdout
+    assert "noise" in done.stderr
+    found = json.loads(run("verify", "factories:unguarded", "--json").stdout)
+    assert [item["graph"] for item in found] == ["unguarded [bold]"]
+    assert {"rule", "message", "nodes", "path"} == set(found[0]["findings"][0])
+
+
+@pytest.mark.parametrize("target", ["factories:agent", "guardgraph:create_rag_agent"])
+def test_verify_takes_a_graph_or_its_factory(target, user_files):
+    """A name may be a compiled graph, too."""
+    done = run("verify", target)
+    assert done.exit_code == 0
+    assert done.stdout.startswith("rag_agent: ")
+
+
+def test_reasons_are_listed():
+    """The table has every reason of a pattern; JSON has every reason of all."""
+    done = run("reasons", "rag")
+    assert done.exit_code == 0
+    for item in guardgraph.CATALOGUES["rag"]:
+        assert item.reason in done.stdout
+    assert "self_critique" not in done.stdout
+    listed = json.loads(run("reasons", "--json").stdout)
+    expected = [(pattern, item.reason) for pattern, known in guardgraph.CATALOGUES.items() for item in known]
+    assert [(item["pattern"], item["reason"]) for item in listed] == expected
+
+
+def test_the_markdown_table_is_that_of_the_docs():
+    """`reasons --markdown` prints the table from which the docs are made."""
+    assert run("reasons", "--markdown").stdout == catalogue_markdown()

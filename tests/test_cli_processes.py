@@ -1,0 +1,234 @@
+"""The command line as a process: its streams, its signals, its environment, its entry point."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_runs import CONTROL, comparable, empty_folder, process, refused
+from openai_server import OpenAIServer, answer, refusing_environ, status
+
+import guardgraph
+from guardgraph.cli import main
+from guardgraph.cli.inputs import DEMO_QUESTION
+
+here = pytest.fixture(autouse=True)(empty_folder)
+
+
+def test_json_is_one_document_and_nothing_else():
+    """`rag --json` prints the result of `invoke`, key by key in its order, and nothing on stderr."""
+    done = process("rag", DEMO_QUESTION, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    expected = guardgraph.create_rag_agent().invoke({"question": DEMO_QUESTION})
+    assert list(result) == list(expected)
+    assert comparable(result) == comparable(expected)
+
+
+def test_the_demo_shows_three_runs_and_where_to_go_next():
+    """`guardgraph demo` ends well without network or key, in plain text, and says who proposed."""
+    done = process("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    for expected in ("grounded_answer", "grounded_research_answer", "revised_once", "Where to go next"):
+        assert expected in done.stdout
+    assert done.stdout.count("offline: built-in rules, no model was asked") == 3
+    assert not CONTROL.search(done.stdout)
+
+
+def test_help_and_version_load_neither_langgraph_nor_pydantic():
+    """What answers `--help` is importable without anything heavy."""
+    code = "import sys, guardgraph.cli.commands; print({'langgraph', 'pydantic', 'openai'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    assert process("--version").stdout == f"guardgraph {guardgraph.__version__}\n"
+
+
+def test_no_key_is_one_line():
+    """A model without a key is refused before the run."""
+    assert refused(process("rag", "P1", "--model", "openai")).startswith("OPENAI_API_KEY: ")
+
+
+def test_no_network_is_a_stop():
+    """A server that cannot be reached stops the run as `llm_timeout`; nothing is raised."""
+    done = process("research", "--model", "openai:some-model", **refusing_environ())
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "Stopped: llm_timeout" in done.stdout
+    assert '"cause": "connection"' in " ".join(done.stdout.split())
+
+
+def test_a_dotenv_is_read_and_the_environment_wins(here):
+    """Key and address come from `.env` in the current folder; what the environment says, holds."""
+    with OpenAIServer(status(401)) as server:
+        key = server.environ()["OPENAI_API_KEY"]
+        (here / ".env").write_text(f"OPENAI_API_KEY={key}\nOPENAI_BASE_URL=ftp://from.dotenv\n")
+        assert "ftp://from.dotenv" in refused(process("rag", "P1", "--model", "openai"))
+        done = process("rag", "P1", "--model", "openai", "--json", OPENAI_BASE_URL=server.url)
+        headers = {name.lower(): value for name, value in server.requests[0]["headers"].items()}
+    assert headers["authorization"] == f"Bearer {key}"
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["stop_reason"] == "llm_auth"
+    assert key not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_is_one_line():
+    """An interrupted run says so at once and ends with 130."""
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", "rag", "P1", "--model", "openai", "--json"]
+    with OpenAIServer(answer("{}", delay=30.0)) as server:
+        running = subprocess.Popen(
+            command,
+            env={**os.environ, **server.environ()},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not server.requests and running.poll() is None:
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        printed = running.communicate(timeout=10)
+    assert (running.returncode, *printed) == (130, "", "guardgraph: interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("reasons", "--help"), ("--help",), ("--version",)])
+def test_a_closed_pipe_is_one_line(arguments):
+    """When the reader goes away (`| head`), the command says so and ends with 141."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
+    with os.fdopen(writing, "w") as closed:
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 141
+    assert done.stderr == "guardgraph: the output was closed before everything was written\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+def test_a_full_disk_is_one_line():
+    """When the output cannot be written, the command says why and ends with 2."""
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", "reasons"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("guardgraph: the output cannot be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_a_closed_stderr_changes_no_exit_code():
+    """An error that nobody can read still ends with its code."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "guardgraph", "reasons", "nope"]
+    with os.fdopen(writing, "w") as closed:
+        assert subprocess.run(command, stderr=closed, timeout=60, check=False).returncode == 2
+
+
+def test_an_encoding_that_lacks_letters_is_no_error():
+    """On a terminal that knows ASCII alone, other letters are shown as escapes."""
+    done = process("rag", "Qué P1 ✓", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"Qu\xe9 P1 \u2713" in done.stdout
+
+
+def test_a_deleted_current_folder_is_no_error(here):
+    """Commands work where there is no folder to stand in."""
+    gone = here / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    assert "No module named 'nobody_has_this'" in refused(process("verify", "nobody_has_this:create"))
+
+
+def test_steps_are_shown_as_they_happen():
+    """What the planner proposed is on the screen while the model still thinks about the answer."""
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", "rag", "P1", "--model", "openai:test-model"]
+    with OpenAIServer(answer({"kind": "retrieve", "query": "P1"}), answer("{}", delay=30.0)) as server:
+        given = {**os.environ, **server.environ()}
+        with subprocess.Popen(command, env=given, stdout=subprocess.PIPE, text=True) as running:
+            line = next(line for line in running.stdout if "context_guard" in line)
+            running.kill()
+    assert "guard    context_guard" in line
+
+
+def test_main_ends_with_the_exit_code(monkeypatch, capsys):
+    """The console script ends with the code of the command."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "nope"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("guardgraph: reasons: ")
+
+
+@pytest.fixture
+def unwritable():
+    """Return the writing end of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        yield closed
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("arguments", [["reasons"], ["reasons", "--json"]])
+def test_main_survives_a_reader_that_goes_away(arguments, unwritable, monkeypatch, capsys):
+    """Tables and JSON alike: one line, 141, and nothing is left in a buffer for the end of the process."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", *arguments])
+    monkeypatch.setattr(sys, "stdout", unwritable)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 141
+    assert capsys.readouterr().err == "guardgraph: the output was closed before everything was written\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+def test_main_survives_a_full_disk(monkeypatch, capsys):
+    """What cannot be written is one line and 2."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "--json"])
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("guardgraph: the output cannot be written: ")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_main_survives_a_stderr_that_nobody_reads(unwritable, monkeypatch):
+    """The exit code is the same when its reason cannot be told."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "nope"])
+    monkeypatch.setattr(sys, "stderr", unwritable)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+
+
+def test_main_needs_no_stdout(monkeypatch):
+    """A process may have been started without one."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "rag"])
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+
+
+def test_ctrl_c_while_the_commands_load_is_one_line(monkeypatch, capsys):
+    """An impatient person sees no traceback either."""
+
+    class CtrlC:
+        @staticmethod
+        def find_spec(name, path, target=None):
+            if name == "guardgraph.cli.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "guardgraph.cli.commands")
+    monkeypatch.setattr(sys, "meta_path", [CtrlC, *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "guardgraph: interrupted\n"

@@ -1,0 +1,217 @@
+"""The documentation is true: its examples run, its links lead somewhere, its tables are those of the code."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from collections import defaultdict
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from docs_parts import MADE, MADE_PART, PAGES, ROOT, anchors, fences, links, renewed, table
+
+import guardgraph
+
+OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
+SHELL = ("bash", "console")
+EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
+
+SETTINGS = {
+    "RagPolicy": guardgraph.RagPolicy(),
+    "RagBudget": guardgraph.RagBudget(),
+    "ResearchPolicy": guardgraph.ResearchPolicy(),
+    "ResearchBudget": guardgraph.ResearchBudget(),
+    "SelfCritiquePolicy": guardgraph.SelfCritiquePolicy(),
+    "SelfCritiqueBudget": guardgraph.SelfCritiqueBudget(),
+}
+
+KINDS = {
+    name: getattr(guardgraph, name) for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Vocabulary", "Check")
+}
+
+
+def _python(page):
+    return [fence for fence in fences(page) if fence.info.partition(" ")[0] == "python"]
+
+
+def _shell_lines():
+    for page in PAGES:
+        for fence in fences(page):
+            if fence.info in SHELL:
+                yield from (line.removeprefix("$ ") for line in fence.code.splitlines() if line.strip())
+
+
+def _commands():
+    return sorted({line for line in _shell_lines() if line.startswith("guardgraph ")})
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """A folder as a reader of the docs has it: the docs themselves, triage.py as own_pattern.md shows it, no key."""
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    blocks = [
+        fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
+    ]
+    (tmp_path / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
+    for name in [name for name in os.environ if name.startswith("OPENAI_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("triage", None)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_python_example_runs_and_prints_what_the_page_says(page, reader):
+    """The blocks of a page run in their order, in one namespace; a block of text behind one is its output."""
+    namespace = {"__name__": "docs"}
+    for fence in _python(page):
+        where = f"{page}:{fence.line}"
+        code = compile("\n" * fence.line + fence.code, where, "exec", dont_inherit=True)
+        if fence.info == "python no-run":
+            continue
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(code, namespace)
+        if fence.output is not None:
+            assert printed.getvalue() == fence.output, where
+
+
+@pytest.mark.parametrize("line", _commands())
+def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, reader):
+    """A line of a shell block is a process that ends with 0 or the code that it names, and shows no traceback."""
+    told = EXIT_CODE.search(line)
+    command = [sys.executable, "-W", "error", "-m", *shlex.split(EXIT_CODE.sub("", line))]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=reader, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == (int(told[1]) if told else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout or done.stderr
+
+
+def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_installation():
+    """`make` lines name targets that the Makefile has, and nothing is shown that nobody checks."""
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for line in _shell_lines():
+        words = shlex.split(line, comments=True)
+        if words[0] == "make":
+            assert set(words[1:]) <= targets, line
+        else:
+            assert words[0] in ("guardgraph", "export") or words in (
+                ["pip", "install", "."],
+                [".venv/bin/python", "tests/docs_parts.py"],
+            )
+
+
+def test_blocks_are_of_a_kind_that_is_checked():
+    """No block of code escapes the tests by its name."""
+    known = {"python", "python no-run", "text", "mermaid", *SHELL}
+    assert {fence.info for page in PAGES for fence in fences(page)} <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings_that_exist(page):
+    """A relative link names a file of the repository, and an anchor one of its headings."""
+    for target in links(page):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_parts_made_from_the_code_are_up_to_date(page):
+    """Diagrams and tables are what `.venv/bin/python tests/docs_parts.py` would write."""
+    text = page.read_text(encoding="utf-8")
+    assert renewed(text) == text, "run: .venv/bin/python tests/docs_parts.py"
+
+
+def test_every_part_that_can_be_made_stands_in_one_page():
+    """Nothing is generated for no reader, and nothing twice."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert sorted(part["name"] for part in MADE_PART.finditer(text)) == sorted(MADE)
+
+
+def test_the_readme_names_every_stop_family_with_its_patterns():
+    """The table of families has every family of the catalogues, and says which patterns have it."""
+    expected = defaultdict(list)
+    for pattern, catalogue in guardgraph.CATALOGUES.items():
+        for family in catalogue.families:
+            expected[f"stop_{family}"].append(pattern)
+    rows = table(ROOT / "README.md", "Stop reasons")
+    told = {family: patterns.split(", ") for family, patterns, _ in rows}
+    assert told == {family: ["all"] if len(patterns) == 3 else patterns for family, patterns in expected.items()}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_settings_tables_are_those_of_the_models(name):
+    """Every setting is described with its kind and default, in the model's order."""
+    settings = SETTINGS[name]
+    rows = [row[:3] for row in table(ROOT / "docs" / "settings.md", name)]
+    assert rows == [
+        [field, _kind(type(settings), field), _shown(getattr(settings, field))] for field in type(settings).model_fields
+    ]
+
+
+def _kind(model, field):
+    [kind] = [name for name, alias in KINDS.items() if get_args(alias)[-1] in model.model_fields[field].metadata]
+    return kind
+
+
+def _shown(value):
+    return ", ".join(value) or "none" if isinstance(value, tuple) else str(value)
+
+
+def test_the_settings_page_explains_every_kind_of_setting():
+    """The table of kinds has all six."""
+    assert {row[0] for row in table(ROOT / "docs" / "settings.md", "Kinds")} == set(KINDS)
+
+
+def test_the_pattern_of_ones_own_is_short():
+    """The fourth pattern is complete in fewer than 60 lines."""
+    block = _python(OWN_PATTERN)[0]
+    assert block.code.startswith('"""Ticket triage')
+    assert len(block.code.splitlines()) < 60
+
+
+def test_the_pattern_of_ones_own_needs_public_names_only():
+    """Whoever writes a pattern needs nothing that `guardgraph` does not offer by name."""
+    used = {name for page in PAGES for fence in _python(page) for name in re.findall(r"\bgg\.(\w+)", fence.code)}
+    assert used <= set(guardgraph.__all__)
+
+
+def test_the_pattern_of_ones_own_is_proved(reader):
+    """The fourth pattern passes `verify`."""
+    import triage
+
+    assert guardgraph.verify(triage.create_triage()) == []
+
+
+@pytest.mark.parametrize("pattern", guardgraph.CATALOGUES)
+def test_a_copy_of_a_graph_file_works(pattern):
+    """The file of a pattern can be copied out of the package and changed, as guards.md says."""
+    copy = runpy.run_path(str(Path(guardgraph.__file__).parent / "graphs" / f"{pattern}.py"))
+    assert guardgraph.verify(copy[f"create_{pattern}_agent"]()) == []
+
+
+def test_pages_are_plain():
+    """No page has a dash chain, trailing blanks, tabs, or a path of the machine that it was written on."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"—|\t|[ ]$|/home/|/root/|/tmp/", text, re.MULTILINE), page.name
+
+
+def test_the_version_is_in_the_changelog():
+    """The changelog's first entry is the version of the package."""
+    heading = re.search(r"^## (\S+)", Path(ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert heading is not None
+    assert heading[1] == guardgraph.__version__

@@ -1,0 +1,107 @@
+"""Whatever is read, reading facts ends, in linear time, and decides the same in every process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, unsupported
+
+PIECES = st.sampled_from(
+    [
+        *["1", "45", "1,200", ".5", "-5", "27", "3.4", "12k", "1970", "2026", "2026-03-06", "14:30", "2pm", "1e3"],
+        *["%", "percent", "million", "$", "€", "USD", "min", "minutes", "hours", "am", "s", "March", "may", "fifth"],
+        *["two", "twenty", "hundred", "and", "one", "half", "a", "an", "hour", "within", "between", "to"],
+        *["-", "–", "−", ":", "/", ",", ".", "'", "\n", "P1", "SEV", "INC-7", "US", "U.S.", "https://"],
+    ]
+)
+TEXTS = st.text() | st.lists(PIECES, max_size=12).map(" ".join) | st.lists(PIECES, max_size=12).map("".join)
+KEYS = st.sampled_from(["a_pct", "b_rate", "c_minutes", "policy_hints"]) | st.text()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda child: (
+        st.lists(child, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["a_pct", "b_rate", "c_minutes", "policy_hints"]) | st.text(), child, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def test_facts_unite() -> None:
+    """The union of facts licenses what either licenses; no facts are no claim."""
+    both = facts_in_text("45 minutes P1 EU") | facts_in_text("27% INC-1")
+    assert not unsupported(facts_in_text("INC-1 P1 EU 27% 45 minutes"), both)
+    assert not unsupported(Facts(), Facts())
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_licensed_by_itself(text: str, other: str) -> None:
+    """Reading never fails, the reading is stable, and more facts never license less."""
+    facts = facts_in_text(text)
+    assert facts == facts_in_text(text)
+    assert not unsupported(facts, facts)
+    assert not unsupported(facts, facts | facts_in_text(other))
+    shown = unsupported(facts, facts_in_text(other))
+    assert shown.all() == sorted(set(shown.all()))
+    assert bool(shown) == bool(shown.all())
+
+
+@given(JSON)
+@settings(max_examples=200, deadline=None)
+def test_any_json_is_licensed_by_itself(value: Any) -> None:
+    """No JSON value breaks the reading."""
+    facts = facts_in_json(value)
+    assert not unsupported(facts, facts)
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["ms", "seconds", "min", "hours", "days", "weeks"]))
+@settings(deadline=None)
+def test_conversion_is_exact_both_ways(amount: int, unit: str) -> None:
+    """An amount converted to another unit is the same value."""
+    seconds = {"ms": 0.001, "seconds": 1, "min": 60, "hours": 3600, "days": 86_400, "weeks": 604_800}[unit]
+    one, milliseconds = f"{amount:,} {unit}", amount * round(seconds * 1000)
+    said, same, more = (facts_in_text(text) for text in (one, f"{milliseconds}ms", f"{milliseconds + 1} ms"))
+    assert not unsupported(said, same)
+    assert not unsupported(same, said)
+    assert unsupported(said, more).all() == [one]
+
+
+HOSTILE = [
+    *["1", "9", "1,", "1,111", "1'111", "1 ", "1-", "1/", "1.", "1:11", "1e9", "1e399 ", "1h", "x.1", "a_1-"],
+    *["-", "- ", "> ", " ", "\n", ".", "_", "$ ", "\ud800", "March ", "6 of ", "two ", "two hundred and "],
+    *["mid-", "inc-", "P1 ", "US ", "U.S.", "https://", "24 hours ", "p. m", "1 hour ", "1 to ", "between 1 and "],
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_texts_take_linear_time(piece: str) -> None:
+    """Fifty thousand characters of anything are read in well under a second (a busy machine has five)."""
+    text = piece * (50_000 // len(piece))
+    begin = time.perf_counter()
+    facts = facts_in_text(text)
+    assert not unsupported(facts, facts)
+    assert time.perf_counter() - begin < 5
+
+
+def test_the_order_does_not_depend_on_hashes() -> None:
+    """Every process shows the same evidence in the same order."""
+    script = """from guardgraph.guards.facts import *
+print(unsupported(facts_in_text("9%, 8 h, 5m, P1, P2, INC-1, INC-2, US, EU, 03/04/2026"), Facts()).all())"""
+    command = [sys.executable, "-c", script]
+    outputs = {
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1

@@ -1,0 +1,79 @@
+"""The editor that makes required changes without a model."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.changes import enforceable, unapplied
+from guardgraph.guards.wording import has_phrase, words
+from guardgraph.nodes.offline.self_critique import repair
+
+TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"
+
+
+@pytest.mark.parametrize(
+    ("changes", "old", "new"),
+    [
+        (['REMOVE "with an estimate of 45 minutes"'], ", with an estimate of 45 minutes", ""),
+        (["REMOVE 'later'"], " (later)", ""),
+        (['REMOVE "Status page"'], "- Status page\n", ""),
+        (['REMOVE "next: wait"'], "\n- Next: wait", ""),
+        (['REMOVE "We are"'], "We are ", ""),
+        (['REMOVE "retry later status page next wait"', 'REMOVE "please"'], TEXT[53:], ""),
+        (['ADD "we wait"', 'ADD "Thanks!"'], "wait", "wait. we wait. Thanks!"),
+        (['ADD "status page"'], "", ""),
+        (['ADD "wait here"', 'REMOVE "wait wait"'], "wait", "wait. Note: wait here."),
+        (['ADD "a b c"', 'REMOVE "b"'], "", ""),
+        (['ADD "a bcd e"', 'REMOVE "bcd"'], "", ""),
+        (["soften the tone"], "", ""),
+    ],
+)
+def test_the_editor_makes_the_changes_and_nothing_else(changes: list[str], old: str, new: str) -> None:
+    """Phrases go with the punctuation they leave behind, missing ones are appended in their own spelling."""
+    expected = TEXT.replace(old, new, 1) if changes != ['ADD "a b c"', 'REMOVE "b"'] else f"{TEXT}. a b c."
+    assert repair(TEXT, changes) == expected
+    assert repair(expected, changes) == expected
+
+
+def test_a_phrase_that_closes_when_another_goes_goes_too() -> None:
+    """No nesting hides a phrase."""
+    assert repair("one two two three three end", ['REMOVE "two three"']) == "one end"
+    assert repair("One. Two.", ['REMOVE "one two"']) == ""
+    assert repair("3.x.4", ['REMOVE "x  "', 'REMOVE "3.x"']) == "4"
+
+
+PHRASES = st.lists(st.sampled_from(["ab", "cd", "3.4", "4", "don't", "支付", "fin"]), min_size=2, max_size=3)
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["ADD", "REMOVE"]), PHRASES).map(lambda change: f'{change[0]} "{" ".join(change[1])}"'),
+    max_size=4,
+)
+MARKS = [".", ", ", " ", "\n", "(", ")", "'", '"', "_", "- ", "\u0301"]
+PIECES = st.lists(st.sampled_from(["ab", "cd", "3.4", "4", "don't", "支付", "fin", *MARKS])).map("".join)
+
+
+@given(PIECES | st.text(), CHANGES)
+def test_the_editors_text_obeys_and_stays(text: str, changes: list[str]) -> None:
+    """What does not contradict itself is obeyed; a second pass changes nothing; words are only removed or added."""
+    edited = repair(text, changes)
+    assert repair(edited, changes) == edited
+    required = enforceable(changes)
+    removed = [change for change in required if change.kind == "remove"]
+    consistent = [
+        change
+        for change in required
+        if change in removed or not any(has_phrase(change.phrase, other.phrase) for other in removed)
+    ]
+    assert unapplied(consistent, edited) == []
+    if not required:
+        assert edited == text
+
+
+@given(PIECES, PHRASES)
+def test_removal_leaves_the_other_words_as_they_are(text: str, phrase: list[str]) -> None:
+    """No word is joined to another or split where a phrase went."""
+    before = [word.key for word in words(text)]
+    after = [word.key for word in words(repair(text, [f'REMOVE "{" ".join(phrase)}"']))]
+    left = iter(before)
+    assert all(word in left for word in after)

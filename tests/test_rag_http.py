@@ -1,0 +1,249 @@
+"""The RAG agent over real HTTP: whatever a server does ends in its stop reason, within the run's time."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from langchain_openai import ChatOpenAI
+from openai_server import (
+    OpenAIServer,
+    answer,
+    broken_json,
+    choice,
+    completion,
+    drip,
+    drop,
+    filtered,
+    hang_up,
+    html,
+    missing_choices,
+    no_choices,
+    null_message,
+    payload,
+    refusal,
+    refusing_environ,
+    status,
+    truncated,
+    wrong_type,
+)
+from rag_agents import ANSWER, INTENT, QUESTION, SLA
+from runs import check_result, content, run
+
+from guardgraph import ConfigurationError, RagBudget, create_rag_agent
+from guardgraph.nodes.models import load_prompt
+from guardgraph.state.rag import RAG_REASONS
+
+USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+PHASES = pytest.mark.parametrize("phase", ["plan", "generate"])
+QUICK = RagBudget(max_seconds=0.3)
+
+
+@pytest.fixture
+def environ(monkeypatch):
+    """Return a function that sets the process's environment, free of variables from outside."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_TIMEOUT_SECONDS", "OPENAI_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def set_variables(variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+
+    return set_variables
+
+
+def asking_in(phase, model="openai:test-model", **kwargs):
+    """Make an agent that asks its model in one phase only."""
+    own = {"answerer": lambda view: ANSWER} if phase == "plan" else {"planner": lambda view: INTENT}
+    return create_rag_agent(model, **own, **kwargs)
+
+
+def stop(graph, mode):
+    """Run a graph and return its checked result and how many seconds it took."""
+    started = time.perf_counter()
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
+    return result, time.perf_counter() - started
+
+
+@MODES
+def test_an_answer(environ, mode):
+    """Two requests, an answer, and both proposals with their model, prompt and tokens in history."""
+    with OpenAIServer(answer({**INTENT, "sources": None}), answer(ANSWER)) as server:
+        environ(server.environ(OPENAI_MODEL="test-model"))
+        result = check_result(RAG_REASONS, run(create_rag_agent("openai"), QUESTION, mode))
+    assert (result["outcome"], result["answer"], result["citations"]) == ("grounded_answer", ANSWER["answer"], [SLA])
+    assert [request["path"] for request in server.requests] == ["/v1/chat/completions"] * 2
+    for entry, request, name in zip(result["history"], server.requests, ("rag_plan", "rag_answer"), strict=True):
+        prompt = load_prompt(name)
+        assert (entry["proposer"], entry["usage"]) == ("test-model", USAGE)
+        assert entry["prompt"] == f"{name}@{prompt.hash}"
+        assert request["body"]["messages"][0]["content"] == prompt.text
+        assert request["body"]["response_format"]["json_schema"]["schema"]["required"] == prompt.schema["required"]
+
+
+@MODES
+def test_clarify_after_one_request(environ, mode):
+    """A question about something else costs one request."""
+    with OpenAIServer(answer({**INTENT, "query": "football", "sources": None})) as server:
+        environ(server.environ())
+        result = check_result(RAG_REASONS, run(create_rag_agent("openai:test-model"), {"question": "Who won?"}, mode))
+    assert (result["outcome"], len(server.requests)) == ("clarify", 1)
+
+
+FAILURES = {
+    "400": (status(400), "llm_bad_response", {"status": 400}),
+    "400 content filter": (status(400, error_code="content_filter"), "llm_content_filter", {"status": 400}),
+    "401": (status(401, "Incorrect API key: sk-loopback-0123456789"), "llm_auth", {"status": 401}),
+    "403": (status(403), "llm_auth", {"status": 403}),
+    "404": (status(404), "llm_bad_response", {"status": 404}),
+    "418 as text": (payload(418, b"teapot", "text/plain"), "llm_bad_response", {"status": 418}),
+    "429": (status(429), "llm_rate_limited", {"status": 429}),
+    "500": (status(500), "llm_unavailable", {"status": 500}),
+    "503 as HTML": (payload(503, b"<html>", "text/html"), "llm_unavailable", {"status": 503}),
+    "truncated": (truncated(), "llm_truncated", {"usage": USAGE}),
+    "filtered": (filtered(), "llm_content_filter", {"usage": USAGE}),
+    "refusal": (refusal("I cannot."), "llm_refused", {"message": "I cannot.", "usage": USAGE}),
+    "no choices": (no_choices(), "llm_bad_response", {}),
+    "choices missing": (missing_choices(), "llm_bad_response", {}),
+    "choices of text": (payload(200, completion("x")), "llm_bad_response", {}),
+    "null message": (null_message(), "llm_bad_response", {}),
+    "no role": (payload(200, completion({"message": {"content": "x"}})), "llm_bad_response", {}),
+    "an error with 200": (payload(200, {"error": {"message": "overloaded"}}), "llm_bad_response", {}),
+    "null": (payload(200, None), "llm_bad_response", {}),
+    "a list": (payload(200, []), "llm_bad_response", {}),
+    "nothing": (payload(200, b""), "llm_bad_response", {}),
+    "broken JSON": (broken_json(), "llm_bad_response", {}),
+    "HTML with 200": (html(), "llm_bad_response", {}),
+    "redirect": (payload(302, b""), "llm_bad_response", {"status": 302}),
+    "hang up": (hang_up(), "llm_timeout", {"cause": "connection"}),
+    "drop": (drop(), "llm_timeout", {"cause": "connection"}),
+}
+
+
+@PHASES
+@MODES
+@pytest.mark.parametrize("case", FAILURES)
+def test_a_server_that_fails(environ, case, mode, phase):
+    """Every failure of a server is one request and that stop reason in that phase; no key is ever shown."""
+    behaviour, reason, details = FAILURES[case]
+    with OpenAIServer(behaviour) as server:
+        environ(server.environ())
+        result, seconds = stop(asking_in(phase), mode)
+    assert (result["stop_reason"], result["phase"]) == (reason, phase)
+    assert content(result).keys() == {"details"}
+    assert result["details"] == {**result["details"], **details}
+    assert "0123456789" not in json.dumps(result)
+    assert len(server.requests) == 1
+    assert seconds < 10
+
+
+TEXTS = {
+    "no JSON": ("Sure! Here it is.", "invalid_intent:kind", "llm_invalid_json"),
+    "blank": (" ", "invalid_intent:kind", "llm_invalid_json"),
+    "no content": (None, "invalid_intent:kind", "llm_invalid_json"),
+    "no object": ("[1]", "invalid_intent:not_object", "llm_invalid_json"),
+    "an empty object": ("{}", "invalid_intent:kind", "llm_invalid_schema"),
+    "huge": (
+        '{"kind": "retrieve", "query": "q", "top_k": ' + "9" * 5000 + "}",
+        "invalid_intent:top_k",
+        "llm_invalid_schema",
+    ),
+    "deep": ("[" * 5000, "invalid_intent:kind", "llm_invalid_json"),
+}
+
+
+@PHASES
+@pytest.mark.parametrize("case", TEXTS)
+def test_a_text_that_is_no_proposal(environ, case, phase):
+    """A text that is no proposal is judged by the guard behind the phase."""
+    text, *reasons = TEXTS[case]
+    with OpenAIServer(answer(text)) as server:
+        environ(server.environ())
+        result, _ = stop(asking_in(phase), "invoke")
+    assert (result["stop_reason"], result["phase"]) == (reasons[phase == "generate"], phase)
+
+
+def test_a_good_answer_under_a_wrong_content_type(environ):
+    """A completion that calls itself plain text is read all the same."""
+    with OpenAIServer(
+        wrong_type({**INTENT, "sources": None}), payload(200, completion(choice(json.dumps(ANSWER))))
+    ) as server:
+        environ(server.environ())
+        result, _ = stop(create_rag_agent("openai:test-model"), "invoke")
+    assert result["outcome"] == "grounded_answer"
+
+
+LATE = {"a late answer": answer("{}", delay=30), "a dripping body": drip()}
+
+
+@PHASES
+@MODES
+@pytest.mark.parametrize("case", LATE)
+def test_the_runs_time_caps_a_call(environ, case, mode, phase):
+    """However long the client would wait, the run's time holds, even against a server that drips."""
+    with OpenAIServer(LATE[case]) as server:
+        environ(server.environ(OPENAI_TIMEOUT_SECONDS="60"))
+        result, seconds = stop(asking_in(phase, budget=QUICK), mode)
+    assert (result["stop_reason"], result["phase"]) == ("llm_timeout", phase)
+    assert result["details"]["limit"] == "max_seconds"
+    assert seconds < 3
+
+
+@MODES
+@pytest.mark.parametrize("case", LATE)
+def test_a_client_without_a_timeout(case, mode):
+    """A ChatOpenAI without timeout and with its own retries is held by the run's time, too."""
+    with OpenAIServer(LATE[case]) as server:
+        model = ChatOpenAI(model="test-model", api_key="sk-loopback-0123456789", base_url=server.url)
+        assert model.request_timeout is None
+        result, seconds = stop(asking_in("plan", model, budget=QUICK), mode)
+    assert (result["stop_reason"], result["details"]["limit"]) == ("llm_timeout", "max_seconds")
+    assert seconds < 3
+
+
+@MODES
+def test_a_client_that_retries(mode):
+    """A client that goes on retrying is left when the run's time is over."""
+    with OpenAIServer(status(429)) as server:
+        model = ChatOpenAI(model="test-model", api_key="sk-x", base_url=server.url, max_retries=50)
+        result, seconds = stop(asking_in("plan", model, budget=QUICK), mode)
+    assert (result["stop_reason"], result["details"]["limit"]) == ("llm_timeout", "max_seconds")
+    assert seconds < 3
+
+
+@MODES
+def test_the_clients_own_timeout(environ, mode):
+    """A client's timeout that is shorter than the run's time is llm_timeout, and not the run's limit."""
+    with OpenAIServer(answer("{}", delay=30)) as server:
+        environ(server.environ(OPENAI_TIMEOUT_SECONDS="0.2"))
+        result, seconds = stop(asking_in("plan"), mode)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "timeout")
+    assert result["details"].get("limit") != "max_seconds"
+    assert seconds < 10
+
+
+@MODES
+def test_nobody_listens(environ, mode):
+    """A refused connection is llm_timeout, and details say that it was the connection."""
+    environ(refusing_environ())
+    result, _ = stop(asking_in("plan"), mode)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "connection")
+
+
+def test_no_key(environ):
+    """A missing key is a configuration error before any run."""
+    environ({"OPENAI_API_KEY": " "})
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        create_rag_agent("openai")
+
+
+@MODES
+def test_the_graph_survives_a_bad_server(environ, mode):
+    """After a failed run the same graph answers the next question."""
+    with OpenAIServer(html(), answer({**INTENT, "sources": None}), answer(ANSWER)) as server:
+        environ(server.environ())
+        graph = create_rag_agent("openai:test-model")
+        assert stop(graph, mode)[0]["stop_reason"] == "llm_bad_response"
+        assert stop(graph, mode)[0]["outcome"] == "grounded_answer"

@@ -1,0 +1,240 @@
+"""What a proposer of the RAG agent can return: a model's text, a value, a message, or anything at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from guard_cases import json_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent
+from runs import check_result, content, run
+
+from guardgraph import create_rag_agent
+from guardgraph.nodes.models import load_prompt
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel
+
+USAGE = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+
+
+class Intent(BaseModel):
+    kind: str = "retrieve"
+    query: str = INTENT["query"]
+
+
+def structured(reply, prompt, **kwargs):
+    """Make a proposer as a LangChain user would: a prompt, and a model held to a schema."""
+    model = ScriptedChatModel(reply).with_structured_output(load_prompt(prompt).schema, **kwargs)
+    return RunnableLambda(lambda view: [HumanMessage(json.dumps(view))]) | model
+
+
+def ways_to_say(text, prompt):
+    """Return proposers through which the same text of a model comes."""
+    return {
+        "a model": ScriptedChatModel(text),
+        "a message": RunnableLambda(lambda view: AIMessage(text)),
+        "a function": lambda view: AIMessage(text),
+        "blocks": lambda view: AIMessage([{"type": "text", "text": text}]),
+        "include_raw": structured(text, prompt, include_raw=True),
+    }
+
+
+WAYS = list(ways_to_say("", "rag_plan"))
+
+
+def planned_by(proposer):
+    """Run an agent with one proposer as planner."""
+    if isinstance(proposer, ScriptedChatModel):
+        return check_result(RAG_REASONS, create_rag_agent(proposer).invoke(QUESTION))
+    return check_result(RAG_REASONS, agent(planner=proposer).invoke(QUESTION))
+
+
+def answered_by(proposer):
+    """Run an agent with one proposer as answerer."""
+    if isinstance(proposer, ScriptedChatModel):
+        graph = create_rag_agent(proposer, planner=lambda view: INTENT)
+        return check_result(RAG_REASONS, graph.invoke(QUESTION))
+    return check_result(RAG_REASONS, agent(answerer=proposer).invoke(QUESTION))
+
+
+FENCED = f"```json\n{json.dumps(INTENT)}\n```"
+PLAN_TEXTS = [
+    ("I would search for the SLA.", "invalid_intent:kind", "I would search for the SLA."),
+    ("", "invalid_intent:kind", ""),
+    ('{"kind": "retrieve", "query":', "invalid_intent:kind", '{"kind": "retrieve", "query":'),
+    (FENCED, "invalid_intent:kind", FENCED),
+    ("null", "invalid_intent:not_object", None),
+    ('"retrieve"', "invalid_intent:not_object", "retrieve"),
+    (json.dumps([INTENT]), "invalid_intent:not_object", [INTENT]),
+    ('{"kind": "answer"}', "invalid_intent:kind", {"kind": "answer"}),
+    ('{"kind": "retrieve"}', "invalid_intent:query", {"kind": "retrieve"}),
+    (json.dumps({**INTENT, "top_k": float("inf")}), "invalid_intent:top_k", {**INTENT, "top_k": "inf"}),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("text", "reason", "raw"), PLAN_TEXTS)
+def test_a_planners_text(text, reason, raw, way):
+    """Text that is no JSON is invalid_intent:kind with the text as raw_intent; JSON is judged by the policy guard."""
+    result = planned_by(ways_to_say(text, "rag_plan")[way])
+    assert (result["stop_reason"], result["phase"]) == (reason, "plan")
+    assert content(result) == {"raw_intent": raw}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("I would search for the SLA.", "invalid_intent:not_object"),
+        (json.dumps(INTENT), "invalid_intent:not_object"),
+        (None, "invalid_intent:not_object"),
+        ([], "invalid_intent:not_object"),
+        ({}, "invalid_intent:kind"),
+        ({**INTENT, "sources": "support_policy"}, "invalid_intent:sources"),
+    ],
+)
+def test_a_planners_value(value, reason):
+    """A value that a Runnable returns is no model text: the policy guard judges it as it is."""
+    result = planned_by(RunnableLambda(lambda view: value))
+    assert (result["stop_reason"], content(result)) == (reason, {"raw_intent": value})
+
+
+ANSWER_TEXTS = [
+    ("15 minutes.", "llm_invalid_json"),
+    ("", "llm_invalid_json"),
+    ("null", "llm_invalid_json"),
+    (json.dumps([ANSWER]), "llm_invalid_json"),
+    ("{}", "llm_invalid_schema"),
+    ('{"answer": "15 minutes"}', "llm_invalid_schema"),
+    ('{"answer": null, "citations": []}', "llm_invalid_schema"),
+    ('{"answer": " ", "citations": null}', "llm_invalid_schema"),
+    (f'{{"answer": "15 minutes", "citations": "{SLA}"}}', "llm_invalid_schema"),
+    (f'{{"answer": "15 minutes", "citations": ["{SLA}", 5]}}', "llm_invalid_schema"),
+    ('{"answer": " \\n", "citations": []}', "llm_empty"),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("text", "reason"), ANSWER_TEXTS)
+def test_an_answerers_text(text, reason, way):
+    """Text that is no JSON object, lacks a field or is blank has a reason each, and details."""
+    result = answered_by(ways_to_say(text, "rag_answer")[way])
+    assert (result["stop_reason"], result["phase"]) == (reason, "generate")
+    assert content(result).keys() == {"details"}
+
+
+@pytest.mark.parametrize("value", [None, "15 minutes", [], {}, {"answer": "x"}, {"answer": 5, "citations": []}])
+def test_an_answerers_value(value):
+    """A value of the wrong form is llm_invalid_schema, as the contract says of answers."""
+    assert answered_by(RunnableLambda(lambda view: value))["stop_reason"] == "llm_invalid_schema"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_good_texts(way):
+    """A good text gives the same result whichever way it comes."""
+    expected = content(agent().invoke(QUESTION))
+    assert content(answered_by(ways_to_say(json.dumps(ANSWER), "rag_answer")[way])) == expected
+    if way != "a model":  # which would have to answer, too
+        assert content(planned_by(ways_to_say(json.dumps(INTENT), "rag_plan")[way])) == expected
+
+
+GOOD = [lambda view: Intent(), structured(json.dumps(INTENT), "rag_plan"), lambda view: INTENT]
+
+
+@pytest.mark.parametrize("planner", GOOD, ids=["a Pydantic object", "a parsed reply", "a dictionary"])
+def test_good_values(planner):
+    """A Pydantic object, a parsed reply and a dictionary are values alike."""
+    assert planned_by(planner)["outcome"] == "grounded_answer"
+
+
+async def plans(view):
+    """Propose like an asynchronous function of a user."""
+    return INTENT
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_an_asynchronous_planner(mode):
+    """An async function proposes in invoke and in ainvoke; history has its name."""
+    result = run(agent(planner=plans), QUESTION, mode)
+    assert result["outcome"] == "grounded_answer"
+    assert result["history"][0]["proposer"] == "plans"
+
+
+def test_the_usage_of_a_runnable():
+    """Tokens that a user's Runnable spent are kept in history."""
+    result = agent(planner=structured(Reply(INTENT, usage=USAGE), "rag_plan", include_raw=True)).invoke(QUESTION)
+    assert result["history"][0]["usage"] == USAGE
+
+
+class Anything:
+    """An agent whose question, proposers and retriever are whatever it is told, on one thread with a checkpointer."""
+
+    def __init__(self):
+        self.said = {}
+        self.graph = create_rag_agent(
+            planner=lambda view: self.said["plan"],
+            answerer=lambda view: self.said["answer"],
+            retriever=lambda request: self.said["candidates"],
+            policy=POLICY,
+            checkpointer=InMemorySaver(),
+        )
+
+    def family(self, question="What is P1?", **said):
+        """Run it, check the result and return the first word of the stop reason."""
+        self.said = {"plan": INTENT, "answer": GOOD_ANSWER, "candidates": [CANDIDATE], **said}
+        result = self.graph.invoke({"question": question}, {"configurable": {"thread_id": "1"}})
+        return check_result(RAG_REASONS, result)["stop_reason"].partition(":")[0]
+
+
+GOOD_ANSWER = {"answer": "15 minutes", "citations": ["a"]}
+ANYTHING = Anything()
+KEYS = [*INTENT, "sources", *ANSWER, *CANDIDATE]
+ANY_JSON = json_values(KEYS, ["retrieve", "P1", "support_policy", "a"])
+FEW = settings(max_examples=30, deadline=None)
+
+
+def like(value, **fields):
+    """Make objects like `value`, in which some fields are anything."""
+    return st.fixed_dictionaries({key: st.just(item) for key, item in value.items()} | fields)
+
+
+@FEW
+@given(ANY_JSON)
+def test_any_question(value):
+    """Any JSON value as question ends with a reason of the catalogue."""
+    assert ANYTHING.family(question=value) in ("invalid_request", "success")
+
+
+@FEW
+@given(ANY_JSON | like(INTENT, sources=ANY_JSON))
+def test_any_intent(value):
+    """Any JSON value as intent ends with a reason of the catalogue."""
+    assert ANYTHING.family(plan=value) in ("invalid_intent", "success")
+
+
+@FEW
+@given(st.text() | ANY_JSON.map(json.dumps))
+def test_any_text(text):
+    """Any text of a model, as intent or as answer, ends with a reason of the catalogue."""
+    assert ANYTHING.family(plan=AIMessage(text)) in ("invalid_intent", "success")
+    answered = ANYTHING.family(answer=AIMessage(text))
+    assert answered in ("llm_invalid_json", "llm_invalid_schema", "llm_empty", "invalid_answer", "success")
+
+
+@FEW
+@given(ANY_JSON | st.lists(like(CANDIDATE, score=ANY_JSON)))
+def test_any_retriever_output(value):
+    """Any JSON value of a retriever ends with a reason of the catalogue."""
+    assert ANYTHING.family(candidates=value) in ("tool_invalid_output", "success", "invalid_answer")
+
+
+@FEW
+@given(ANY_JSON | like({}, answer=st.text(), citations=st.lists(st.just("a") | st.text(max_size=2))))
+def test_any_answer(value):
+    """Any JSON value as answer ends with a reason of the catalogue."""
+    assert ANYTHING.family(answer=value) in ("llm_invalid_schema", "llm_empty", "invalid_answer", "success")

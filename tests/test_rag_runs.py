@@ -1,0 +1,352 @@
+"""Whole runs of the RAG agent: what an ok run returns, what its proposers and its retriever see."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from guard_cases import DATA
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES, agent, agent_with
+from runs import MODES, check_result, masked, run
+
+from guardgraph import ConfigurationError, InputError, LexicalRetriever, RagBudget, RagPolicy, create_rag_agent
+from guardgraph.graphs.rag import CLARIFICATION
+from guardgraph.nodes.models import load_prompt
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
+
+OFF_TOPIC = {"question": "Who won the football world cup in 1998?"}
+USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
+SLA_DETAILS = {
+    "doc_id": SLA,
+    "title": "Support Policy",
+    "section": "Enterprise SLA",
+    "updated_at": "2026-01-15",
+    "source": "support_policy",
+}
+ASKED = ["request_guard", "plan", "policy_guard", "execution_guard", "retrieve", "context_guard"]
+
+
+def prompted(name):
+    """Return how history names a prompt."""
+    return f"{name}@{load_prompt(name).hash}"
+
+
+# What an ok run returns
+
+
+def test_the_demo_question_offline():
+    """Offline, the demo question is answered from doc_sla_enterprise_v3 alone, with its numbers."""
+    result = check_result(RAG_REASONS, create_rag_agent().invoke(QUESTION))
+    assert result["outcome"] == "grounded_answer"
+    assert result["citations"] == [SLA]
+    assert [{**item, "score": ...} for item in result["citation_details"]] == [{**SLA_DETAILS, "score": ...}]
+    assert all(said in result["answer"] for said in ("99.95%", "15 minutes", "24/7"))
+    assert not any(said in result["answer"] for said in ("99.5%", "1 hour"))
+    assert {entry.get("proposer") for entry in result["history"]} == {"offline"}
+
+
+def test_a_grounded_answer():
+    """An answered run has these keys, this trace and this history, and nothing else."""
+    model = ScriptedChatModel(
+        Reply({**INTENT, "sources": ["support_policy", "billing_policy"]}, usage=USAGE),
+        Reply({**ANSWER, "citations": [f" {SLA} ", "", SLA]}, usage=USAGE),
+        model_name="m-1",
+    )
+    result = check_result(RAG_REASONS, create_rag_agent(model).invoke(QUESTION))
+    [details] = result["citation_details"]
+    candidates = result["history"][0]["retrieval"]["candidates"]
+    about = {"proposer": "m-1", "usage": USAGE, "elapsed_ms": "*"}
+    assert masked(result) == {
+        "run_id": "*",
+        "status": "ok",
+        "stop_reason": "success",
+        "outcome": "grounded_answer",
+        **ANSWER,
+        "citation_details": [{**SLA_DETAILS, "score": details["score"]}],
+        "trace": [
+            {
+                "step": 1,
+                "phase": "retrieve",
+                "query": INTENT["query"],
+                "requested_sources": ["billing_policy", "support_policy"],
+                "candidates": len(candidates),
+                "context_chunks": 2,
+                "rejected_low_score": len(candidates) - 2,
+                "ok": True,
+                "elapsed_ms": "*",
+            },
+            {"step": 2, "phase": "generate", "citation_count": 1, "ok": True, "elapsed_ms": "*"},
+        ],
+        "history": [
+            {
+                "step": 1,
+                "intent": {**INTENT, "sources": ["support_policy", "billing_policy"]},
+                "retrieval": {"candidates": candidates, "context_chunks": [SLA, "doc_sla_standard_v2"]},
+                "prompt": prompted("rag_plan"),
+                **about,
+            },
+            {
+                "step": 2,
+                "action": "compose_grounded_answer",
+                "answer": ANSWER["answer"],
+                "citations": [SLA],
+                "prompt": prompted("rag_answer"),
+                **about,
+            },
+        ],
+        "path": [*ASKED, "generate", "answer_guard", "answered"],
+    }
+    assert candidates[0] == {"doc_id": SLA, "source": "support_policy", "score": details["score"]}
+    assert all(item.keys() == {"doc_id", "source", "score"} for item in candidates)
+
+
+def test_clarify():
+    """With nothing left the run ends in clarify: no second call, empty citations, the configured text."""
+    model = ScriptedChatModel(Reply({**INTENT, "query": "football"}, usage=USAGE))
+    clarification = "Please name a plan. " * 20
+    result = check_result(RAG_REASONS, create_rag_agent(model, clarification=clarification).invoke(OFF_TOPIC))
+    assert len(model.calls) == 1
+    assert masked(result) == {
+        "run_id": "*",
+        "status": "ok",
+        "stop_reason": "success",
+        "outcome": "clarify",
+        "answer": clarification,
+        "citations": [],
+        "citation_details": [],
+        "trace": [
+            {
+                "step": 1,
+                "phase": "retrieve",
+                "query": "football",
+                "requested_sources": SOURCES,
+                "candidates": 0,
+                "context_chunks": 0,
+                "rejected_low_score": 0,
+                "ok": True,
+                "elapsed_ms": "*",
+            },
+            {"step": 2, "phase": "fallback", "reason": "no_grounded_context", "ok": True, "elapsed_ms": "*"},
+        ],
+        "history": [
+            {
+                "step": 1,
+                "intent": {**INTENT, "query": "football"},
+                "retrieval": {"candidates": [], "context_chunks": []},
+                "proposer": "scripted",
+                "prompt": prompted("rag_plan"),
+                "usage": USAGE,
+                "elapsed_ms": "*",
+            },
+            {"step": 2, "action": "fallback", "answer": clarification, "elapsed_ms": "*"},
+        ],
+        "path": [*ASKED, "clarified"],
+    }
+
+
+def test_clarify_offline():
+    """A question about something else ends in clarify, in words that say what is missing."""
+    result = check_result(RAG_REASONS, create_rag_agent().invoke(OFF_TOPIC))
+    assert (result["outcome"], result["answer"]) == ("clarify", CLARIFICATION)
+
+
+@pytest.mark.parametrize("question", ["who? what? when?", "?!", "\u0661\u0662", "ß" * 1000, "enterprise SLA " * 500])
+def test_offline_questions_of_every_kind(question):
+    """The offline planner makes a valid query of a question without content words, or of a very long one."""
+    result = check_result(RAG_REASONS, create_rag_agent().invoke({"question": question}))
+    assert result["outcome"] == ("grounded_answer" if "SLA" in question else "clarify")
+
+
+def test_a_long_question_offline():
+    """The offline planner asks for as many content words as fit into max_query_chars."""
+    words = [f"word{number}" for number in range(100)]
+    result = create_rag_agent().invoke({"question": " ".join(words)})
+    query = result["trace"][0]["query"]
+    assert 230 < len(query) <= 240
+    assert query.split() == words[: len(query.split())]
+
+
+def test_candidates_too_weak_are_no_context():
+    """Candidates below min_chunk_score are counted, shown in history, and end in clarify."""
+    result = agent_with({**CANDIDATE, "score": 0.19}, {**CANDIDATE, "doc_id": "b", "score": 0}).invoke(QUESTION)
+    assert result["outcome"] == "clarify"
+    assert (result["trace"][0]["candidates"], result["trace"][0]["rejected_low_score"]) == (1, 1)
+    assert [item["doc_id"] for item in result["history"][0]["retrieval"]["candidates"]] == ["a"]
+
+
+@pytest.mark.parametrize(("length", "kept"), [(280, "a" * 280), (281, "a" * 277 + "..."), (9999, "a" * 277 + "...")])
+def test_long_answers_in_history(length, kept):
+    """History keeps 280 characters of an answer; the result keeps it all."""
+    result = agent(answer={**ANSWER, "answer": "a" * length}).invoke(QUESTION)
+    assert result["answer"] == "a" * length
+    assert result["history"][1]["answer"] == kept
+
+
+@pytest.mark.parametrize("question", [QUESTION, OFF_TOPIC, {"question": " "}, {"question": 5, "outcome": "x"}])
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_every_way_to_run_gives_the_same(question, mode):
+    """Invoke, ainvoke, stream, astream and batch give the same result."""
+    graph = create_rag_agent()
+    assert masked(check_result(RAG_REASONS, run(graph, question, mode))) == masked(graph.invoke(question))
+
+
+def test_a_batch_in_parallel():
+    """Concurrent runs of one graph do not see each other."""
+    graph = create_rag_agent()
+    questions = [QUESTION, OFF_TOPIC, {"question": "How quickly is a P2 incident answered?"}, {}] * 5
+    results = graph.batch(questions, config={"max_concurrency": 8})
+    assert [masked(item) for item in results] == [masked(graph.invoke(item)) for item in questions]
+    assert len({item["run_id"] for item in results}) == len(questions)
+
+
+@pytest.mark.parametrize("given", [{}, {"question": None}, {"query": "x"}, {"question": ["x"]}, {"question": "\n"}])
+def test_a_malformed_request(given):
+    """A malformed dictionary stops before anything is run; what else it holds changes nothing."""
+    graph = agent(planner=scripted_tool())
+    result = check_result(RAG_REASONS, graph.invoke({**given, "task": {"question": "x"}, "stop_reason": "success"}))
+    assert (result["stop_reason"], result["phase"]) == ("invalid_request:question", "plan")
+    assert result["path"] == ["request_guard", "stop_invalid_request"]
+    assert result["trace"] == result["history"] == []
+    assert result["details"].keys() == {"field", "given", "allowed"}
+
+
+@pytest.mark.parametrize("given", [None, "What is P1?", [], 5, [("question", "x")]])
+def test_no_dictionary(given):
+    """Input that is no dictionary is an InputError."""
+    with pytest.raises(InputError):
+        create_rag_agent().invoke(given)
+
+
+# What the proposers and the retriever see
+
+
+def test_what_is_seen():
+    """Planner, retriever and answerer see exactly what the contract names; only prompts go to a model beside it."""
+    model = ScriptedChatModel({"kind": "retrieve", "query": " P1 "}, ANSWER)
+    more = {"section": "S", "updated_at": "2026", "secret": "x"}
+    found = [{**CANDIDATE, "doc_id": SLA, "text": " 99.95% monthly, 15 minutes, 24/7.\n", **more}]
+    retriever = scripted_tool(found)
+    policy = POLICY.model_copy(update={"allowed_sources_policy": ("z", *reversed(SOURCES))})
+    create_rag_agent(model, retriever=retriever, policy=policy).invoke({"question": " P1? "})
+    assert retriever.calls == [{"query": "P1", "sources": SOURCES, "top_k": 4}]
+    views = [json.loads(call.messages[1].content) for call in model.calls]
+    chunk = {"doc_id": SLA, "title": "", "section": "S", "updated_at": "2026", "text": found[0]["text"].strip()}
+    assert views == [
+        {"question": "P1?", "available_sources": [*SOURCES, "z"]},
+        {"question": "P1?", "context_chunks": [chunk]},
+    ]
+    prompts = [call.messages[0].content for call in model.calls]
+    assert prompts == [load_prompt("rag_plan").text, load_prompt("rag_answer").text]
+
+
+def test_more_than_top_k():
+    """A retriever that returns more than asked for is cut; unsorted results keep their order as rank."""
+    found = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate([0.3, 0.9, 0.5, 1])]
+    result = agent_with(*found, plan={**INTENT, "top_k": 2}, answer={"answer": "Yes.", "citations": ["0"]}).invoke(
+        QUESTION
+    )
+    assert result["history"][0]["retrieval"]["context_chunks"] == ["0", "1"]
+    assert result["trace"][0]["candidates"] == 2
+
+
+def test_a_folder_as_knowledge_base():
+    """A folder brings its first-level folders as both lists, in chunks that fit the context."""
+    planner = scripted_tool({**INTENT, "query": "Enterprise workspaces monthly uptime", "sources": ["support"]})
+    graph = create_rag_agent(knowledge_base=DATA / "handbook", planner=planner)
+    result = check_result(RAG_REASONS, graph.invoke({"question": "What uptime are Enterprise workspaces promised?"}))
+    assert result["outcome"] == "grounded_answer"
+    assert "99.95%" in result["answer"]
+    assert result["citations"] == ["support/sla.md#enterprise.1"]
+    assert planner.calls[0]["available_sources"] == ["billing", "handbook", "security", "support"]
+
+
+def test_a_folder_is_chunked_for_the_context():
+    """Documents of a folder fit a smaller max_context_chars."""
+    graph = create_rag_agent(knowledge_base=DATA / "handbook", budget=RagBudget(max_context_chars=150))
+    result = check_result(RAG_REASONS, graph.invoke({"question": "What uptime are Enterprise workspaces promised?"}))
+    assert result["outcome"] == "grounded_answer"
+
+
+def test_a_lexical_retriever_of_your_own():
+    """A LexicalRetriever over documents of your own brings its sources, too."""
+    documents = [{**CANDIDATE, "id": "x", "source": "wiki", "title": "P1", "section": "", "updated_at": "2026-01-01"}]
+    result = create_rag_agent(retriever=LexicalRetriever(documents)).invoke({"question": "What is P1?"})
+    assert result["citations"] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"policy": {}}, "policy"),
+        ({"policy": RagBudget()}, "policy"),
+        ({"budget": {"max_top_k": 3}}, "budget"),
+        ({"clarification": " "}, "clarification"),
+        ({"clarification": None}, "clarification"),
+        ({"knowledge_base": "no such folder"}, "no such folder"),
+        ({"knowledge_base": DATA, "retriever": len}, "retriever, knowledge_base"),
+        ({"retriever": "index"}, "retriever"),
+        ({"retriever": len}, "allowed_sources_policy and allowed_sources_execution"),
+        ({"retriever": len, "policy": RagPolicy(allowed_sources_policy=["a"])}, "allowed_sources_execution"),
+        ({"planner": {}}, "planner"),
+        ({"answerer": 5}, "answerer"),
+        ({"model": 5}, "model"),
+        ({"model": "gpt"}, "model"),
+    ],
+)
+def test_a_wrong_argument(given, named):
+    """A wrong argument of the factory is an error that names it."""
+    with pytest.raises(ConfigurationError, match=named):
+        create_rag_agent(**given)
+
+
+# Numbers
+
+
+def numbers(answer, *cited, question="What is P1?", **kwargs):
+    """Return how a run ends whose answer cites some of two chunks."""
+    found = [
+        {**CANDIDATE, "title": "Policy of 2024", "section": "Section 7", "updated_at": "2026-01-15"},
+        {**CANDIDATE, "doc_id": "b", "text": "P2 within 3 hours."},
+    ]
+    graph = agent_with(*found, answer={"answer": answer, "citations": list(cited)}, **kwargs)
+    result = check_result(RAG_REASONS, graph.invoke({"question": question}))
+    return result.get("unsupported", result.get("outcome"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "expected"),
+    [
+        ("P1: 15 minutes.", "a", "grounded_answer"),
+        ("P1: a quarter of an hour, 15min.", "a", "grounded_answer"),
+        ("Since January 15, 2026, Section 7 of 2024 says: 15 minutes.", "a", "grounded_answer"),
+        ("P1: 15 hours.", "a", ["15 hours"]),
+        ("P2: 3 hours.", "a", ["3 hours"]),
+        ("P2: 3 hours.", "ab", "grounded_answer"),
+        ("P1: 20 minutes.", "ab", ["20 minutes"]),
+    ],
+)
+def test_numbers(answer, cited, expected):
+    """A number is licensed by a cited chunk's text, title, section or date, in its unit, not by an uncited chunk."""
+    assert numbers(answer, *cited) == expected
+
+
+def test_numbers_of_the_question():
+    """A number of the question may be repeated."""
+    assert numbers("Not within 20 minutes.", "a") == ["20 minutes"]
+    assert numbers("Not within 20 minutes.", "a", question="Is it 20 minutes?") == "grounded_answer"
+
+
+def test_numbers_switched_off():
+    """The check can be switched off; a run's context can only switch it on again."""
+    off = POLICY.model_copy(update={"check_numbers": False})
+    assert numbers("P1: 20 minutes.", "a", policy=off) == "grounded_answer"
+    graph = agent_with(CANDIDATE, answer={"answer": "20 minutes", "citations": ["a"]}, policy=off)
+    assert graph.invoke(QUESTION, context={"policy": {"check_numbers": True}})["unsupported"] == ["20 minutes"]
+    assert numbers("P1: 20 minutes.", "a") == ["20 minutes"]
+
+
+def test_a_check_switched_off_alone():
+    """A policy that only switches the check off keeps the knowledge base's sources."""
+    graph = agent(policy=RagPolicy(check_numbers=False), answer={**ANSWER, "answer": "Within 20 minutes."})
+    assert graph.invoke(QUESTION)["outcome"] == "grounded_answer"

@@ -1,0 +1,252 @@
+"""Every reason why a RAG run can stop, each produced by a whole run, in every phase that the catalogue names."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from langchain_core.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+)
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
+from runs import StopCase, check_result, check_stop, content, reasons_without_a_run, run
+
+from guardgraph import RagBudget, RagPolicy, create_rag_agent
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+
+USAGE = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+
+
+def ask(graph, given=QUESTION, **kwargs):
+    """Return a run still to be made."""
+    return lambda: run(graph, given, **kwargs)
+
+
+def planned(raw, phase="plan", *, reason=None):
+    """Return the case of a planner that proposes `raw`, which the policy guard refuses."""
+    return StopCase(phase, ask(agent(raw)), {"raw_intent": raw}, reason)
+
+
+def answered(answer, **evidence):
+    """Return the case of an answerer that proposes `answer`, which the answer guard refuses."""
+    return StopCase("generate", ask(agent(answer=answer)), evidence)
+
+
+def failing(item, phase, **details):
+    """Return the case of a model that fails in a phase."""
+    script = [item] if phase == "plan" else [INTENT, item]
+    return StopCase(phase, ask(create_rag_agent(ScriptedChatModel(*script))), {"details": details or ...})
+
+
+def slow(*seconds, max_seconds=20.0):
+    """Return a run in which plan and retrieval take these seconds."""
+    clock = ScriptedClock()
+    plan, found = (*seconds, 0, 0)[:2]
+
+    def retrieve(request):
+        clock.advance(found)
+        return [CANDIDATE]
+
+    model = ScriptedChatModel(Reply(INTENT, delay=plan), ANSWER, clock=clock)
+    budget = RagBudget(max_seconds=max_seconds)
+    return ask(create_rag_agent(model, retriever=retrieve, policy=POLICY, budget=budget, clock=clock))
+
+
+def written_by_hand():
+    """Interrupt a run and write into a raw channel what no proposer wrote."""
+    graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, config, interrupt_before=["answer_guard"])
+    graph.update_state(config, {"proposed_answer": "by hand"}, as_node="generate")
+    return graph.invoke(None, config)
+
+
+def switched_off():
+    """Switch a source off between retrieval and generation."""
+    graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, config, interrupt_before=["generate"])
+    return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+
+
+FAILURES = {
+    "llm_timeout": (ModelTimeoutError(), {"cause": "timeout"}),
+    "llm_rate_limited": (ModelRateLimitError(), {"type": "ModelRateLimitError"}),
+    "llm_auth": (ModelAuthenticationError(), {}),
+    "llm_unavailable": (ModelAPIError(), {}),
+    "llm_refused": (Reply("", refusal="I cannot.", usage=USAGE), {"message": "I cannot.", "usage": USAGE}),
+    "llm_truncated": (Reply('{"answer": "it wa', finish_reason="length"), {}),
+    "llm_content_filter": (Reply("", finish_reason="content_filter"), {}),
+    "llm_bad_response": (KeyError("choices"), {"type": "KeyError"}),
+}
+WRONG_BUDGET = RagBudget.model_construct(max_query_chars="240")
+WRONG_POLICY = RagPolicy.model_construct(allowed_sources_policy=None, allowed_sources_execution=())
+
+STOPS = {
+    "invalid_request:<field>": StopCase(
+        "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
+    ),
+    "max_seconds @ plan": StopCase("plan", slow(max_seconds=0.0), {"details": {"max_seconds": 0.0}}),
+    "max_seconds @ retrieve": StopCase("retrieve", slow(20), {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
+    "max_seconds @ generate": StopCase("generate", slow(12, 9), {"details": {"spent_seconds": 21.0}}),
+    "guard_error:<guard> @ plan": StopCase(
+        "plan", ask(agent(policy=WRONG_POLICY)), {"details": {"type": "TypeError"}}, "guard_error:plan"
+    ),
+    "guard_error:<guard> @ retrieve": StopCase(
+        "retrieve", ask(agent(budget=WRONG_BUDGET)), {"details": {"type": "TypeError"}}, "guard_error:execution_guard"
+    ),
+    "guard_error:<guard> @ generate": StopCase(
+        "generate", written_by_hand, {"details": ...}, "guard_error:answer_guard"
+    ),
+    **{
+        f"{reason} @ {phase}": failing(item, phase, **details)
+        for phase in ("plan", "generate")
+        for reason, (item, details) in FAILURES.items()
+    },
+    "llm_invalid_json": failing("The answer is 15 minutes.", "generate", text="The answer is 15 minutes."),
+    "llm_invalid_schema": failing({"answer": "15 minutes"}, "generate", fields=["citations"]),
+    "llm_empty": failing({"answer": " \n", "citations": [SLA]}, "generate", field="answer"),
+    "invalid_intent:not_object": planned([INTENT]),
+    "invalid_intent:kind": planned({**INTENT, "kind": "delete"}),
+    "invalid_intent:query": planned({**INTENT, "query": " "}),
+    "invalid_intent:top_k": planned({**INTENT, "top_k": 7}),
+    "invalid_intent:sources": planned({**INTENT, "sources": []}),
+    "invalid_intent:source_item": planned({**INTENT, "sources": ["support_policy", 5]}),
+    "invalid_intent:source_not_allowed:<name>": planned(
+        {**INTENT, "sources": ["operations_notes"]}, reason="invalid_intent:source_not_allowed:operations_notes"
+    ),
+    "invalid_intent:query_too_long": StopCase(
+        "retrieve", ask(agent({**INTENT, "query": "q" * 241})), {"intent": {**INTENT, "query": "q" * 241}}
+    ),
+    "source_denied:<name> @ retrieve": StopCase(
+        "retrieve",
+        ask(agent(NAMED), context={"policy": {"allowed_sources_execution": ["billing_policy"]}}),
+        {"intent": NAMED},
+        "source_denied:support_policy",
+    ),
+    "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "tool_invalid_output:retrieve": StopCase(
+        "retrieve", ask(agent_with({**CANDIDATE, "score": 2})), {"details": {"given": "2"}}
+    ),
+    "invalid_answer:citations_out_of_context": answered(
+        {**ANSWER, "citations": ["z", SLA, "a "]},
+        invalid_citations=["a", "z"],
+        context_doc_ids=[SLA, "doc_sla_standard_v2"],
+    ),
+    "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
+    "invalid_answer:unsupported_number": answered(
+        {**ANSWER, "answer": "Within 20 minutes."}, unsupported=["20 minutes"]
+    ),
+}
+"""A run for every entry of the catalogue, for every phase where it has more than one."""
+
+
+def entry_of(case):
+    """Return the catalogue's entry of a case in the table."""
+    return case.partition(" @ ")[0]
+
+
+def test_every_reason_has_a_run():
+    """The table has a run for every entry of the catalogue and for every phase of it; a new one without fails."""
+    assert reasons_without_a_run(RAG_REASONS, map(entry_of, STOPS)) == []
+    phases = {(item.reason, phase) for item in RAG_REASONS if not item.defensive for phase in item.phases}
+    assert phases == {(entry_of(case), stop.phase) for case, stop in STOPS.items()}
+
+
+@pytest.mark.parametrize("case", STOPS)
+def test_stops(case):
+    """The run stops with the entry's reason in its phase, with its evidence and nothing else."""
+    result = check_stop(RAG_REASONS, entry_of(case), STOPS[case])
+    steps = ["retrieve"] if "context_guard" in result["path"][:-2] or case == "max_seconds @ generate" else []
+    assert [entry["phase"] for entry in result["trace"]] == steps
+
+
+@pytest.mark.parametrize("case", ["invalid_intent:kind", "invalid_answer:missing_citations"])
+def test_a_stopped_result(case):
+    """A stopped run has its record and its evidence, and no key of another ending."""
+    result = STOPS[case].run()
+    record = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"}
+    assert set(result) == record | set(STOPS[case].evidence)
+
+
+# Retrievers that break their contract
+
+
+def fails(request):
+    """Raise like a tool whose service is away."""
+    raise ConnectionError("the index is away")
+
+
+FAULTS = {
+    "raises": fails,
+    "no list": scripted_tool({"candidates": []}, loop=True),
+    "none": scripted_tool(None, loop=True),
+    "texts": scripted_tool(["P1 within 15 minutes."], loop=True),
+    "objects": lambda request: [object()],
+    "no score": scripted_tool([{**CANDIDATE, "score": None}], loop=True),
+    "nan": scripted_tool([{**CANDIDATE, "score": float("nan")}], loop=True),
+    "inf": scripted_tool([{**CANDIDATE, "score": float("inf")}], loop=True),
+    "huge": scripted_tool([{**CANDIDATE, "score": 10**5000}], loop=True),
+    "negative": scripted_tool([{**CANDIDATE, "score": -0.1}], loop=True),
+    "distance": scripted_tool([{**CANDIDATE, "score": 1.2}], loop=True),
+    "another source": scripted_tool([CANDIDATE, {**CANDIDATE, "source": "operations_notes"}], loop=True),
+    "no source": scripted_tool([{key: value for key, value in CANDIDATE.items() if key != "source"}], loop=True),
+    "endless": lambda request: [nested(2000)],
+}
+
+
+def nested(depth):
+    """Return a list of lists of lists."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_retriever_at_fault(fault, mode):
+    """A retriever that raises or breaks its contract stops the run; details say how; the model is not asked again."""
+    model = ScriptedChatModel(INTENT)
+    graph = create_rag_agent(model, retriever=FAULTS[fault], policy=POLICY, checkpointer=InMemorySaver())
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode, config={"configurable": {"thread_id": "1"}}))
+    assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
+    assert content(result).keys() == {"details"}
+    assert len(str(result["details"])) < 400
+    assert result["trace"] == []
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_retriever_slower_than_the_time_left(mode):
+    """A retriever that outlasts the run's time is left behind, and the run stops with max_seconds."""
+    graph = agent(retriever=lambda request: time.sleep(1), policy=POLICY, budget=RagBudget(max_seconds=0.1))
+    started = time.perf_counter()
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
+    assert time.perf_counter() - started < 0.8
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "retrieve")
+    assert result["details"]["limit"] == "max_seconds"
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("phase", ["plan", "generate"])
+def test_a_model_slower_than_the_time_left(phase, mode):
+    """A model that outlasts the run's time is llm_timeout, and details say that it was the run's limit."""
+    late = Reply(INTENT, delay=1)
+    model = ScriptedChatModel(*([late] if phase == "plan" else [INTENT, late]))
+    started = time.perf_counter()
+    result = check_result(RAG_REASONS, run(create_rag_agent(model, budget=RagBudget(max_seconds=0.2)), QUESTION, mode))
+    assert time.perf_counter() - started < 0.9
+    assert (result["stop_reason"], result["phase"]) == ("llm_timeout", phase)
+    assert result["details"]["limit"] == "max_seconds"
+    assert 0 < result["details"]["seconds"] <= 0.2
+
+
+def test_a_lost_connection_is_a_timeout_with_its_cause():
+    """A failed connection is llm_timeout too; details tell it from a timeout."""
+    result = run(create_rag_agent(ScriptedChatModel(ModelConnectionError())), QUESTION)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "connection")

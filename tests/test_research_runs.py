@@ -1,0 +1,191 @@
+"""Whole runs of the Research agent: the demo, what its parts are shown, how what they return is judged."""
+
+from __future__ import annotations
+
+import time
+from copy import deepcopy
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from research_cases import (
+    ANSWER,
+    GOAL,
+    NOTES,
+    PAGES,
+    PLAN,
+    QUESTION,
+    REQUEST,
+    SAMPLE,
+    SLA,
+    STATUS,
+    STEPS,
+    asked,
+    hits,
+    notes,
+    research,
+    vendor,
+)
+from runs import MODES, check_result, content, masked, run
+
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+
+DEMO_PATH = [
+    *("request_guard", "plan", "plan_guard", "query_guard", "search", "hits_guard", "dedupe_guard", "source_guard"),
+    *("read", "pages_guard", "extract", "notes_guard", "verify_guard", "synthesize", "answer_guard", "answered"),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_demo(mode):
+    """The demo's result is the sample's, beside path, the times in history and the names of proposers."""
+    result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))
+    expected = deepcopy(SAMPLE) | {"path": DEMO_PATH}
+    for told in expected["history"]:
+        told["elapsed_ms"] = "*"
+    for told in (expected["history"][0], expected["history"][-1]):
+        told["proposer"] = "offline"
+    assert masked(result) == expected
+
+
+def test_the_demo_needs_no_hints():
+    """The demo's hints say what the deployment says."""
+    assert content(research()) == content(SAMPLE)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What will the weather be in Paris tomorrow?",
+        "Who won the football world cup in 2026?",
+        "When did the Roman empire fall?",
+        "2026-03-07?",
+    ],
+)
+def test_a_question_about_something_else_finds_nothing(question):
+    """Nothing recorded shares a word with it, so nothing is read."""
+    result = check_result(RESEARCH_REASONS, research(input=asked(question)))
+    assert result["stop_reason"] == "no_sources_after_dedupe"
+
+
+SHORT = ResearchBudget(max_seconds=0.1)
+
+
+def outlasting(clock):
+    """Make a part that takes a second, while a clock that nobody else moves says that time is up."""
+    return lambda request: clock.advance(1) or time.sleep(1)
+
+
+@pytest.mark.parametrize(
+    ("part", "phase", "entry"),
+    [
+        ("planner", "plan", "llm_timeout"),
+        ("search", "search", "max_seconds"),
+        ("reader", "read_extract", "max_seconds"),
+        ("extractor", "read_extract", "max_seconds"),
+        ("writer", "synthesize", "llm_timeout"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_no_part_outlasts_the_run(part, phase, entry, mode):
+    """Whoever takes longer than the run has is left behind, and the stop says that it was the run's limit."""
+    clock, started = ScriptedClock(), time.perf_counter()
+    result = research(mode=mode, clock=clock, budget=SHORT, **{part: outlasting(clock)})
+    assert time.perf_counter() - started < 0.9
+    check_result(RESEARCH_REASONS, result)
+    assert (result["stop_reason"], result["phase"]) == (entry, phase)
+    assert result["details"]["limit"] == "max_seconds"
+
+
+def test_pages_read_do_not_excuse_a_reader_that_outlasts_the_run():
+    """With one page read and the next one waited for until time is up, time is the reason."""
+    clock = ScriptedClock()
+    reader = scripted_tool({"body": "one"}, outlasting(clock))
+    result = research(search=hits(*vendor("a", "b", "c")), reader=reader, clock=clock, budget=SHORT)
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "read_extract")
+    assert len(reader.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "of_a_model", "of_a_runnable"),
+    [
+        (None, "llm_invalid_json", "invalid_answer:empty"),
+        (["answer"], "llm_invalid_json", "invalid_answer:empty"),
+        ({}, "llm_invalid_schema", "invalid_answer:empty"),
+        ({**ANSWER, "answer": 5}, "llm_invalid_schema", "invalid_answer:empty"),
+        ({**ANSWER, "answer": " "}, "llm_empty", "invalid_answer:empty"),
+        ({"answer": "x"}, "llm_invalid_schema", "invalid_answer:citations"),
+        ({"answer": "x", "citations": "n1"}, "llm_invalid_schema", "invalid_answer:citations"),
+        ({"answer": "x", "citations": ["n1", 2]}, "llm_invalid_schema", "invalid_answer:citations"),
+        ({"answer": "x", "citations": []}, "invalid_answer:citations", "invalid_answer:citations"),
+        ({"answer": "x" * 851, "citations": ["n1"]}, "invalid_answer:too_long", "invalid_answer:too_long"),
+        ({"answer": "x", "citations": [" n1"]}, "invalid_answer:citation_unknown", "invalid_answer:citation_unknown"),
+        ({**ANSWER, "answer": "P2"}, "invalid_answer:unsupported_number", "invalid_answer:unsupported_number"),
+        ({**ANSWER, "why": 1}, "success", "success"),
+    ],
+)
+def test_a_model_and_a_runnable_are_judged(reply, of_a_model, of_a_runnable):
+    """What is wrong in a model's text is the model's failure; a Runnable's value has the pattern's own reasons."""
+    text = "null" if reply is None else reply
+    assert research(model=ScriptedChatModel(PLAN, text))["stop_reason"] == of_a_model
+    for writer in (lambda view: reply, RunnableLambda(lambda view: reply, name="mine")):
+        assert research(writer=writer)["stop_reason"] == of_a_runnable
+
+
+@pytest.mark.parametrize("value", [None, "text", [], STEPS, {"steps": None}, {"steps": {}}, 2**70, float("nan")])
+def test_a_plan_of_a_runnable_has_the_patterns_reasons(value):
+    """Whatever a Runnable plans, it is a plan without steps, and it is shown."""
+    result = check_result(RESEARCH_REASONS, research(planner=lambda view: value))
+    assert result["stop_reason"] == "invalid_plan:steps"
+    assert "raw_plan" in result
+
+
+def test_what_the_parts_are_shown():
+    """Each part sees its request, and nothing else."""
+    planner, writer = scripted_tool(PLAN), scripted_tool(ANSWER)
+    search, reader, extractor = hits(STATUS, SLA), scripted_tool(*PAGES.values()), scripted_tool(NOTES)
+    given = {"goal": GOAL, "request": REQUEST}
+    research(input=given, planner=planner, writer=writer, search=search, reader=reader, extractor=extractor)
+    seen = {name: PAGES[name] for name in (STATUS, SLA)}
+    assert planner.calls == [{"goal": GOAL, "request": REQUEST["request"]}]
+    assert search.calls == [{"query": QUESTION, "max_results": 12}]
+    assert reader.calls == [{"url": STATUS}, {"url": SLA}]
+    assert extractor.calls == [{"goal": GOAL, "question": QUESTION, "pages": seen, "max_notes": 6}]
+    [view] = writer.calls
+    assert view.keys() == {"goal", "question", "notes", "max_answer_chars"}
+    assert view["notes"] == [{"id": f"n{number}", **note} for number, note in enumerate(NOTES, start=1)]
+    assert view["max_answer_chars"] == 850
+
+
+def test_a_models_names_and_tokens_are_kept():
+    """History says who proposed with which prompt, and what it cost."""
+    usage = {"input_tokens": 5, "output_tokens": 2}
+    model = ScriptedChatModel(Reply(PLAN, usage=usage), Reply(ANSWER, usage=usage), model_name="demo-model")
+    result = check_result(RESEARCH_REASONS, research(model=model))
+    assert content(result) == content(SAMPLE)
+    proposed = [told for told in result["history"] if "proposer" in told]
+    assert [told["proposer"] for told in proposed] == ["demo-model", "demo-model"]
+    assert [told["prompt"].partition("@")[0] for told in proposed] == ["research_plan", "research_answer"]
+    assert [told["usage"]["total_tokens"] for told in proposed] == [7, 7]
+
+
+def test_a_check_can_be_switched_off():
+    """Without the check of numbers, a claim and an answer may say more than the quote."""
+    policy = ResearchPolicy(check_numbers=False)
+    parts = {
+        "extractor": notes({"claim": "ETA 46 minutes"}),
+        "writer": lambda view: {"answer": "47", "citations": ["n1"]},
+    }
+    assert research(policy=policy, **parts)["answer"] == "47"
+    tightened = research(policy=policy, context={"policy": {"check_numbers": True}}, **parts)
+    assert tightened["stop_reason"] == "verification_failed:number_not_in_quote"
+
+
+def test_the_deployment_is_the_demos():
+    """The deployment's domain lists and limits are those of the demo's request."""
+    settings = {**ResearchPolicy().model_dump(), **ResearchBudget().model_dump()}
+    for name, value in REQUEST["policy_hints"].items():
+        assert settings[name] == (tuple(value) if isinstance(value, list) else value)
+    assert settings["max_seconds"] == 25
+    assert settings["max_steps"] == 8

@@ -1,0 +1,262 @@
+"""Whole runs of the Research agent: which sources are read, which notes are believed."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from research_cases import (
+    ANSWER,
+    GOAL,
+    NOTES,
+    QUESTION,
+    REGULATOR,
+    REGULATOR_HOST,
+    RUMORS,
+    SAMPLE,
+    SLA,
+    SLA_HOST,
+    STATUS,
+    asked,
+    denied,
+    hits,
+    lists,
+    notes,
+    quotes,
+    read_urls,
+    reads,
+    research,
+    vendor,
+)
+from runs import check_result
+
+from guardgraph import ResearchPolicy, create_research_agent
+from guardgraph.nodes.offline.research import answer as offline_answer
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import scripted_tool
+from guardgraph.tools.recordings import recorded_notes, recorded_reader
+
+JUDGED = {
+    f"ftp://{SLA_HOST}/a": "scheme",
+    f"https://user:secret@{SLA_HOST}/a": "userinfo",
+    f"https://{SLA_HOST}:8443/a": "port",
+    f"https://{SLA_HOST}.evil.example/a": "policy",
+    f"https://{REGULATOR_HOST}/a": "execution",
+    "https://xn--mnchen-3ya.example": "policy",
+}
+
+
+def test_every_url_is_judged_before_anything_is_read():
+    """Denied sources are listed with their reasons, in order, and the reader never hears of them."""
+    reader = reads()
+    parts = {"search": hits(*JUDGED, *vendor("b")), "reader": reader, "extractor": quotes()}
+    result = check_result(RESEARCH_REASONS, research({"max_urls": 10}, **parts, writer=lambda view: CITE_ONE))
+    assert read_urls(reader) == vendor("b")
+    assert result["aggregate"]["denied_sources"] == [denied(url, reason) for url, reason in JUDGED.items()]
+    assert result["history"][3]["denied_sources"] == result["aggregate"]["denied_sources"]
+    assert result["trace"][3]["denied_sources"] == len(JUDGED)
+
+
+CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
+ODD = ["no url", None, 5, True, ["https://vendor.example.com/a"], {"url": "x"}, "data:text/plain,x", "/a", "https://["]
+
+
+def test_odd_urls_never_end_the_run():
+    """What is no absolute URL is dropped, one page in five spellings is one page, and the run goes on."""
+    spellings = [
+        f"https://{SLA_HOST}/a?utm_source=x&gclid=1&fbclid=2&ref=3",
+        f"HTTPS://{SLA_HOST.upper()}:443/a/#part",
+        f" https://{SLA_HOST}/b/../a\n",
+        f"https://{SLA_HOST}/a?",
+        f"https://{SLA_HOST}/a",
+    ]
+    reader = reads()
+    parts = {"search": hits(*ODD, *spellings), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
+    result = check_result(RESEARCH_REASONS, research({"max_urls": 10}, **parts))
+    assert read_urls(reader) == vendor("a")
+    assert (result["aggregate"]["urls_found"], result["aggregate"]["urls_after_dedupe"]) == (len(ODD) + 5, 1)
+    assert len(result["dropped_urls"]) == len(ODD)
+    assert all(isinstance(shown, str) for shown in result["dropped_urls"])
+    assert result["aggregate"]["dropped_urls"] == result["dropped_urls"]
+    assert "failed_sources" not in {**result, **result["aggregate"]}
+
+
+def test_no_more_hits_and_urls_are_taken_than_asked_for():
+    """A search that finds more than it was asked for is cut, and at most max_urls survive."""
+    found = [f"https://{SLA_HOST}/{number}" for number in range(50)]
+    result = research({"max_urls": 2, "max_read_pages": 10}, search=hits(*found), reader=reads(), extractor=quotes())
+    assert result["aggregate"]["urls_found"] == 4
+    assert result["aggregate"]["pages_read"] == 2
+    assert research(search=scripted_tool([]))["stop_reason"] == "no_sources_after_dedupe"
+    assert "dropped_urls" not in research(search=scripted_tool([]))
+
+
+def test_what_cannot_be_read_does_not_count():
+    """Pages that fail or say nothing are listed, use up none of max_read_pages, and the run goes on."""
+    reader = reads(a=LookupError("gone"), b={"body": " \n"}, c={"title": "c", "body": ""})
+    parts = {"search": hits(*vendor(*"abcdefgh")), "reader": reader, "extractor": quotes()}
+    result = check_result(RESEARCH_REASONS, research({"max_urls": 8}, **parts))
+    assert read_urls(reader) == vendor(*"abcdef")
+    assert result["aggregate"]["pages_read"] == 3
+    assert [(item["url"], item["reason"]) for item in result["failed_sources"]] == list(
+        zip(vendor(*"abc"), ["read_failed", "empty_page", "empty_page"], strict=True)
+    )
+    assert result["failed_sources"][0]["details"] == {"type": "LookupError", "message": "gone"}
+    assert result["aggregate"]["failed_sources"] == result["failed_sources"]
+    assert "dropped_urls" not in {**result, **result["aggregate"]}
+
+
+@pytest.mark.parametrize("page", [None, "text", 5, [], {}, {"body": None}, {"body": ["text"]}, float("nan")])
+def test_a_reader_that_returns_no_page_has_broken_its_contract(page):
+    """What is no page ends the run, even when other pages were read."""
+    reader = reads(b=page)
+    result = check_result(RESEARCH_REASONS, research(search=hits(*vendor("a", "b")), reader=reader))
+    assert result["stop_reason"] == "tool_invalid_output:read_source"
+    assert result["phase"] == "read_extract"
+
+
+def test_any_mapping_is_a_page():
+    """A page counts as read however its reader spells a dictionary."""
+    reader = scripted_tool(lambda request: MappingProxyType({"body": f"The page at {request['url']}"}), loop=True)
+    research(search=hits(*vendor(*"abcde")), reader=reader, extractor=quotes())
+    assert len(reader.calls) == 3
+
+
+PARTS = ("reader", "extractor", "writer")
+
+
+def paused(before, context, **parts):
+    """Run the demo up to a node, then resume it under a context; return the result and the calls after it."""
+    made = {
+        "reader": scripted_tool(recorded_reader(), loop=True),
+        "extractor": scripted_tool(recorded_notes(), loop=True),
+        "writer": scripted_tool(offline_answer, loop=True),
+        **parts,
+    }
+    graph = create_research_agent(checkpointer=InMemorySaver(), **made)
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(asked(), config, interrupt_before=[before])
+    earlier = {name: len(made[name].calls) for name in PARTS}
+    result = check_result(RESEARCH_REASONS, graph.invoke(None, config, context=context))
+    return result, {name: made[name].calls[earlier[name] :] for name in PARTS}
+
+
+@pytest.mark.parametrize(
+    ("before", "phase"),
+    [
+        *((node, "read_extract") for node in ("source_guard", "read", "pages_guard", "extract", "notes_guard")),
+        *((node, "synthesize") for node in ("verify_guard", "synthesize", "answer_guard")),
+    ],
+)
+@pytest.mark.parametrize("context", [lists(execution=[]), lists(policy=[])])
+def test_a_source_switched_off_meanwhile_is_not_used(before, phase, context):
+    """Wherever a run was interrupted, a resume under a tighter context stops it, and nobody is shown anything."""
+    result, calls = paused(before, context)
+    assert (result["stop_reason"], result["phase"]) == ("no_reliable_sources", phase)
+    assert calls == {"reader": [], "extractor": [], "writer": []}
+    shown = [item["url"] for item in result["denied_sources"]]
+    assert sorted(shown) == sorted([STATUS, SLA, REGULATOR, RUMORS])
+    assert result["failed_sources"] == []
+
+
+def test_the_other_sources_are_still_used():
+    """A run goes on with what is still allowed; what was denied late is listed like the rest, once."""
+    late = {**SAMPLE["aggregate"], "citations_count": 1, "denied_sources": [*SAMPLE["aggregate"]["denied_sources"]]}
+    late["denied_sources"].append(denied(STATUS, "execution"))
+    for before, used in (("read", "reader"), ("extract", "extractor"), ("synthesize", "writer")):
+        result, calls = paused(before, lists(execution=[SLA_HOST]))
+        assert result["status"] == "ok"
+        assert [item["url"] for item in result["citation_details"]] == [SLA]
+        assert STATUS not in str(calls[used])
+        assert result["aggregate"]["denied_sources"] == late["denied_sources"]
+        assert result["aggregate"]["citations_count"] == 1
+
+
+def test_an_answer_from_a_source_that_is_off_is_not_given():
+    """The answer was written when its source was on; when it is judged, the note is no longer there."""
+    result, _ = paused("answer_guard", lists(execution=[SLA_HOST]))
+    assert result["stop_reason"] == "invalid_answer:citation_unknown"
+    assert result["invalid_citations"] == ["n1"]
+
+
+@pytest.mark.parametrize(
+    ("before", "context", "reason"),
+    [
+        ("plan_guard", {"budget": {"max_steps": 4}}, "invalid_plan:too_many_steps"),
+        ("dedupe_guard", {"budget": {"max_urls": 0}}, "no_sources_after_dedupe"),
+        ("read", {"budget": {"max_read_pages": 0}}, "no_reliable_sources"),
+        ("notes_guard", {"budget": {"max_notes": 1}}, "invalid_notes:too_many"),
+        ("answer_guard", {"budget": {"max_answer_chars": 100}}, "invalid_answer:too_long"),
+        ("synthesize", {"budget": {"max_seconds": 0.0}}, "max_seconds"),
+    ],
+)
+def test_limits_tightened_meanwhile_hold(before, context, reason):
+    """A resumed run obeys the smaller limits."""
+    assert paused(before, context)[0]["stop_reason"] == reason
+
+
+def test_an_extractors_own_ids_are_kept():
+    """Notes without an id are numbered around them; citations stand as proposed, details in the notes' order."""
+    extractor = scripted_tool([{**NOTES[0], "id": "status"}, {**NOTES[1], "id": None}, {**NOTES[1], "id": "n2"}])
+    answer = {**ANSWER, "citations": ["n1", "status", "n1"]}
+    result = check_result(RESEARCH_REASONS, research(extractor=extractor, writer=lambda view: answer))
+    assert result["citations"] == ["n1", "status"]
+    assert [item["id"] for item in result["citation_details"]] == ["status", "n1"]
+    assert result["aggregate"]["notes_count"] == 3
+
+
+def test_every_issue_is_reported():
+    """The first issue is the reason; the verification lists them all."""
+    result = research(extractor=notes({"claim": "ETA 46 minutes"}, {"url": RUMORS, "claim": "!"}, {}))
+    assert result["stop_reason"] == "verification_failed:number_not_in_quote"
+    verification = result["verification"]
+    assert (verification["ok"], verification["checked_notes"]) == (False, 3)
+    assert [(item["note"], item["issue"]) for item in verification["issues"]] == [
+        *(("n1", "number_not_in_quote"), ("n2", "claim_missing"), ("n2", "url_not_read"))
+    ]
+
+
+def test_quotes_need_not_stand_in_their_pages():
+    """With the check of quotes off, an invented quote passes, but not a page that was not read."""
+    off = ResearchPolicy(check_quotes=False)
+    invented = {"quote": "P1, says somebody on the phone.", "claim": "P1."}
+    writer = lambda view: {"answer": "P1", "citations": ["n1"]}  # noqa: E731
+    assert research(policy=off, extractor=notes(invented), writer=writer)["status"] == "ok"
+    for policy, change, issue in (
+        (ResearchPolicy(), {}, "quote_not_in_source"),
+        (off, {"url": RUMORS}, "url_not_read"),
+    ):
+        stopped = research(policy=policy, extractor=notes({**invented, **change}), writer=writer)
+        assert stopped["stop_reason"] == f"verification_failed:{issue}"
+
+
+@pytest.mark.parametrize(
+    ("claim", "known", "status"),
+    [
+        ("It is P1 in the US.", (), "ok"),
+        ("It is P1 for us.", (), "ok"),
+        ("It is P1 in the EU.", (), "stopped"),
+        ("It is P1 in Freedonia.", (), "ok"),
+        ("It is P1 in Freedonia.", ("Freedonia",), "stopped"),
+    ],
+)
+def test_regions_are_facts(claim, known, status):
+    """A region that the quote does not name stops the run, in a note and in an answer; a policy can name more."""
+    policy = ResearchPolicy(known_regions=known)
+    in_note = research(policy=policy, extractor=notes({"claim": claim}))
+    in_answer = research(policy=policy, writer=lambda view: {"answer": claim, "citations": ["n1"]})
+    assert in_note["status"] == in_answer["status"] == status
+    if status == "stopped":
+        assert in_note["stop_reason"] == "verification_failed:number_not_in_quote"
+        assert in_answer["stop_reason"] == "invalid_answer:unsupported_number"
+
+
+def test_the_offline_brief_repeats_three_claims():
+    """The first three notes' claims, joined by blanks, and their ids."""
+    four = [{"id": f"n{number}", "claim": f"Claim {letter}."} for number, letter in enumerate("abcd", start=1)]
+    proposed = offline_answer({"goal": GOAL, "question": QUESTION, "notes": four, "max_answer_chars": 120})
+    assert proposed == {
+        "answer": "Research brief: Claim a. Claim b. Claim c. Timeline values are estimates and may change.",
+        "citations": ["n1", "n2", "n3"],
+    }

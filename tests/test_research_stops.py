@@ -1,0 +1,245 @@
+"""Every reason why a run of the Research agent can stop, each produced by a whole run."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+from guard_cases import stop_of
+from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
+from langgraph.checkpoint.memory import InMemorySaver
+from research_cases import (
+    ANSWER,
+    NOTES,
+    PAGES,
+    PLAN,
+    QUESTION,
+    REQUEST,
+    RUMORS,
+    SLA,
+    STATUS,
+    STEPS,
+    asked,
+    hits,
+    notes,
+    plans,
+    research,
+)
+from runs import StopCase, check_stop, reasons_without_a_run
+
+from guardgraph import create_research_agent
+from guardgraph.guards.research_notes import parse_notes, verify_notes
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+
+
+def late(clock, value=None):
+    """Make a part that takes 30 seconds of a clock's time."""
+    return lambda request: clock.advance(30) or deepcopy(value)
+
+
+def timed(phase):
+    """Run an agent whose time is over before the next step of a phase begins."""
+    clock = ScriptedClock()
+    parts = {
+        "plan": {},
+        "search": {"planner": late(clock, PLAN)},
+        "read_extract": {"search": late(clock, [{"url": SLA}])},
+        "synthesize": {"extractor": late(clock, [NOTES[0]])},
+    }
+    return research(clock=clock, context={"budget": {"max_seconds": 0.0 if phase == "plan" else 20.0}}, **parts[phase])
+
+
+def edited(node, after, **channels):
+    """Run an agent up to a node, change what the state keeps, and go on."""
+    graph = create_research_agent(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(asked(), config, interrupt_before=[node])
+    graph.update_state(config, {**channels, "route": node}, as_node=after)
+    return graph.invoke(None, config)
+
+
+def said(*replies):
+    """Run an agent on a model that plans as it should, then replies."""
+    return research(model=ScriptedChatModel(PLAN, *replies))
+
+
+def planned(steps):
+    """Stop a run on a planner's steps."""
+    return lambda: research(planner=lambda view: {"steps": steps})
+
+
+def raw_plan(steps):
+    """Say what a stop shows of a planner's steps."""
+    return {"raw_plan": {"steps": steps}}
+
+
+def noted(**change):
+    """Stop a run on one note."""
+    return lambda: research(extractor=notes(change))
+
+
+def written(**change):
+    """Stop a run on a Runnable's answer."""
+    return lambda: research(writer=lambda view: {**ANSWER, **change})
+
+
+DETAILS = {"details": ...}
+UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
+BAD_STEPS = {
+    "not_object": [*STEPS[:4], "synthesize"],
+    "id": [{**STEPS[0], "id": " "}, *STEPS[1:]],
+    "action": [{**STEPS[0], "action": None}, *STEPS[1:]],
+    "args": [{**STEPS[0], "args": [QUESTION]}, *STEPS[1:]],
+}
+MODEL_FAILURES = {
+    "llm_timeout": TimeoutError(),
+    "llm_invalid_json": "Here is what you asked for",
+    "llm_rate_limited": ModelRateLimitError("slow down"),
+    "llm_auth": ModelAuthenticationError("who are you"),
+    "llm_unavailable": ModelAPIError("down"),
+    "llm_refused": Reply(refusal="I would rather not."),
+    "llm_truncated": Reply("{", finish_reason="length"),
+    "llm_content_filter": Reply(finish_reason="content_filter"),
+    "llm_bad_response": IndexError("no choices"),
+}
+STOPS = {
+    "invalid_request:<field>": StopCase(
+        "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
+    ),
+    "max_seconds": StopCase("synthesize", lambda: timed("synthesize"), DETAILS),
+    "guard_error:<guard>": StopCase(
+        "search", lambda: edited("query_guard", "plan_guard", accepted_plan=5), DETAILS, "guard_error:query_guard"
+    ),
+    **{
+        name: StopCase("synthesize", lambda reply=reply: said(reply), DETAILS) for name, reply in MODEL_FAILURES.items()
+    },
+    "llm_invalid_schema": StopCase("synthesize", lambda: said({**ANSWER, "citations": "n1"}), DETAILS),
+    "llm_empty": StopCase("synthesize", lambda: said({**ANSWER, "answer": "\n"}), DETAILS),
+    "invalid_plan:steps": StopCase("plan", planned([]), raw_plan([])),
+    "invalid_plan:too_many_steps": StopCase("plan", planned(STEPS * 2), raw_plan(STEPS * 2)),
+    **{f"invalid_step:{name}": StopCase("plan", planned(steps), raw_plan(steps)) for name, steps in BAD_STEPS.items()},
+    "invalid_plan:step_sequence": StopCase(
+        "plan",
+        planned(STEPS[::-1]),
+        raw_plan(STEPS[::-1])
+        | {
+            "details": {
+                "expected": [step["action"] for step in STEPS],
+                "received": [step["action"] for step in STEPS[::-1]],
+            }
+        },
+    ),
+    "invalid_search:query": StopCase(
+        "search",
+        lambda: research(planner=plans(args={"query": " "})),
+        raw_plan([{**STEPS[0], "args": {"query": " "}}, *STEPS[1:]]),
+    ),
+    "tool_invalid_output:search_sources": StopCase("search", lambda: research(search=scripted_tool(None)), DETAILS),
+    "no_sources_after_dedupe": StopCase(
+        "dedupe",
+        lambda: research(search=hits("nonsense", None, "data:,x")),
+        {"dropped_urls": ["nonsense", "null", "data:,x"]},
+    ),
+    "tool_invalid_output:read_source": StopCase(
+        "read_extract", lambda: research(reader=scripted_tool("text", loop=True)), DETAILS
+    ),
+    "tool_invalid_output:extract_notes": StopCase(
+        "read_extract", lambda: research(extractor=scripted_tool({"notes": NOTES})), DETAILS
+    ),
+    "no_reliable_sources": StopCase(
+        "read_extract",
+        lambda: research(search=hits(RUMORS, SLA), reader=scripted_tool(LookupError("gone"))),
+        {
+            "denied_sources": [{"url": RUMORS, "reason": "source_denied_policy"}],
+            "failed_sources": [
+                {
+                    "url": SLA,
+                    "reason": "read_failed",
+                    "details": {"type": "LookupError", "message": "gone"},
+                }
+            ],
+        },
+    ),
+    "invalid_notes:too_many": StopCase("read_extract", lambda: research({"max_notes": 1})),
+    "invalid_notes:item": StopCase("read_extract", lambda: research(extractor=scripted_tool([NOTES[0], "n2"]))),
+    "invalid_notes:id": StopCase("read_extract", noted(id=7)),
+    "invalid_notes:url": StopCase("read_extract", noted(url=" ")),
+    "invalid_notes:claim": StopCase("read_extract", noted(claim=None)),
+    "invalid_notes:quote": StopCase("read_extract", noted(quote=f" {'q' * 19} ")),
+    "verification_failed:quote_too_short": StopCase("verify", noted(quote="P1" + " " * 20 + "mode"), UNVERIFIED),
+    "verification_failed:claim_missing": StopCase("verify", noted(claim="-"), UNVERIFIED),
+    "verification_failed:url_not_read": StopCase("verify", noted(url=RUMORS), UNVERIFIED),
+    "verification_failed:quote_not_in_source": StopCase("verify", noted(quote=NOTES[1]["quote"]), UNVERIFIED),
+    "verification_failed:number_not_in_quote": StopCase("verify", noted(claim="ETA 45 hours"), UNVERIFIED),
+    "invalid_answer:empty": StopCase("synthesize", written(answer=" ")),
+    "invalid_answer:too_long": StopCase("synthesize", lambda: research({"max_answer_chars": 120})),
+    "invalid_answer:citations": StopCase("synthesize", written(citations=[])),
+    "invalid_answer:citation_unknown": StopCase(
+        "synthesize", written(citations=["n9", "n1", "n3"]), {"invalid_citations": ["n3", "n9"]}
+    ),
+    "invalid_answer:unsupported_number": StopCase(
+        "synthesize", written(answer="Uptime is 99.99% in the EU."), {"unsupported": ...}
+    ),
+}
+
+
+def test_every_reason_has_a_run():
+    """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
+    assert reasons_without_a_run(RESEARCH_REASONS, STOPS) == []
+    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
+        "invalid_notes:empty",
+        "tool_invalid_output:verify_notes",
+    ]
+
+
+@pytest.mark.parametrize("entry", STOPS)
+def test_a_run_stops(entry):
+    """A run stops with every reason of the catalogue, in its phase and with its evidence."""
+    check_stop(RESEARCH_REASONS, entry, STOPS[entry])
+
+
+@pytest.mark.parametrize("entry", MODEL_FAILURES)
+def test_a_model_can_fail_while_planning(entry):
+    """A failing planner stops the run before anything is searched."""
+    search = hits()
+    model = ScriptedChatModel(MODEL_FAILURES[entry])
+    check_stop(RESEARCH_REASONS, entry, StopCase("plan", lambda: research(model=model, search=search), DETAILS))
+    assert search.calls == []
+
+
+@pytest.mark.parametrize("phase", ["plan", "search", "read_extract", "synthesize"])
+def test_time_is_checked_before_every_step_that_spends_more(phase):
+    """The phase of `max_seconds` is the one that would have begun."""
+    check_stop(RESEARCH_REASONS, "max_seconds", StopCase(phase, lambda: timed(phase), DETAILS))
+
+
+def test_empty_notes_are_refused_by_their_guard():
+    """A run without notes ends as `no_reliable_sources` before this guard sees them."""
+    for raw in ([], None, {}):
+        assert stop_of(parse_notes, raw, max_notes=6).reason == "invalid_notes:empty"
+    silent = {"search": hits(SLA), "extractor": scripted_tool([])}
+    case = StopCase("read_extract", lambda: research(**silent), {"denied_sources": [], "failed_sources": []})
+    check_stop(RESEARCH_REASONS, "no_reliable_sources", case)
+
+
+BROKEN = {
+    "no notes": {"accepted_notes": []},
+    "no list": {"accepted_notes": {}},
+    "a note without a quote": {"accepted_notes": [{**NOTES[0], "id": "n1", "quote": None}]},
+    "a note that is none": {"accepted_notes": ["n1"]},
+    "no pages": {"accepted_pages": None},
+    "a page without a body": {"accepted_pages": {STATUS: {"title": "", "published_at": ""}}},
+}
+
+
+@pytest.mark.parametrize("edit", BROKEN)
+def test_notes_that_were_not_read_are_not_verified(edit):
+    """No run reaches this by itself; a state that somebody edited does."""
+    good = {"accepted_notes": [{**NOTES[0], "id": "n1"}], "accepted_pages": PAGES}
+    kept = {**good, **BROKEN[edit]}
+    checks = {"check_numbers": False, "check_quotes": False, "regions": ()}
+    stop = stop_of(verify_notes, kept["accepted_notes"], pages=kept["accepted_pages"], **checks)
+    assert stop.reason == "tool_invalid_output:verify_notes"
+    case = StopCase("verify", lambda: edited("verify_guard", "notes_guard", **BROKEN[edit]), DETAILS)
+    check_stop(RESEARCH_REASONS, stop.reason, case)

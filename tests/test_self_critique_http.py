@@ -1,0 +1,55 @@
+"""The Self-critique agent with ChatOpenAI over real HTTP, against a server on 127.0.0.1."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from openai_server import OpenAIServer, answer, drip, no_choices, status
+from self_critique_cases import DRAFT, GIVEN, GOAL, REVISE, REVISED, checked
+
+from guardgraph import create_self_critique_agent
+
+USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+GOOD = (answer({"draft": DRAFT}), answer(REVISE), answer({"revised_answer": REVISED}))
+
+
+def served(monkeypatch, *script, seconds=5.0):
+    """Run the agent against a server; return the result, what was asked, and how many seconds the run took."""
+    with OpenAIServer(*script) as server:
+        for name, value in server.environ().items():
+            monkeypatch.setenv(name, value)
+        graph = create_self_critique_agent("openai:test")
+        started = time.perf_counter()
+        result = graph.invoke(GIVEN, context={"budget": {"max_seconds": seconds}})
+        took = time.perf_counter() - started
+    return checked(result), [request["body"] for request in server.requests], took
+
+
+def test_a_draft_is_criticised_and_revised_over_http(monkeypatch):
+    """Three requests, each with its own schema and view; history keeps model, prompt and usage."""
+    result, asked, _ = served(monkeypatch, *GOOD)
+    assert (result["outcome"], result["answer"]) == ("revised_once", REVISED)
+    schemas = [body["response_format"]["json_schema"]["name"] for body in asked]
+    assert schemas == ["incident_draft", "critique", "revision"]
+    views = [json.loads(body["messages"][1]["content"]) for body in asked]
+    assert [view["goal"] for view in views] == [GOAL] * 3
+    assert views[2]["required_changes"] == REVISE["required_changes"]
+    assert [(entry["proposer"], entry["usage"]) for entry in result["history"][:3]] == [("test", USAGE)] * 3
+
+
+@pytest.mark.parametrize(
+    ("place", "failure", "reason", "phase"),
+    [
+        (0, status(429), "llm_rate_limited", "draft"),
+        (1, no_choices(), "llm_bad_response", "critique"),
+        (2, drip(), "llm_timeout", "revise"),
+    ],
+)
+def test_a_failing_server_ends_the_run_in_its_phase(monkeypatch, place, failure, reason, phase):
+    """With its stop reason, after one request for that step, and within the run's budget."""
+    result, asked, took = served(monkeypatch, *GOOD[:place], failure, seconds=1.0)
+    assert (result["stop_reason"], result["phase"]) == (reason, phase)
+    assert (len(asked), len(result["trace"])) == (place + 1, place)
+    assert took < 1.5

@@ -1,0 +1,427 @@
+"""Whole runs of the Self-critique agent: endings, records, views, retries, execution list, budgets."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from runs import MODES, content, masked, run
+from self_critique_cases import (
+    APPROVE,
+    CONTEXT,
+    DRAFT,
+    ESCALATE,
+    GIVEN,
+    GOAL,
+    NOTE,
+    REVISE,
+    REVISED,
+    RISK_TYPES,
+    agent,
+    checked,
+    given,
+    result_of,
+    resumed,
+    revise,
+)
+
+from guardgraph import ConfigurationError, create_self_critique_agent, verify
+from guardgraph.nodes.models import load_prompt
+from guardgraph.nodes.offline.self_critique import repair
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+
+DRAFT_TEXT, REVISION_TEXT = {"draft": DRAFT}, {"revised_answer": REVISED}
+THANKS = [f"{DRAFT} {thanks}" for thanks in ("Thank you.", "Thanks.", "Many thanks.")]
+"""Revisions that lack the required change, the last one different from the first two."""
+
+CONTRADICTION = revise('ADD "Many thanks"', 'REMOVE "Many thanks"')
+
+
+def hash_of(text):
+    """Hash a text as the contract says."""
+    return sha256(" ".join(text.split()).encode()).hexdigest()[:12]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_demo_ends_revised_once(mode):
+    """Offline, in each of LangGraph's ways: result, trace and history are the contract's, entry by entry."""
+    result = checked(run(create_self_critique_agent(), GIVEN, mode))
+    before, answer = result["history"][0]["draft"], result["answer"]
+    assert answer == f"{before} Timing may change as we learn more."
+    change = 'MUST_INCLUDE "Timing may change as we learn more"'
+    note = "The draft states an estimate as if it could not change."
+    risks = [{"type": "missing_uncertainty", "note": note}]
+    assert content(result) == {
+        "outcome": "revised_once",
+        "answer": answer,
+        "critique_decision": "revise",
+        "severity": "medium",
+        "risks": risks,
+        "required_changes": [change],
+        "audit": {
+            "changed": True,
+            "before_hash": hash_of(before),
+            "after_hash": hash_of(answer),
+            "before_chars": len(before),
+            "after_chars": len(answer),
+            "delta_chars": 36,
+            "length_increase_pct": round(3600 / len(before), 2),
+            "risks_count": 1,
+            "required_changes_count": 1,
+            "diff_excerpt": ["+ Timing may change as we learn more."],
+        },
+    }
+    varies = {"elapsed_ms": "*", "ok": True}
+    once = {"attempts_used": 1, "retried": False}
+    counts = {"severity": "medium", "risks": 1, "required_changes": 1}
+    enforced = {"required_changes_total": 1, "required_changes_enforced": 1, "required_changes_unenforced": 0}
+    grown = {"patch_similarity": 0.953, "length_increase_pct": round(3600 / len(before), 2)}
+    assert masked(result["trace"]) == [
+        {"step": 1, "phase": "draft", "draft_hash": hash_of(before), "chars": len(before), **once, **varies},
+        {"step": 2, "phase": "critique", "decision": "revise", **counts, **varies},
+        {"step": 3, "phase": "revise", **grown, **enforced, **once, "revised_hash": hash_of(answer), **varies},
+        {
+            "step": 4,
+            "phase": "audit_finalize",
+            "final_hash": hash_of(answer),
+            "changed": True,
+            "diff_lines": 1,
+            **varies,
+        },
+    ]
+    critique = {"decision": "revise", "severity": "medium", "risks": risks, "required_changes": [change]}
+    critique = {**critique, "reason": note, "high_risk": False}
+    told = {"proposer": "offline", "elapsed_ms": "*"}
+    assert masked(result["history"]) == [
+        {"step": 1, "action": "draft_once", "draft": before, **told},
+        {"step": 2, "action": "critique_once", "critique": critique, **told},
+        {"step": 3, "action": "revise_once", "required_changes": [change], "revised_answer": answer, **told},
+        {"step": 4, "action": "audit_finalize", "status": "final", "changed": True, "elapsed_ms": "*"},
+    ]
+    assert result["path"] == [
+        "request_guard",
+        "draft",
+        "draft_guard",
+        "critique",
+        "critique_guard",
+        "revise",
+        "patch_guard",
+        "final_guard",
+        "revised",
+    ]
+
+
+def test_the_graph_keeps_the_grammar():
+    """`verify` finds nothing."""
+    assert verify(create_self_critique_agent()) == []
+
+
+def test_an_approved_draft_is_the_answer():
+    """Nothing is revised, the audit says so, and a severity that is absent is medium."""
+    result = result_of(f" {DRAFT}\n", {"decision": "approve"})
+    assert content(result) == {
+        "outcome": "approved_direct",
+        "answer": DRAFT,
+        "critique_decision": "approve",
+        "severity": "medium",
+        "risks": [],
+        "required_changes": [],
+        "audit": {
+            "changed": False,
+            "before_hash": hash_of(DRAFT),
+            "after_hash": hash_of(DRAFT),
+            "before_chars": len(DRAFT),
+            "after_chars": len(DRAFT),
+            "delta_chars": 0,
+            "length_increase_pct": 0.0,
+            "risks_count": 0,
+            "required_changes_count": 0,
+            "diff_excerpt": [],
+        },
+    }
+    assert [entry["phase"] for entry in result["trace"]] == ["draft", "critique", "audit_finalize"]
+    assert [entry["action"] for entry in result["history"]] == ["draft_once", "critique_once", "audit_finalize"]
+    assert (result["trace"][2]["changed"], result["trace"][2]["diff_lines"]) == (False, 0)
+    assert result["path"][-2:] == ["final_guard", "approved"]
+
+
+def test_a_revised_draft_is_the_answer():
+    """The critique comes back stripped and in lower case, the revision stripped."""
+    result = result_of(DRAFT, REVISE, [f"{REVISED}\n"])
+    shown = content(result)
+    assert (shown["outcome"], shown["answer"], shown["severity"]) == ("revised_once", REVISED, "medium")
+    assert shown["risks"] == [{"type": "missing_uncertainty", "note": "The estimate sounds certain."}]
+    assert shown["audit"]["diff_excerpt"] == [f"+ {NOTE}."]
+
+
+def test_proposers_see_what_the_contract_lists():
+    """And nothing else: no draft that was rejected, no critique, no earlier attempt."""
+    proposers = {
+        "drafter": scripted_tool({"draft": "x" * 901}),
+        "shortener": scripted_tool({"draft": DRAFT}),
+        "critic": scripted_tool(REVISE),
+        "reviser": scripted_tool(*({"revised_answer": text} for text in [*THANKS[:2], REVISED])),
+    }
+    assert checked(create_self_critique_agent(**proposers).invoke(GIVEN))["outcome"] == "revised_once"
+    facts = {"goal": GOAL, "incident_context": CONTEXT}
+    revision = {**facts, "draft": DRAFT, "required_changes": REVISE["required_changes"]}
+    assert {name: tool.calls for name, tool in proposers.items()} == {
+        "drafter": [facts],
+        "shortener": [{"draft": "x" * 901, "max_chars": 900}],
+        "critic": [{**facts, "draft": DRAFT, "allowed_risk_types": RISK_TYPES}],
+        "reviser": [revision, revision, revision],
+    }
+
+
+def test_a_proposer_cannot_change_what_it_is_judged_by():
+    """What it does to its view stays in its view."""
+
+    def drafter(view):
+        view["incident_context"]["incident"]["affected_checkout_pct"] = 99
+        return {"draft": "About 99% of checkouts are affected."}
+
+    assert result_of(drafter=drafter)["stop_reason"] == "invalid_draft:no_new_facts"
+
+
+def test_a_long_draft_is_shortened_once():
+    """The step says so, and the shortened draft is judged like any."""
+    result = result_of("x" * 901, shorter=f" {DRAFT} ")
+    assert result["answer"] == DRAFT
+    assert result["path"][1:6] == ["draft", "draft_guard", "shorten", "draft_guard", "critique"]
+    shown = {key: result["trace"][0][key] for key in ("draft_hash", "chars", "attempts_used", "retried")}
+    assert shown == {"draft_hash": hash_of(DRAFT), "chars": len(DRAFT), "attempts_used": 2, "retried": True}
+    assert result["history"][0]["draft"] == DRAFT
+    assert result_of("x" * 901, shorter="About 31%.")["stop_reason"] == "invalid_draft:no_new_facts"
+    assert result_of(f"{'x' * 900}  ")["path"].count("draft_guard") == 1
+
+
+def test_the_offline_shortener_cuts_to_the_runs_budget():
+    """A context that allows fewer characters gets a shorter draft, still with the facts of the context."""
+    graph = create_self_critique_agent(critic=scripted_tool(APPROVE))
+    result = checked(graph.invoke(GIVEN, context={"budget": {"max_draft_chars": 200}}))
+    assert (result["outcome"], result["trace"][0]["retried"]) == ("approved_direct", True)
+    assert result["answer"].endswith("Current status: degraded.")
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 3])
+def test_changes_that_were_not_made_are_asked_for_again(attempts):
+    """Up to three times, each on the draft; the accepted attempt is the answer."""
+    result = result_of(DRAFT, REVISE, [*THANKS[: attempts - 1], REVISED])
+    assert result["answer"] == REVISED
+    assert (result["trace"][2]["attempts_used"], result["trace"][2]["retried"]) == (attempts, attempts > 1)
+    assert result["path"].count("revise") == attempts
+    assert result["history"][2]["proposer"] == "ScriptedTool"
+
+
+def test_the_prompt_is_strict_from_the_second_attempt_on():
+    """The reviser's model is told so, and shown the draft every time."""
+    texts = [{"revised_answer": text} for text in THANKS]
+    model = ScriptedChatModel(DRAFT_TEXT, REVISE, *texts)
+    result = checked(create_self_critique_agent(model).invoke(GIVEN))
+    prompts = ["critique_draft", "critique_review", "critique_revise", *["critique_revise_strict"] * 2]
+    assert [call.messages[0].content for call in model.calls] == [load_prompt(name).text for name in prompts]
+    views = [json.loads(call.messages[1].content) for call in model.calls[2:]]
+    assert [view["draft"] for view in views] == [DRAFT] * 3
+    assert result["history"][2]["proposer"] == "offline"
+    assert result["path"].count("repair") == 1
+
+
+def test_history_says_which_model_under_which_prompt():
+    """And what it cost."""
+    usage = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+    model = ScriptedChatModel(Reply(DRAFT_TEXT, usage=usage), REVISE, {"revised_answer": THANKS[0]}, REVISION_TEXT)
+    history = checked(create_self_critique_agent(model).invoke(GIVEN))["history"]
+    assert [entry.get("proposer") for entry in history] == ["scripted", "scripted", "scripted", None]
+    assert history[0]["usage"] == usage
+    names = [entry["prompt"].partition("@")[0] for entry in history[:3]]
+    assert names == ["critique_draft", "critique_review", "critique_revise_strict"]
+
+
+def test_after_three_attempts_the_last_one_is_repaired():
+    """By rule, always the same way, and the record says that it was the fourth attempt."""
+    critique = revise(f'ADD "{NOTE}"', 'REMOVE "About"')
+    results = [result_of(DRAFT, critique, THANKS) for _ in range(2)]
+    assert masked(results[0]) == masked(results[1])
+    answer = repair(THANKS[-1], critique["required_changes"])
+    assert answer == f"{DRAFT.replace('About ', '')} Many thanks. {NOTE}."
+    assert results[0]["answer"] == answer
+    step, told = results[0]["trace"][2], results[0]["history"][2]
+    assert (step["attempts_used"], step["retried"], told["proposer"]) == (4, True, "offline")
+    assert results[0]["path"][5:] == [*["revise", "patch_guard"] * 3, "repair", "patch_guard", "final_guard", "revised"]
+
+
+@pytest.mark.parametrize(
+    ("critique", "last", "budget", "reason"),
+    [
+        (REVISE, THANKS[-1], {"max_answer_chars": len(THANKS[-1])}, "invalid_revised:too_long"),
+        (REVISE, THANKS[-1], {"max_length_increase_pct": 15.0}, "patch_violation:length_increase_limit"),
+        (revise('REMOVE "Many thanks"'), THANKS[-1], {}, "invalid_revised:no_changes"),
+        (revise('ADD "It is resolved"'), THANKS[-1], {}, "patch_violation:restricted_claims"),
+        (revise('ADD "About 31%"'), THANKS[-1], {}, "patch_violation:no_new_facts"),
+        (CONTRADICTION, f"{REVISED} Many thanks.", {}, "patch_violation:required_changes_not_applied"),
+    ],
+)
+def test_the_repaired_text_is_guarded_like_any_revision(critique, last, budget, reason):
+    """It ends the run with its own stop, and is not tried again."""
+    result = result_of(DRAFT, critique, [last], budget=budget)
+    assert result["stop_reason"] == reason
+    assert result["path"][-3:-1] == ["repair", "patch_guard"]
+    assert result["phase"] == "revise"
+
+
+def test_only_unapplied_changes_are_retried():
+    """Any other fault of a revision stops at once, also in a later attempt."""
+    result = result_of(DRAFT, REVISE, [THANKS[0], f"{REVISED} It is resolved."])
+    assert result["stop_reason"] == "patch_violation:restricted_claims"
+    assert result["path"].count("revise") == 2
+
+
+DENIED = {"policy": {"allowed_decisions_execution": []}}
+
+
+@pytest.mark.parametrize(
+    ("before", "critique", "phase", "ending"),
+    [
+        ("revise", REVISE, "revise", "patch_guard"),
+        ("repair", REVISE, "revise", "patch_guard"),
+        ("final_guard", REVISE, "finalize", "final_guard"),
+        ("final_guard", APPROVE, "finalize", "final_guard"),
+        ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
+    ],
+)
+def test_the_execution_list_is_asked_again_at_the_point_of_use(before, critique, phase, ending):
+    """A decision switched off while the run stood still is not carried out; the critique is the evidence."""
+    tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
+    revisions = {"reviser": tool} if before == "repair" else {}
+    result = resumed(before, DRAFT, critique, context=DENIED, **revisions)
+    assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
+    assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
+    assert content(result).keys() == {"critique"}
+    assert result["critique"]["decision"] == critique["decision"]
+    assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
+
+
+def test_a_reviser_that_is_switched_off_is_not_called():
+    """The call is what the execution list forbids."""
+    reviser = scripted_tool({"revised_answer": REVISED})
+    resumed("revise", DRAFT, REVISE, reviser=reviser, context=DENIED)
+    assert reviser.calls == []
+
+
+def test_a_resumed_run_obeys_a_tighter_budget():
+    """The final guard judges by the limits of the moment."""
+    result = resumed("final_guard", DRAFT, REVISE, context={"budget": {"max_answer_chars": 50}})
+    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:too_long", "finalize")
+    result = resumed("critique", context={"budget": {"max_seconds": 0}})
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "critique")
+
+
+def test_nothing_of_a_run_is_left_in_the_next_one_on_the_same_thread():
+    """Neither its attempts, nor its rejected draft, nor its result."""
+    drafts = scripted_tool({"draft": "x" * 901}, {"draft": DRAFT}, {"draft": "x" * 901}, {"draft": ""})
+    revisions = scripted_tool(*({"revised_answer": text} for text in [THANKS[0], *[REVISED] * 3]))
+    graph = agent(critique=REVISE, drafter=drafts, reviser=revisions, checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    first, second, third, last = (checked(graph.invoke(GIVEN, config)) for _ in range(4))
+    assert [first["trace"][place]["attempts_used"] for place in (0, 2)] == [2, 2]
+    assert [second["trace"][place]["attempts_used"] for place in (0, 2)] == [1, 1]
+    assert [third["trace"][place]["attempts_used"] for place in (0, 2)] == [2, 1]
+    assert (last["stop_reason"], content(last), len(last["trace"])) == ("invalid_draft:empty", {}, 0)
+
+
+@pytest.mark.parametrize(
+    ("hint", "budget", "context", "stopped"),
+    [
+        (20, 20.0, None, False),
+        (5, 20.0, None, True),
+        (50, 5.0, None, True),
+        (50, 20.0, {"budget": {"max_length_increase_pct": 5.0}}, True),
+        (50, 5.0, {"budget": {"max_length_increase_pct": 50.0}}, True),
+    ],
+)
+def test_the_smallest_limit_of_growth_holds(hint, budget, context, stopped):
+    """Of deployment, run and request; none can raise another's."""
+    settings = {"budget": {"max_length_increase_pct": budget}, "context": context}
+    result = result_of(DRAFT, REVISE, input=given(max_length_increase_pct=hint), **settings)
+    assert (result["stop_reason"] == "patch_violation:length_increase_limit") is stopped
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"max_draft_chars": 10}, "invalid_draft:too_long"),
+        ({"max_risks": 0}, "invalid_critique:too_many_risks"),
+        ({"max_required_changes": 0}, "invalid_critique:too_many_required_changes"),
+        ({"max_answer_chars": len(DRAFT)}, "invalid_revised:too_long"),
+        ({"min_patch_similarity": 0.99}, "patch_violation:too_large_edit"),
+    ],
+)
+def test_a_run_may_have_a_tighter_budget(limits, reason):
+    """Every limit can be tightened through the context, and none loosened."""
+    assert result_of(DRAFT, REVISE)["stop_reason"] == "success"
+    assert result_of(DRAFT, REVISE, context={"budget": limits})["stop_reason"] == reason
+    loose = {name: 0.0 if name.startswith("min") else 10_000 for name in limits}
+    assert result_of(DRAFT, REVISE, budget=limits, context={"budget": loose})["stop_reason"] == reason
+
+
+def test_facts_are_checked_unless_policy_says_not():
+    """A run can switch the check on again, and regions of one's own are watched for."""
+    off = {"check_facts": False}
+    assert result_of("About 31% are affected.", policy=off)["stop_reason"] == "success"
+    on = {"policy": {"check_facts": True}}
+    assert result_of("About 31% are affected.", policy=off, context=on)["stop_reason"] == "invalid_draft:no_new_facts"
+    assert result_of("Payments fail in Bavaria.")["stop_reason"] == "success"
+    watched = {"policy": {"known_regions": ["Bavaria"]}}
+    assert result_of("Payments fail in Bavaria.", context=watched)["stop_reason"] == "invalid_draft:new_region"
+
+
+def timed(*seconds, draft=DRAFT):
+    """Run a model whose answers take so many seconds, under a budget of 10, and return the result."""
+    clock = ScriptedClock()
+    texts = [{"draft": draft}, REVISE, *({"revised_answer": text} for text in THANKS)]
+    model = ScriptedChatModel(*(Reply(text, delay=late) for text, late in zip(texts, seconds, strict=False)), clock=clock)
+    return checked(create_self_critique_agent(model, clock=clock).invoke(GIVEN, context={"budget": {"max_seconds": 10}}))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "draft", "phase", "path"),
+    [
+        ([10], "x" * 901, "draft", ["draft", "draft_guard"]),
+        ([10], DRAFT, "critique", ["draft", "draft_guard"]),
+        ([5, 5], DRAFT, "revise", ["critique", "critique_guard"]),
+        ([1, 1, 4, 4], DRAFT, "revise", ["revise", "patch_guard"]),
+        ([1, 1, 3, 3, 3], DRAFT, "revise", ["revise", "patch_guard"]),
+    ],
+)
+def test_time_is_checked_before_each_step_that_spends(seconds, draft, phase, path):
+    """The phase is that of the step that would have begun, also in the loop and before the repair."""
+    result = timed(*seconds, draft=draft)
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", phase)
+    assert result["path"][-3:-1] == path
+    assert result["details"] == {"max_seconds": 10.0, "spent_seconds": float(sum(seconds))}
+
+
+def test_an_answer_is_not_lost_to_the_clock():
+    """What spends no more is still done when the time is up."""
+    clock = ScriptedClock()
+    model = ScriptedChatModel(DRAFT_TEXT, Reply(APPROVE, delay=999), clock=clock)
+    assert checked(create_self_critique_agent(model, clock=clock).invoke(GIVEN))["outcome"] == "approved_direct"
+
+
+def test_waiting_for_a_person_takes_no_time():
+    """Only the time in which the run is active counts."""
+    clock = ScriptedClock()
+    graph = agent(checkpointer=InMemorySaver(), clock=clock)
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(GIVEN, config, interrupt_before=["critique"])
+    clock.advance(1_000_000)
+    assert checked(graph.invoke(None, config))["outcome"] == "approved_direct"
+
+
+@pytest.mark.parametrize("slot", ["drafter", "shortener", "critic", "reviser", "policy", "budget", "model"])
+def test_a_wrong_argument_is_a_clear_error(slot):
+    """The factory names it, and nothing is run."""
+    with pytest.raises(ConfigurationError, match=f"^{slot}: "):
+        create_self_critique_agent(**{slot: 5})
