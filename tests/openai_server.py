@@ -82,8 +82,10 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.owner  # type: ignore[attr-defined,no-any-return]
 
     def pause(self, seconds: float) -> bool:
-        """Wait, and say whether the server is still open."""
-        return not self.owner.closing.wait(seconds)
+        """Wait, and say whether the server is still open; connections end with it."""
+        closing = self.owner.closing.wait(seconds)
+        self.close_connection = self.close_connection or closing
+        return not closing
 
     def send(
         self, code: int, chunks: Iterator[bytes], size: int, content_type: str, *, keep_alive: bool = False

@@ -63,6 +63,7 @@ CLAIMS = {
     "We can confirm it is resolved.": "resolved",
     "We are glad to have resolved it.": "resolved",
     "Is it resolved?": "resolved",
+    "No, it is resolved.": "resolved",
     "Payments have fully recovered.": "fully recovered",
     "Payments recovered fully.": "fully recovered",
     "The incident has been closed.": "incident closed",

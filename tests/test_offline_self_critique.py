@@ -230,6 +230,7 @@ def test_several_missing_sections_are_several_changes() -> None:
         ("Current status: degraded. We will post updates. Recovery expected in 45 minutes.", CONTEXT),
         (GOOD + " Resolved one. Resolved two. Resolved 3. Resolved four. Resolved five. Resolved six.", CONTEXT),
         (GOOD.replace("Thank you", "We expect recovery in 9 hours"), hinted(max_length_increase_pct=1)),
+        ("Customer impact: 27% of checkouts. We will post updates.", hinted(max_length_increase_pct=60)),
     ],
 )
 def test_what_no_patch_mends_is_escalated(text: str, context: Any) -> None:

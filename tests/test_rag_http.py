@@ -122,10 +122,9 @@ FAILURES = {
 }
 
 
-@PHASES
-@MODES
+@pytest.mark.parametrize(("phase", "mode"), [("plan", "invoke"), ("generate", "ainvoke")])
 @pytest.mark.parametrize("case", FAILURES)
-def test_a_server_that_fails(environ, case, mode, phase):
+def test_a_server_that_fails(environ, case, phase, mode):
     """Every failure of a server is one request and that stop reason in that phase; no key is ever shown."""
     behaviour, reason, details = FAILURES[case]
     with OpenAIServer(behaviour) as server:
@@ -178,10 +177,9 @@ def test_a_good_answer_under_a_wrong_content_type(environ):
 LATE = {"a late answer": answer("{}", delay=30), "a dripping body": drip()}
 
 
-@PHASES
 @MODES
-@pytest.mark.parametrize("case", LATE)
-def test_the_runs_time_caps_a_call(environ, case, mode, phase):
+@pytest.mark.parametrize(("case", "phase"), [("a late answer", "plan"), ("a dripping body", "generate")])
+def test_the_runs_time_caps_a_call(environ, case, phase, mode):
     """However long the client would wait, the run's time holds, even against a server that drips."""
     with OpenAIServer(LATE[case]) as server:
         environ(server.environ(OPENAI_TIMEOUT_SECONDS="60"))

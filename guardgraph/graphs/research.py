@@ -153,7 +153,7 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
     )
     p.guard(
         "dedupe_guard",
-        nodes.check_urls,
+        nodes.dedupe,
         phase="dedupe",
         reads=["task", "accepted_hits"],
         writes=["accepted_sources"],

@@ -166,7 +166,7 @@ def _revise(p: Pattern, reviser: Proposer, strict: Proposer) -> None:
         "revise",
         nodes.revise(reviser, strict),
         phase="revise",
-        reads=["task", "accepted_draft", "accepted_critique", "revision_attempts"],
+        reads=["task", "accepted_draft", "accepted_critique", "rejected_revision"],
         writes=["proposed_revision"],
         to="patch_guard",
     )
@@ -174,8 +174,8 @@ def _revise(p: Pattern, reviser: Proposer, strict: Proposer) -> None:
         "patch_guard",
         nodes.check_patch,
         phase="revise",
-        reads=["task", "accepted_draft", "accepted_critique", "revision_attempts", "proposed_revision"],
-        writes=["revision_attempts", "rejected_revision", "accepted_revision"],
+        reads=["task", "accepted_draft", "accepted_critique", "rejected_revision", "proposed_revision"],
+        writes=["rejected_revision", "accepted_revision"],
         to=["final_guard", "revise", "repair"],
         stops=["llm", "denied_execution", "invalid_revised", "patch_violation"],
     )

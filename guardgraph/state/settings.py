@@ -172,6 +172,8 @@ def _allowed(item: Any) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to print the longest
+        return "a whole number of more than 64 bits"
     if isinstance(value, str | bool | int | float | None):
         return repr(value)[:80]
     return type(value).__name__

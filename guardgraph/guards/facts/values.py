@@ -34,10 +34,11 @@ class Mark(NamedTuple):
     """A value that is compared and never converted.
 
     ``date`` is (year, month, day) with None for what is not said, ``clock`` seconds since midnight,
-    ``decade`` a year divided by ten (9 for "the 90s"), ``written`` the characters of what is no plain number.
+    ``decade`` a year divided by ten (9 for "the 90s"), ``ordinal`` a place, ``written`` the characters of what
+    is no plain number.
     """
 
-    kind: Literal["date", "clock", "decade", "written"]
+    kind: Literal["date", "clock", "decade", "ordinal", "written"]
     value: tuple[int | None, int | None, int | None] | int | str
 
 

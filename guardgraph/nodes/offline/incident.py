@@ -3,40 +3,62 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.guards.wording import normalised
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["actions", "estimate_line", "incident_of", "opening_line", "section_line", "short_text"]
+__all__ = [
+    "actions",
+    "current_status",
+    "estimate_line",
+    "incident_of",
+    "opening_line",
+    "other_facts",
+    "section_line",
+    "short_text",
+]
 
-_TEXT_CHARS = 120
-_LEAST, _MOST_MINUTES = 1e-6, 1e6
-_MEASURED = re.compile(r"[a-z]+(?:_[a-z]+)*_(pct|rate)")
-_IMPACTS = {
-    "affected_checkout_pct": "{}% of checkouts are affected",
-    "failed_payment_rate": "{}% of payments are failing",
-}
+_TEXT_CHARS, _LABEL_CHARS = 120, 60
+_LEAST, _MOST = 1e-6, 1e6
+_PLAIN_NUMBER = re.compile(r"\d{1,7}(?:\.\d{1,6})?")
+_NAME_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_-]+")
+
+_TIMES = ("seconds", "minutes", "hours", "days")
+_UNITS = {"pct": "%", "percent": "%", "ms": " ms", **{unit: f" {unit}" for unit in _TIMES}}
+_SHARES = {"pct": 1, "percent": 1, "rate": 100}
+"""What a share of something ends with, and the factor that makes it per cent."""
+_STATES = {"affected": "are affected", "impacted": "are affected", "failed": "are failing", "delayed": "are delayed"}
+
+_PLACED = frozenset(
+    {
+        *("incident", "incident_id", "id", "region", "severity", "report_date", "status", "current_status"),
+        *("customer_impact", "impact", "approved_actions", "next_actions", "eta", *(f"eta_{unit}" for unit in _TIMES)),
+        *DEFAULT_IGNORED,
+    }
+)
+"""Keys whose facts have a sentence of their own, and those that hold none."""
 
 
 def short_text(value: JsonValue) -> str:
     """Return a text of a sentence's length without its full stop, blank for anything else."""
-    text = normalised(value).rstrip(".!") if isinstance(value, str) else ""
-    return text if len(text) <= _TEXT_CHARS else ""
+    return _text(value, _TEXT_CHARS)
 
 
 def incident_of(context: JsonObject) -> JsonObject:
-    """Return the incident of a context, or the context itself where it holds no other."""
+    """Return what a context says of its incident: the incident's own fields before the context's."""
     incident = context.get("incident")
-    return incident if isinstance(incident, dict) else context
+    return {**context, **incident} if isinstance(incident, dict) else context
 
 
 def opening_line(context: JsonObject) -> str:
     """Say for whom the update is, what it is about and as of when."""
     incident = incident_of(context)
-    region, number = short_text(context.get("region")), short_text(incident.get("incident_id"))
-    severity, date = short_text(incident.get("severity")), short_text(context.get("report_date"))
+    region = _listed(_texts(incident.get("region")))
+    number = short_text(incident.get("incident_id")) or short_text(incident.get("id"))
+    severity, date = short_text(incident.get("severity")), short_text(incident.get("report_date"))
     return "".join(
         [
             "This is an update",
@@ -50,9 +72,15 @@ def opening_line(context: JsonObject) -> str:
 
 def estimate_line(context: JsonObject) -> str:
     """Say how long recovery is estimated to take; blank where the context does not."""
-    minutes = _number(incident_of(context).get("eta_minutes"), _MOST_MINUTES)
-    unit = "minute" if minutes == "1" else "minutes"
-    return f"Estimated time to recovery: {minutes} {unit}" if minutes else ""
+    incident = incident_of(context)
+    keys = ("eta", *(f"eta_{unit}" for unit in _TIMES))
+    said = next((said for key in keys if (said := _said(key, incident.get(key), _TEXT_CHARS))), "")
+    return f"Estimated time to recovery: {said}" if said else ""
+
+
+def current_status(context: JsonObject) -> str:
+    """Return the incident's status in plain words."""
+    return short_text(incident_of(context).get("status")).replace("_", " ")
 
 
 def section_line(name: str, context: JsonObject, max_chars: int) -> str:
@@ -60,7 +88,7 @@ def section_line(name: str, context: JsonObject, max_chars: int) -> str:
 
     Args:
         name: ``current_status``, ``customer_impact``, ``next_actions``, or a key of the context or of its
-            incident that holds a text.
+            incident that holds texts.
         context: the incident context.
         max_chars: how long the line may be; of several actions or impacts the first that fit are named.
 
@@ -78,36 +106,52 @@ def _section(name: str, context: JsonObject) -> tuple[str, list[str]]:
         return "Customer impact:", impacts
     if name == "next_actions" and (planned := actions(context)):
         return "Next actions: we will", planned
-    status = incident.get("status") if name == "current_status" else None
-    said = short_text(status) or short_text(incident.get(name)) or short_text(context.get(name))
-    return f"{normalised(name.replace('_', ' ')).capitalize()}:", [said] if said else []
+    status = current_status(context) if name == "current_status" else ""
+    return _label(name), [status] if status else _texts(incident.get(name))
+
+
+def other_facts(context: JsonObject, max_chars: int) -> list[str]:
+    """Return what has no section of its own, each fact under its name: *Affected regions: EU and UK*.
+
+    Args:
+        context: the incident context.
+        max_chars: how long the lines may be together; a longer one is left out.
+    """
+    incident = incident_of(context)
+    lines = []
+    for name, value in _leaves({key: value for key, value in incident.items() if key not in _PLACED}):
+        said = _said(name, value, max_chars)
+        line = f"{_label(name, value)} {said}"
+        if said and len(line) <= max_chars:
+            lines.append(line)
+            max_chars -= len(line)
+    return lines
 
 
 def actions(context: JsonObject) -> list[str]:
     """Return the approved actions, to follow "we will"."""
-    given = context.get("approved_actions")
-    texts = map(short_text, given if isinstance(given, list) else [])
-    return [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in texts if text]
+    texts = _texts(context.get("approved_actions"))
+    return [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in texts]
 
 
 def _impacts(incident: JsonObject) -> list[str]:
-    impacts = []
-    for key, value in incident.items():
-        match = _MEASURED.fullmatch(key)
-        scale = 100 if match and match[1] == "rate" else 1
-        number = _number(value, 100 / scale, scale) if match and len(key) <= _TEXT_CHARS else ""
-        if match and number:
-            label = key.removesuffix(f"_{match[1]}").replace("_", " ")
-            impacts.append(_IMPACTS.get(key, f"{label} {{}}%").format(number))
-    return impacts
+    told = incident.get("customer_impact") or incident.get("impact")
+    impacts = [_share(name, value) for name, value in incident.items()]
+    if isinstance(told, dict):
+        impacts += [_share(name, value) or _fact(name, value) for name, value in _leaves(told)]
+    return [impact for impact in impacts if impact] or _texts(told)
 
 
-def _number(value: JsonValue, most: float, scale: int = 1) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _LEAST <= value <= most:
+def _share(name: str, value: JsonValue) -> str:
+    """Say how much of something is affected, or how many: *27% of checkouts are affected*; blank for all else."""
+    words = _words(name)
+    scale = _SHARES.get(words[-1], 0) if words else 0
+    number = _number(value, 100 / scale, scale) if scale else _number(value, _MOST)
+    states = [word for word in words if word in _STATES]
+    if not number or not (scale or states):
         return ""
-    return f"{(Decimal(str(value)) * scale).normalize():f}"
-
-
-def _listed(items: Iterable[str]) -> str:
-    *most, last = items
-    return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}" if most else last
+    things = " ".join(word for word in words if word not in states and word not in _SHARES)
+    if not states or not things:
+        return f"{' '.join(word for word in words if word not in _UNITS)} {number}%"
+    things += "" if things.endswith("s") else "s"
+    return f"{number}% of {things} {_STATES[states[0]]}" if scale else f"{number} {things} {_STATES[states[0]]}"

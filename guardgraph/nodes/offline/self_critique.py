@@ -218,7 +218,7 @@ def _is_patch(text: str, changes: list[str], context: JsonObject) -> bool:
     """Try the changes out: all can be made, no forbidden claim is left, and the edit is small."""
     edited = repair(text, changes)
     hint = _hints(context).get("max_length_increase_pct")
-    limit = hint if isinstance(hint, int | float) else MAX_GROWTH_PCT
+    limit = min(hint, MAX_GROWTH_PCT) if isinstance(hint, int | float) else MAX_GROWTH_PCT
     return (
         len(changes) <= MAX_CHANGES
         and not unapplied(enforceable(changes), edited)
