@@ -9,7 +9,7 @@ from langgraph.types import Command, Send, interrupt
 from runs import MODES, check_result, content, masked, run
 from triage import REASONS, TICKET, Policy, label, triage
 
-from guardgraph import Call, Pass, Step, Stop, verify
+from guardgraph import Call, Outcome, Pass, Step, Stop, verify
 from guardgraph.testing import ScriptedClock
 
 
@@ -328,6 +328,34 @@ def test_a_way_that_spends_nothing_needs_no_time():
     clock = ScriptedClock()
     result = triage(advancing(clock, 90, {"label": "spam"}), clock=clock).invoke(TICKET)
     assert (result["stop_reason"], result["outcome"]) == ("success", "spam")
+
+
+@pytest.mark.parametrize("node", ["label", "label_guard"])
+def test_a_node_that_lost_its_body_closes_the_run(node):
+    """A node without anything to run stops the run."""
+    graph = triage()
+    graph.builder.nodes[node].runnable.body = None
+    assert graph.invoke(TICKET)["stop_reason"] == f"guard_error:{node}"
+
+
+def test_what_a_body_does_to_its_view_stays_in_its_view():
+    """Changing a validated value in place is a write that was not declared; it reaches nobody."""
+
+    def check(state, run):
+        return Pass({"task": {"text": state["ticket"]}})
+
+    def ask(state, run):
+        state["task"]["text"] = "forged"
+        state["log"].clear()
+        return {"proposed_label": Outcome("value", {"label": "spam"}).packed()}
+
+    def label_guard(state, run):
+        return Pass({"accepted_label": "spam"}, "spam")
+
+    graph = triage(bodies={"request_guard": check, "label": ask, "label_guard": label_guard})
+    last = list(graph.stream(TICKET, stream_mode="values"))[-1]
+    assert last["task"] == {"text": TICKET["ticket"]}
+    assert last["path"] == ["request_guard", "label", "label_guard", "spam"]
 
 
 def test_the_bench_is_a_proved_pattern():

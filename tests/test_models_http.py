@@ -32,13 +32,14 @@ from openai_server import (
     truncated,
     wrong_type,
 )
+from prompt_limits import LIMITS
 from typing_extensions import TypedDict
 
 from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
 from guardgraph.nodes.models import ModelProposer, chat_model, load_prompt
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
-PLAN = load_prompt("rag_plan")
+PLAN = load_prompt("rag_plan", LIMITS)
 
 
 def ask(environ: dict[str, str], mode: str = "invoke", view: Any = None) -> Any:

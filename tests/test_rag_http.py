@@ -28,6 +28,7 @@ from openai_server import (
     truncated,
     wrong_type,
 )
+from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION, SLA
 from runs import check_result, content, run
 
@@ -76,7 +77,7 @@ def test_an_answer(environ, mode):
     assert (result["outcome"], result["answer"], result["citations"]) == ("grounded_answer", ANSWER["answer"], [SLA])
     assert [request["path"] for request in server.requests] == ["/v1/chat/completions"] * 2
     for entry, request, name in zip(result["history"], server.requests, ("rag_plan", "rag_answer"), strict=True):
-        prompt = load_prompt(name)
+        prompt = load_prompt(name, LIMITS)
         assert (entry["proposer"], entry["usage"]) == ("test-model", USAGE)
         assert entry["prompt"] == f"{name}@{prompt.hash}"
         assert request["body"]["messages"][0]["content"] == prompt.text

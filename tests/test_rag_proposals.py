@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from prompt_limits import LIMITS
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, agent_with
 from runs import check_result, content, run
@@ -30,7 +31,7 @@ class Intent(BaseModel):
 
 def structured(reply, prompt, **kwargs):
     """Make a proposer as a LangChain user would: a prompt, and a model held to a schema."""
-    model = ScriptedChatModel(reply).with_structured_output(load_prompt(prompt).schema, **kwargs)
+    model = ScriptedChatModel(reply).with_structured_output(load_prompt(prompt, LIMITS).schema, **kwargs)
     return RunnableLambda(lambda view: [HumanMessage(json.dumps(view))]) | model
 
 

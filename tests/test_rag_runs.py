@@ -6,6 +6,7 @@ import json
 
 import pytest
 from guard_cases import DATA
+from prompt_limits import LIMITS
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES, agent, agent_with
 from runs import MODES, check_result, masked, run
 
@@ -29,7 +30,7 @@ ASKED = ["request_guard", "plan", "policy_guard", "execution_guard", "retrieve",
 
 def prompted(name):
     """Return how history names a prompt."""
-    return f"{name}@{load_prompt(name).hash}"
+    return f"{name}@{load_prompt(name, LIMITS).hash}"
 
 
 # What an ok run returns
@@ -237,7 +238,7 @@ def test_what_is_seen():
         {"question": "P1?", "context_chunks": [chunk]},
     ]
     prompts = [call.messages[0].content for call in model.calls]
-    assert prompts == [load_prompt("rag_plan").text, load_prompt("rag_answer").text]
+    assert prompts == [load_prompt("rag_plan", LIMITS).text, load_prompt("rag_answer", LIMITS).text]
 
 
 def test_more_than_top_k():
@@ -263,7 +264,7 @@ def test_a_folder_as_knowledge_base():
 
 def test_a_folder_is_chunked_for_the_context():
     """Documents of a folder fit a smaller max_context_chars."""
-    graph = create_rag_agent(knowledge_base=DATA / "handbook", budget=RagBudget(max_context_chars=150))
+    graph = create_rag_agent(knowledge_base=DATA / "handbook", budget=RagBudget(max_context_chars=80))
     result = check_result(RAG_REASONS, graph.invoke({"question": "What uptime are Enterprise workspaces promised?"}))
     assert result["outcome"] == "grounded_answer"
 

@@ -183,6 +183,7 @@ def fails(request):
 
 FAULTS = {
     "raises": fails,
+    "asserts": scripted_tool(AssertionError("no index")),
     "no list": scripted_tool({"candidates": []}, loop=True),
     "none": scripted_tool(None, loop=True),
     "texts": scripted_tool(["P1 within 15 minutes."], loop=True),

@@ -25,8 +25,10 @@ from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_criti
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
 DENIED = {"policy": {"allowed_decisions_execution": []}}
+NOT_ALLOWED = {"policy": {"allowed_decisions_policy": []}}
 
 
+@pytest.mark.parametrize("tighter", [DENIED, NOT_ALLOWED], ids=["execution", "policy"])
 @pytest.mark.parametrize(
     ("before", "critique", "phase", "ending"),
     [
@@ -37,11 +39,11 @@ DENIED = {"policy": {"allowed_decisions_execution": []}}
         ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
     ],
 )
-def test_the_execution_list_is_asked_again_at_the_point_of_use(before, critique, phase, ending):
-    """A decision switched off while the run stood still is not carried out; the critique is the evidence."""
+def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase, ending, tighter):
+    """A decision taken off either list while the run stood still is not carried out; the critique is the evidence."""
     tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
     revisions = {"reviser": tool} if before == "repair" else {}
-    result = resumed(before, DRAFT, critique, context=DENIED, **revisions)
+    result = resumed(before, DRAFT, critique, context=tighter, **revisions)
     assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
     assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
     assert content(result).keys() == {"critique"}

@@ -30,7 +30,7 @@ AGENTS = [triage, create_rag_agent, create_research_agent, create_self_critique_
 
 def broken(*tamper):
     """Tamper with the builder of a good graph, compile it again and return the findings."""
-    builder = triage().builder
+    builder = pattern().builder()
     for change in tamper:
         change(builder)
     return verify(builder.compile())
@@ -400,26 +400,27 @@ def test_every_rule_is_broken_here():
 
 def test_no_edge_can_be_added_or_taken_away():
     """Any single edge more or less, anywhere in a pattern, is found."""
-    places = [START, *pattern().builder().nodes, END]
-    for start, end in product(places, places):
-        builder = pattern().builder()
-        if start == END or end == START or (start, end) in builder.edges:
-            continue
-        builder.add_edge(start, end)
-        assert verify(builder.compile()), (start, end)
-    for start, end in pattern().builder().edges - {(START, "request_guard")}:
-        builder = pattern().builder()
-        builder.edges.remove((start, end))
-        assert verify(builder.compile()), (start, end)
+    builder = pattern().builder()
+    drawn = set(builder.edges)
+    more = set(product([START, *builder.nodes], [*builder.nodes, END])) - drawn
+    for edges in [*(drawn | {added} for added in more), *(drawn - {taken} for taken in drawn)]:
+        builder.edges = edges
+        if any(start == START for start, _ in edges):  # LangGraph itself wants a beginning
+            assert verify(builder.compile()), edges ^ drawn
 
 
 def test_no_verdict_can_be_led_elsewhere():
     """Any change to where one verdict of one guard leads is found."""
-    good = pattern().builder()
-    for guard, branches in good.branches.items():
-        for way, elsewhere in product(branches["route"].ends, ["label", "lookup", "routed", "stop_tool", END]):
-            if way != elsewhere:
-                assert broken(ways(guard, **{way: elsewhere})), (guard, way, elsewhere)
+    builder = pattern().builder()
+    for branches in builder.branches.values():
+        ends = branches["route"].ends
+        for way, elsewhere in product(list(ends), ["label", "lookup", "routed", "stop_tool", END]):
+            drawn = ends[way]
+            if elsewhere != drawn:
+                ends[way] = elsewhere
+                assert verify(builder.compile()), (way, elsewhere)
+                ends[way] = drawn
+    assert verify(builder.compile()) == []
 
 
 COMPILED = {

@@ -48,7 +48,7 @@ class Frame:
     policy: Settings
     budget: Budget
     context: type[Context[Any, Any]]
-    """What a run of this pattern may give as context; any other context is another graph's."""
+    """What a run of this pattern may give as context."""
     clock: Callable[[], float]
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
@@ -58,9 +58,9 @@ class Frame:
 
     def run(self, log: list[Any]) -> Run[Any, Any]:
         """Return the run as a node sees it after what `log` tells, under the context of this very moment."""
-        context = get_runtime().context
+        context = self.context.within(get_runtime().context)
         spent = sum(entry["elapsed_ms"] for entry in log) / 1000
-        if not isinstance(context, self.context):
+        if context is None:
             return Run(self.policy, self.budget, None, spent)
         policy = self.policy.tightened_by(context.policy)
         return Run(policy, self.budget.tightened_by(context.budget), context.budget, spent)

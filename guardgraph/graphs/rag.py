@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,10 @@ def create_rag_agent(
     found, sources = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
-    chat = None if model is None else chat_model(model)
+    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
     return rag_pattern(
-        planner=choose_proposer("planner", planner, chat, prompt="rag_plan", offline=offline.plan),
-        answerer=choose_proposer("answerer", answerer, chat, prompt="rag_answer", offline=offline.answer),
+        planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
+        answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
         retriever=found,
         policy=_policy(policy, sources),
         budget=limits,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -66,15 +67,16 @@ def create_research_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    chat = None if model is None else chat_model(model)
+    limits = settings_or(ResearchBudget(), budget, "budget")
+    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
     return research_pattern(
-        planner=choose_proposer("planner", planner, chat, prompt="research_plan", offline=offline.plan),
-        writer=choose_proposer("writer", writer, chat, prompt="research_answer", offline=offline.answer),
+        planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
+        writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
         search=outside("search", recorded_search() if search is None else search),
         reader=outside("reader", recorded_reader() if reader is None else reader),
         extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
-        budget=settings_or(ResearchBudget(), budget, "budget"),
+        budget=limits,
         clock=clock,
     ).compile(name=name, checkpointer=checkpointer)
 

@@ -75,7 +75,7 @@ def _float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -math.inf
 
 
 def _text(value: str) -> str:

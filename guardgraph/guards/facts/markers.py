@@ -3,61 +3,82 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from guardgraph.guards.facts.units import units_named
 
 __all__ = ["without_markers"]
 
 _LINE = re.compile(r"^[ \t>#*+•-]*+\(?\d{1,2}[.)]\**+[ \t]++(?=\S)", re.MULTILINE)
-_ITEM = re.compile(
-    r"(?:(?P<open>(?<!\S)\()|^|(?<=[.:;!?][ ])|(?<=[,)][ ])(?=\d++\))|(?<=and[ ])(?=\d++\)))"
-    r"(?P<n>\d{1,2})(?P<close>[.)])(?=[ ]+\S)",
-    re.MULTILINE,
-)
+_ITEM = re.compile(r"\d(?<!\w\d)\d?[.)](?=[ ]+\S)")
 _CITATION = re.compile(r"(?:[ ]?\[\d{1,2}(?:(?:,[ ]?|[-–])\d{1,2})*+\])++")
 _WORDS = re.compile(r"[ -]?([^\W\d_]++)(?:[ ]([^\W\d_]++))?")
 
-_GLUED_TO = frozenset("%.,\"'”’)")
-_CLOSING = frozenset(".,;:!?)\n")
+_NO_BRACKETS: Final = str.maketrans("[]", "  ")
+_CITED: Final = frozenset(["", "\n", *"%.,\"'”’)"])
+_CLOSING: Final = frozenset(["", *".,;:!?)\n"])
+_JOINING: Final = frozenset(
+    {"and", "or", "but", "while", "which", "that", "with", "as", "is", "are", "was", "were", "has", "have"}
+    | {"so", "if", "when", "for", "to", "in", "on", "at", "by", "from", "the"}
+)
 
 
 def without_markers(text: str) -> str:
     """Take out list markers and citations.
 
-    A number before a full stop or a bracket is a marker where it begins a line, or where the same text counts
-    on from 1 ("(1) … and (2) …"). A small bracketed number is a citation where it follows its word without a
-    blank, begins a line, or ends a clause; not where a unit follows ("[45] minutes").
+    A number before a full stop or a bracket is a marker where it begins a line, or where numbers of its shape
+    count on from 1 ("(1) … and (2) …"). A small bracketed number is a citation where no blank parts it from
+    its word, where it begins a line or ends a clause, and before a word that joins ("99 % [1] and"). What a
+    unit follows ("[45] minutes", "(2) hours") is neither.
     """
     if "[" in text:
         text = _CITATION.sub(_uncited, text)
-    marked = {match.start() for run in _runs(text) if len(run) > 1 for match in run}
-    if marked:
-        text = _ITEM.sub(lambda match: "; " if match.start() in marked else match[0], text)
-    return _LINE.sub("", text)
+    kept, at = [], 0
+    for start, end in _items(text):
+        kept.append(text[at:start])
+        at = end
+    return _LINE.sub(_unlisted, "; ".join([*kept, text[at:]]))
 
 
-def _runs(text: str) -> list[list[re.Match[str]]]:
-    """Find what counts on from 1, each of the shapes "(1)", "1)" and "1." for itself."""
-    runs: list[list[re.Match[str]]] = []
-    current: dict[tuple[str | None, str], list[re.Match[str]]] = {}
+def _unlisted(match: re.Match[str]) -> str:
+    return match[0] if "(" in match[0] and _unit_follows(match.string, match.end()) else ""
+
+
+def _items(text: str) -> list[tuple[int, int]]:
+    """Find the markers that count on from 1, each of the shapes "(1)", "1)" and "1." for itself."""
+    runs: list[list[tuple[int, int]]] = []
+    current: dict[str, list[tuple[int, int]]] = {}
     for match in _ITEM.finditer(text):
-        shape, number = (match["open"], match["close"]), int(match["n"])
-        if _unit_follows(text, match.end()):
+        (start, end), number = match.span(), int(match[0][:-1])
+        shape = _shape(text, start, match[0][-1])
+        if shape is None or _unit_follows(text, end):
             continue
         if number == 1:
-            current[shape] = [match]
+            current[shape] = []
             runs.append(current[shape])
-        elif number == len(current.get(shape, ())) + 1:
-            current[shape].append(match)
-    return runs
+        if number == len(current.get(shape, ())) + 1 and shape in current:
+            current[shape].append((start - (shape == "()"), end))
+    return sorted(span for run in runs if len(run) > 1 for span in run)
+
+
+def _shape(text: str, start: int, close: str) -> str | None:
+    before = text[max(start - 2, 0) : start].rjust(2)
+    if before[1] == "(":
+        return "()" if close == ")" and before[0].isspace() else None
+    if not before[1].isspace():
+        return None
+    # In "(attempt 1)" the number is none of a list.
+    aside = text.rfind("(", max(start - 80, 0), start) > text.rfind(")", max(start - 80, 0), start)
+    begins = start == 0 or before[1] == "\n" or before[0] in ".:;!?"
+    return close if begins or (close == ")" and not aside) else None
 
 
 def _uncited(match: re.Match[str]) -> str:
-    text, start, end = match.string, match.start(), match.end()
-    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-    glued = before not in ("", "\n") and match[0][0] == "[" and (before.isalnum() or before in _GLUED_TO)
-    cited = glued or before in ("", "\n") or not after or after in _CLOSING
-    return " " if cited and not _unit_follows(text, end) else match[0]
+    text, (start, end) = match.string, match.span()
+    before, after, word = text[max(start - 1, 0) : start], text[end : end + 1], _WORDS.match(text, end)
+    glued = match[0][0] == "[" and (before.isalnum() or before in _CITED)
+    cited = glued or after in _CLOSING or (word is not None and word[1] in _JOINING)
+    return " " if cited and not _unit_follows(text, end) else match[0].translate(_NO_BRACKETS)
 
 
 def _unit_follows(text: str, at: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from guardgraph.guards.facts.values import Unit
+from guardgraph.guards.facts.values import Amount, Unit
 
 __all__ = [
     "CURRENCIES",
@@ -98,7 +98,8 @@ def _named() -> dict[str, tuple[Unit, ...]]:
     for dimension, factor, names in _TABLE:
         for name in names.replace("_", "\0").split():
             key = name.replace("\0", " ")
-            units[key] = (*units.get(key, ()), Unit(dimension, Fraction(factor)))
+            exact: Amount = int(factor) if factor.isdecimal() else Fraction(factor)
+            units[key] = (*units.get(key, ()), Unit(dimension, exact))
     return units
 
 
@@ -106,7 +107,7 @@ UNITS: Final = _named()
 """Every unit a name can stand for: "m" is a minute or a metre, "pounds" are money or weight."""
 
 PERCENT: Final = UNITS["%"][0]
-FRACTION: Final = Unit(PERCENT.dimension, Fraction(1))
+FRACTION: Final = Unit(PERCENT.dimension, 1)
 """A share of one: 0.27 of this unit is 27 percent."""
 
 SCALES: Final = {

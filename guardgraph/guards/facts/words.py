@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import PERCENT, SCALES, SHARES, SMALL, units_at
-from guardgraph.guards.facts.values import Mark, Quantity, Value
+from guardgraph.guards.facts.values import Amount, Mark, Quantity, Value
 
 __all__ = ["PASSING_WORDS", "implied", "ordinal", "spelled"]
 
@@ -25,7 +25,7 @@ _Implied: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
 
 
-def spelled(tokens: list[Token], at: int) -> tuple[Fraction | None, int, bool]:
+def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
     """Read number words: the value, the index after them, and whether they count only with a unit."""
     word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
     if word == "half" and following in ("a", "an"):
@@ -34,7 +34,7 @@ def spelled(tokens: list[Token], at: int) -> tuple[Fraction | None, int, bool]:
         return SHARES[word], at + 1, True
     if word in ("a", "an") and following != "hundred":
         near = tokens[at - 1].text.lower() in _NEARLY or following in SCALES
-        return (Fraction(1), at + 1, True) if near else (None, at, True)
+        return (1, at + 1, True) if near else (None, at, True)
     value, start, at = (1, at, at + 1) if word == "a" else (-1, at, at)
     while True:
         word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
@@ -48,7 +48,7 @@ def spelled(tokens: list[Token], at: int) -> tuple[Fraction | None, int, bool]:
         elif not (word == "and" and hundreds and following in SMALL):
             break
         at += 1
-    return (Fraction(value) if at > start else None), at, at == start + 1 and value == 1
+    return (value if at > start else None), at, at == start + 1 and value == 1
 
 
 def implied(tokens: list[Token], at: int) -> _Implied | None:
@@ -59,13 +59,13 @@ def implied(tokens: list[Token], at: int) -> _Implied | None:
     if word in _FIRST:
         return ordinal(_FIRST[word], following), at + 1
     if word == "half":
-        return ((Quantity(Fraction(50), PERCENT),), at + 2) if following == "of" else None
+        return ((Quantity(50, PERCENT),), at + 2) if following == "of" else None
     if word not in _EACH or tokens[at - 1].text.lower() == "of":
         return None
     if following == "quarter" and tokens[at + 2].text == "of":
-        return (Quantity(Fraction(25), PERCENT),), at + 3
+        return (Quantity(25, PERCENT),), at + 3
     units, end = units_at(tokens[at + 1].text, tokens[at + 2].text)
-    lengths = tuple(Quantity(Fraction(1), unit) for unit in units if unit.dimension in _LENGTHS)
+    lengths = tuple(Quantity(1, unit) for unit in units if unit.dimension in _LENGTHS)
     return (lengths, at + 1 + end) if lengths else None
 
 
