@@ -71,9 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         size = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(size))
-        behaviour = self.owner.next_behaviour(
-            {"path": self.path, "headers": dict(self.headers), "body": body}
-        )
+        behaviour = self.owner.next_behaviour({"path": self.path, "headers": dict(self.headers), "body": body})
         with suppress(ConnectionError):  # the client may go when it likes
             behaviour(self)
 
@@ -151,9 +149,7 @@ def answer(
 
 def status(code: int, message: str = "the server says no", error_code: str | None = None) -> Behaviour:
     """An error as OpenAI words it."""
-    return payload(
-        code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}}
-    )
+    return payload(code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}})
 
 
 def truncated(content: str = '{"answer": "it was cut') -> Behaviour:

@@ -242,9 +242,7 @@ def test_the_script_of_the_server() -> None:
 def test_keys_are_never_shown(mode: str) -> None:
     """A server that repeats the key or a header in its error does not get it into the details."""
     key = "loopback-Key+without/prefix="
-    with OpenAIServer(
-        status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")
-    ) as server:
+    with OpenAIServer(status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")) as server:
         failure = model_failure(ask(server.environ(OPENAI_API_KEY=key), mode))
     assert failure is not None
     assert failure[0] == "llm_auth"

@@ -87,9 +87,7 @@ def test_the_notes_are_those_of_the_pages():
     extract = recorded_notes()
     read = recorded_reader()
     urls = [item["url"] for item in SAMPLE["citation_details"]]
-    assert [
-        note["url"] for note in extract({"pages": {url: read({"url": url}) for url in urls[::-1]}})
-    ] == urls
+    assert [note["url"] for note in extract({"pages": {url: read({"url": url}) for url in urls[::-1]}})] == urls
     assert [note["url"] for note in extract({"pages": {urls[1]: read({"url": urls[1]})}})] == urls[1:]
     assert extract({"pages": {}}) == []
 
