@@ -14,7 +14,7 @@ from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command
 from pydantic import BaseModel
 from runs import check_result, masked
-from triage import REASONS, TICKET, triage
+from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import InputError
 from guardgraph.nodes.body import Call

@@ -16,7 +16,7 @@ from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
 from runs import check_result, content, masked
 from self_critique_cases import GIVEN
-from triage import REASONS, TICKET, triage
+from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import ScriptedClock, scripted_tool

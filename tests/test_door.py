@@ -13,7 +13,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send
 from pydantic import BaseModel
 from runs import MODES, check_result, content, masked, run
-from triage import REASONS, TICKET, Policy, triage
+from ticket_pattern import REASONS, TICKET, Policy, triage
 from typing_extensions import TypedDict
 
 from guardgraph import (

@@ -7,7 +7,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
 from runs import MODES, check_result, content, masked, run
-from triage import REASONS, TICKET, Policy, label, triage
+from ticket_pattern import REASONS, TICKET, Policy, label, triage
 
 from guardgraph import Call, Outcome, Pass, Step, Stop, verify
 from guardgraph.testing import ScriptedClock

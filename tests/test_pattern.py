@@ -6,7 +6,7 @@ from typing import Annotated, NotRequired
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from triage import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
+from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
 from typing_extensions import TypedDict
 
 from guardgraph import (

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph._branch import BranchSpec
 from langgraph.types import CachePolicy, Command
-from triage import Policy, State, pattern, triage
+from ticket_pattern import Policy, State, pattern, triage
 from typing_extensions import TypedDict
 
 from guardgraph import (

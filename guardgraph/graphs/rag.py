@@ -103,14 +103,14 @@ def rag_pattern(
         RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget, clock=clock
     )
     p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    p.propose(
-        "plan",
-        nodes.plan(planner),
-        phase="plan",
-        reads=["task"],
-        writes=["proposed_intent"],
-        to="policy_guard",
-    )
+    _plan(p, planner)
+    _retrieve(p, retriever, clarification)
+    _generate(p, answerer)
+    return p
+
+
+def _plan(p: Pattern, planner: Proposer) -> None:
+    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_intent"], to="policy_guard")
     p.guard(
         "policy_guard",
         nodes.check_policy,
@@ -128,6 +128,9 @@ def rag_pattern(
         to="retrieve",
         stops=["invalid_intent", "source_denied"],
     )
+
+
+def _retrieve(p: Pattern, retriever: Outside, clarification: str) -> None:
     p.act(
         "retrieve",
         nodes.retrieve(retriever),
@@ -145,6 +148,9 @@ def rag_pattern(
         to=["generate", "clarified"],
         stops=["invalid_intent", "source_denied", "tool"],
     )
+
+
+def _generate(p: Pattern, answerer: Proposer) -> None:
     p.propose(
         "generate",
         nodes.generate(answerer),
@@ -165,7 +171,6 @@ def rag_pattern(
     answer = ["outcome", "answer", "citations", "citation_details"]
     p.terminal("answered", nodes.answered, phase="generate", reads=["accepted_answer"], writes=answer)
     p.terminal("clarified", nodes.clarified, phase="generate", reads=["accepted_answer"], writes=answer)
-    return p
 
 
 def _retriever(

@@ -103,21 +103,16 @@ def research_pattern(
         clock=clock,
     )
     p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    _plan_and_search(p, planner, search)
-    _read_and_verify(p, reader, extractor)
+    _plan(p, planner)
+    _search(p, search)
+    _read(p, reader)
+    _take_notes(p, extractor)
     _write(p, writer)
     return p
 
 
-def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
-    p.propose(
-        "plan",
-        nodes.plan(planner),
-        phase="plan",
-        reads=["task"],
-        writes=["proposed_plan"],
-        to="plan_guard",
-    )
+def _plan(p: Pattern, planner: Proposer) -> None:
+    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_plan"], to="plan_guard")
     p.guard(
         "plan_guard",
         nodes.check_plan,
@@ -136,6 +131,9 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
         to="search",
         stops=["invalid_search"],
     )
+
+
+def _search(p: Pattern, search: Outside) -> None:
     p.act(
         "search",
         nodes.search(search),
@@ -164,7 +162,7 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
     )
 
 
-def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
+def _read(p: Pattern, reader: Outside) -> None:
     p.guard(
         "source_guard",
         nodes.check_sources,
@@ -191,6 +189,9 @@ def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
         to="extract",
         stops=["tool", "no_sources"],
     )
+
+
+def _take_notes(p: Pattern, extractor: Outside) -> None:
     p.act(
         "extract",
         nodes.extract(extractor),

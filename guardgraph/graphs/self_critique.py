@@ -107,14 +107,7 @@ def self_critique_pattern(
 
 
 def _draft(p: Pattern, drafter: Proposer, shortener: Proposer) -> None:
-    p.propose(
-        "draft",
-        nodes.draft(drafter),
-        phase="draft",
-        reads=["task"],
-        writes=["proposed_draft"],
-        to="draft_guard",
-    )
+    p.propose("draft", nodes.draft(drafter), phase="draft", reads=["task"], writes=["proposed_draft"], to="draft_guard")
     p.guard(
         "draft_guard",
         nodes.check_draft,

@@ -285,15 +285,9 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
 
 def _result(state: SelfCritiqueState, outcome: str) -> dict[str, Any]:
     accepted = state["accepted_critique"]
-    return {
-        "outcome": outcome,
-        "answer": state["accepted_answer"],
-        "critique_decision": accepted["decision"],
-        "severity": accepted["severity"],
-        "risks": accepted["risks"],
-        "required_changes": accepted["required_changes"],
-        "audit": state["accepted_audit"],
-    }
+    judged = {key: accepted[key] for key in ("severity", "risks", "required_changes")}
+    answer = {"answer": state["accepted_answer"], "critique_decision": accepted["decision"]}
+    return {"outcome": outcome, **answer, **judged, "audit": state["accepted_audit"]}
 
 
 def approved(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:
