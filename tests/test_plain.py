@@ -7,6 +7,8 @@ import math
 from collections import OrderedDict
 from contextlib import suppress
 from enum import Enum, IntEnum
+from fractions import Fraction
+from numbers import Integral
 from types import MappingProxyType
 
 import ormsgpack
@@ -29,6 +31,16 @@ class Size(IntEnum):
 
     LARGE = 3
 
+
+class Count:
+    """A whole number of another library."""
+
+    def __int__(self):
+        """Return the number."""
+        return 7
+
+
+Integral.register(Count)
 
 TEXTS = st.text(st.characters(codec=None), max_size=8) | st.sampled_from(["\ud800", "a\udfffb", "\x00", "é", "😀"])
 ODD = [object(), {1, 2}, b"x", 1j, range(3), json_text, Colour.RED, Size.LARGE, 10**1000, -(10**400), 2**63, -(2**63)]
@@ -125,6 +137,9 @@ def test_any_text_is_a_value_that_can_be_kept_or_no_json(text):
         (Colour.RED, "red"),
         ({Colour.RED: Colour.RED}, {"red": "red"}),
         (Size.LARGE, 3),
+        (Count(), 7),
+        (Fraction(3, 2), 1.5),
+        (Fraction(10**400), "inf"),
         (True, True),
         (b"x", "nan"),
     ],

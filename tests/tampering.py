@@ -1,0 +1,150 @@
+"""Ways of breaking a good graph, for the tests of `verify`: changes to its builder, which is then compiled again."""
+
+from __future__ import annotations
+
+from langgraph.types import Command
+from ticket_pattern import Policy, pattern
+from typing_extensions import TypedDict
+
+from guardgraph import verify
+from guardgraph.graphs.node import GrammarNode
+from guardgraph.graphs.router import Router
+
+
+def broken(*tamper):
+    """Tamper with the builder of a good graph, compile it again and return the findings."""
+    builder = pattern().builder()
+    for change in tamper:
+        change(builder)
+    return verify(builder.compile())
+
+
+def by_rule(findings, rule):
+    """Return a rule's findings; there must be one."""
+    found = [finding for finding in findings if finding.rule == rule]
+    assert found, [str(finding) for finding in findings]
+    return found
+
+
+def fails(rule, *nodes, path=None, tamper):
+    """Assert that a broken graph fails a rule, with these nodes and this path."""
+    found = by_rule(broken(*tamper), rule)
+    assert tuple(sorted(nodes)) in [finding.nodes for finding in found], [str(finding) for finding in found]
+    if path is not None:
+        assert path in [finding.path for finding in found], [str(finding) for finding in found]
+
+
+def plain(state):
+    """Stand in for a node that the grammar did not make."""
+    return {"accepted_label": "bug"}
+
+
+def commanding(state) -> Command:
+    """Stand in for a node that goes where it likes."""
+    return Command(goto="routed")
+
+
+def edge(start, end):
+    """Return a change that draws an edge."""
+    return lambda builder: builder.add_edge(start, end)
+
+
+def no_edge(start, end):
+    """Return a change that takes an edge away."""
+    return lambda builder: builder.edges.remove((start, end))
+
+
+def node(name, action=plain, **kwargs):
+    """Return a change that adds a node."""
+    return lambda builder: builder.add_node(name, action, **kwargs)
+
+
+def branch(name, path, ends=None):
+    """Return a change that adds a conditional edge."""
+    return lambda builder: builder.add_conditional_edges(name, path, ends)
+
+
+def spec(name, **changed):
+    """Return a change to how a node is kept in the builder."""
+
+    def change(builder):
+        for key, value in changed.items():
+            setattr(builder.nodes[name], key, value)
+
+    return change
+
+
+def ways(name, **changed):
+    """Return a change to the path map of a guard's own conditional edge; None takes a way out."""
+
+    def change(builder):
+        ends = builder.branches[name]["route"].ends
+        ends.update(changed)
+        for way in [way for way, end in ends.items() if end is None]:
+            del ends[way]
+
+    return change
+
+
+def readable(name, *channels):
+    """Return a change that gives a node more channels to read."""
+
+    def change(builder):
+        schema = TypedDict("Wider", dict.fromkeys([*builder.schemas[builder.nodes[name].input_schema], *channels], str))
+        builder._add_schema(schema)
+        builder.nodes[name].input_schema = schema
+
+    return change
+
+
+def declared(name, **changed):
+    """Return a change that replaces a node by one of the grammar's with another declaration."""
+
+    def change(builder):
+        made = builder.nodes[name].runnable
+        item = type(made.declaration)(**{**as_dict(made.declaration), **changed})
+        frame = made.frame
+        frame.declarations[name] = item
+        builder.nodes[name].runnable = GrammarNode(item, made.body, frame)
+        builder.nodes[name].metadata = item.metadata()
+
+    return change
+
+
+def as_dict(item):
+    """Return a declaration's fields."""
+    return {field: getattr(item, field) for field in item.__dataclass_fields__}
+
+
+def channel(name, made):
+    """Return a change to a channel."""
+    return lambda builder: builder.channels.update({name: made})
+
+
+class Tame(GrammarNode):
+    """A node that would do something else."""
+
+
+class WildRouter(Router):
+    """A router that goes where it likes."""
+
+    def invoke(self, input, config=None, **kwargs):
+        """Skip the tool."""
+        return "spam"
+
+
+def lax():
+    """Return the builder of the same pattern with a wider policy."""
+    return pattern(policy=Policy(labels=("anything",))).builder()
+
+
+def swap(name, runnable):
+    """Return a change that puts another runnable in the place of a node's."""
+    return lambda builder: setattr(builder.nodes[name], "runnable", runnable(builder))
+
+
+def replace_router(builder, name, router):
+    """Put another router in the place of a guard's own."""
+    builder.branches[name]["route"] = builder.branches[name]["route"]._replace(path=router)
+
+
