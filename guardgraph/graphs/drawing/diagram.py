@@ -7,6 +7,7 @@ into its shape.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -140,8 +141,11 @@ def _ends_by_itself(shape: Topology, name: str) -> bool:
 
 
 def _is_folded(shape: Topology, name: str) -> bool:
+    """Say whether a stop terminal is shown at the nodes that lead to it, instead of by itself."""
+    if _kind(shape, name) != "stop" or shape.after(name) != {END}:
+        return False
     before = shape.before(name)
-    return _kind(shape, name) == "stop" and shape.after(name) == {END} and bool(before) and START not in before
+    return bool(before) and START not in before
 
 
 def _endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, ...]:
@@ -177,7 +181,7 @@ def _without(node: Node, everywhere: Iterable[Ending]) -> Node:
 
 def _edges(shape: Topology, taken: Taken | None) -> list[Edge]:
     path = (START, *taken.path, END) if taken else ()
-    steps = set(zip(path, path[1:], strict=False))
+    steps = set(itertools.pairwise(path))
     edges = []
     for name in [START, *shape.builder.nodes]:
         for way, labels in _ways(shape, name).items():
@@ -208,7 +212,8 @@ def _decided(shape: Topology, name: str) -> Iterator[tuple[str, str]]:
     spec = shape.builder.nodes.get(name)
     if spec is not None:
         ends: Any = spec.ends or ()
-        yield from ends.items() if isinstance(ends, dict) else (("", way) for way in ends)
+        labels = ends if isinstance(ends, dict) else {}
+        yield from ((labels.get(way, ""), way) for way in ends)
         if spec.error_handler_node is not None:
             yield "on error", spec.error_handler_node
 
@@ -220,7 +225,8 @@ def _leads_anywhere(shape: Topology, name: str) -> bool:
 def _taken(shape: Topology, run: object) -> Taken:
     given = run if isinstance(run, dict) else {}
     path, reason, outcome = given.get("path"), given.get("stop_reason"), given.get("outcome", "")
-    if not (isinstance(path, list) and path and all(isinstance(name, str) for name in path) and isinstance(reason, str)):
+    named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
+    if not named or not isinstance(path, list) or not isinstance(reason, str):
         keys = "path, a list of node names, and stop_reason"
         raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
     if unknown := [name for name in path if name not in shape.nodes]:

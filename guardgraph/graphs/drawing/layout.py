@@ -12,12 +12,13 @@ from typing import Any
 
 from guardgraph.graphs.drawing.diagram import Diagram, Edge, Node
 from guardgraph.graphs.drawing.geometry import Box, Point, around, near
-from guardgraph.graphs.drawing.panels import CHIP_CELL, Panel, panel_at, panel_size
+from guardgraph.graphs.drawing.labels import LABEL_HEIGHT, label_width, labels
+from guardgraph.graphs.drawing.panels import Panel, panel_at, panel_size
 from guardgraph.graphs.drawing.shapes import NAME_CELLS
 from guardgraph.graphs.drawing.text import cells, shown
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["LABEL_CELLS", "Placed", "label_width", "place"]
+__all__ = ["Placed", "place"]
 
 CELL = 7.83
 """Width of a letter of node names: 13 px, 0.602 em, as most fixed-width fonts have it."""
@@ -25,7 +26,8 @@ NODE_HEIGHT = 38.0
 NODE_MARGIN = 48.0
 LEAST_WIDTH = 140.0
 DOT = 14.0
-"""Width of START and END."""
+DOT_EDGE = 18.0
+"""START and END are round, and as much wider for every edge but one."""
 
 REACH = 34.0
 """From a node to its endings."""
@@ -34,7 +36,6 @@ FARTHEST = 90.0
 CLEARANCE = 12.0
 """Around endings that stand beside their node."""
 
-LABEL_CELLS = 24
 SPACING = {"layer_gap": 32.0, "node_gap": 34.0, "dummy_gap": 24.0}
 MAIN_WEIGHT = 50.0
 """Of the edges of the main way, against 1, so that it is the one that is kept straight."""
@@ -45,8 +46,8 @@ class Placed:
     """A diagram with places for everything."""
 
     nodes: tuple[tuple[Node, Box], ...]
-    edges: tuple[tuple[Edge, tuple[Point, ...], Point | None], ...]
-    """With the points of the line, and the middle of the label."""
+    edges: tuple[tuple[Edge, tuple[Point, ...], Box | None], ...]
+    """With the points of the line, and the place of the label."""
     panels: tuple[Panel, ...]
     bounds: Box
 
@@ -55,7 +56,7 @@ class Placed:
 class _Arranged:
     boxes: dict[str, Box]
     routes: dict[tuple[str, str], tuple[Point, ...]]
-    labels: dict[tuple[str, str], Point]
+    labels: dict[tuple[str, str], Box]
     below: dict[str, Box]
     """Endings that stand in the layout themselves."""
 
@@ -63,7 +64,7 @@ class _Arranged:
         return _Arranged(
             {name: _flip_box(box) for name, box in self.boxes.items()},
             {key: tuple(map(_flip, points)) for key, points in self.routes.items()},
-            {key: _flip(point) for key, point in self.labels.items()},
+            {key: _flip_box(box) for key, box in self.labels.items()},
             {name: _flip_box(box) for name, box in self.below.items()},
         )
 
@@ -104,12 +105,12 @@ def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
     graph = graphlay.Graph()
     width = _common_width(diagram.nodes)
     for node in diagram.nodes:
-        box = _visible(node, width)
+        box = _visible(diagram, node, width)
         beside = 0.0 if node.name in below else panel_size(node)[1]
         graph.node(node.name, width=box.width, height=max(box.height, beside))
     main = set(pairwise(diagram.main))
     for edge in diagram.edges:
-        label = {"label_size": {"width": label_width(edge), "height": 16.0}} if edge.label else {}
+        label = {"label_size": {"width": label_width(edge), "height": LABEL_HEIGHT}} if edge.label else {}
         graph.edge(edge.start, edge.end, weight=MAIN_WEIGHT if (edge.start, edge.end) in main else 1.0, **label)
     panels = [node for node in diagram.nodes if node.name in below]
     for node in panels:
@@ -126,20 +127,18 @@ def _read(diagram: Diagram, panels: list[Node], done: Any, width: float) -> _Arr
     middle = centres[diagram.main[0]][0]
     boxes = {}
     for node in diagram.nodes:
-        (x, y), size = centres[node.name], _visible(node, width)
+        (x, y), size = centres[node.name], _visible(diagram, node, width)
         boxes[node.name] = Box(near(x - middle), y, size.width, size.height)
     below = {}
     for node in panels:
         x, y = centres[(node.name,)]
         below[node.name] = Box(near(x - middle), y, *panel_size(node))
     keys = [*((edge.start, edge.end) for edge in diagram.edges), *((node.name, "") for node in panels)]
-    routes, labels = {}, {}
+    routes = {}
     for key, edge in zip(keys, done.edges, strict=True):
         routes[key] = tuple((near(point["x"] - middle), near(point["y"])) for point in edge["points"])
-        if edge["label_anchor"]:
-            labels[key] = (near(edge["label_anchor"]["x"] - middle), near(edge["label_anchor"]["y"]))
     _straighten(diagram.main, routes)
-    return _Arranged(boxes, routes, labels, below)
+    return _Arranged(boxes, routes, labels(diagram.edges, routes, [*boxes.values(), *below.values()]), below)
 
 
 def _straighten(main: tuple[str, ...], routes: dict[tuple[str, str], tuple[Point, ...]]) -> None:
@@ -161,12 +160,10 @@ def _placed(diagram: Diagram, arranged: _Arranged, beside: dict[str, Panel]) -> 
         for node in diagram.nodes
         if node.endings
     ]
-    boxes = [*arranged.boxes.values(), *(chip.box for panel in panels for chip in panel.chips)]
+    chips = [chip.box for panel in panels for chip in panel.chips]
+    boxes = [*arranged.boxes.values(), *arranged.labels.values(), *chips]
     corners = [corner for box in boxes for corner in box.corners]
     corners += [point for points in arranged.routes.values() for point in points]
-    for edge, _, middle in edges:
-        if middle is not None:
-            corners += [(middle[0] + sign * label_width(edge) / 2, middle[1]) for sign in (-1, 1)]
     return Placed(nodes, tuple(edges), tuple(panels), around(corners))
 
 
@@ -218,11 +215,10 @@ def _clashes(arranged: _Arranged, beside: dict[str, Panel]) -> set[str]:
         ways[name] = around(panel.line).wider(CLEARANCE)
     lines = _lines(arranged)
     along = [line for line in lines if line.width]
-    labels = [around([point]) for point in arranged.labels.values()]
     clashing = set()
     for name, room in rooms.items():
         others = [box for other, box in [*arranged.boxes.items(), *rooms.items()] if other != name]
-        others += [*arranged.below.values(), *labels]
+        others += [*arranged.below.values(), *arranged.labels.values()]
         if any(map(room.meets, [*others, *lines])) or any(map(ways[name].meets, [*others, *along])):
             clashing.add(name)
     return clashing
@@ -233,15 +229,12 @@ def _common_width(nodes: Iterable[Node]) -> float:
     return max([LEAST_WIDTH, *(cells(shown(node.name, NAME_CELLS)) * CELL + NODE_MARGIN for node in nodes)])
 
 
-def _visible(node: Node, width: float) -> Box:
+def _visible(diagram: Diagram, node: Node, width: float) -> Box:
+    """Return a node's size; START and END grow with the number of edges that they hold."""
     if node.kind in ("start", "end"):
-        return Box(0.0, 0.0, DOT, DOT)
+        ends = sum(node.name in (edge.start, edge.end) for edge in diagram.edges)
+        return Box(0.0, 0.0, DOT + DOT_EDGE * max(ends - 1, 0), DOT)
     return Box(0.0, 0.0, width, NODE_HEIGHT)
-
-
-def label_width(edge: Edge) -> float:
-    """Return the room that an edge's label takes across."""
-    return cells(shown(edge.label, LABEL_CELLS)) * CHIP_CELL + 8
 
 
 def _flip(point: Point) -> Point:

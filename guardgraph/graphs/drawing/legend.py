@@ -78,7 +78,7 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
     if diagram.everywhere:
         yield _chips(diagram.everywhere, "every guard can also end the run so")
     if any(ending.label == ANYWHERE for ending in endings):
-        yield Entry("stop chip", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node")
+        yield Entry("plain", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node")
     if any(edge.decided for edge in diagram.edges):
         yield Entry("", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides")
     if diagram.taken is not None:

@@ -24,10 +24,10 @@ def main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[st
         for way in ways:
             if length[way] >= length[name]:
                 length[name], following[name] = length[way] + 1, way
-    way = [nodes[0]]
-    while way[-1] in following:
-        way.append(following[way[-1]])
-    return tuple(way)
+    longest = [nodes[0]]
+    while longest[-1] in following:
+        longest.append(following[longest[-1]])
+    return tuple(longest)
 
 
 def _backwards(start: str, after: dict[str, list[str]]) -> list[tuple[str, list[str]]]:

@@ -69,7 +69,7 @@ def _boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
     left = [ending for ending in (*node.endings, *common) if not ending.taken and ending.terminal not in known]
     for kind, endings in (("stop", left), ("stopping", reached)):
         if endings:
-            yield kind, [ending.label for ending in endings]
+            yield kind, [ending.label if ending.taken else ending.terminal or ending.label for ending in endings]
 
 
 def _shape(kind: DrawnKind, lines: list[str]) -> str:

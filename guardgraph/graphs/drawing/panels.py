@@ -23,6 +23,7 @@ PANEL_WIDTH = 230.0
 RAIL = 9.0
 """From the line in front of several rows of endings to them."""
 
+
 @dataclass(frozen=True, slots=True)
 class Chip:
     """An ending, placed."""

@@ -16,7 +16,9 @@ from guardgraph.state.errors import ConfigurationError
 
 __all__ = ["Picture", "draw"]
 
-_LETTERS = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9" font-family="{MONO}">{{}}</text></svg>'
+_LETTERS = f"""\
+<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9" font-family="{MONO}">{{}}</text></svg>
+"""
 
 
 class Picture:
@@ -90,10 +92,18 @@ class Picture:
         """Return what notebooks show that know no bundles."""
         return self.svg
 
-    def __repr__(self) -> str:
+    @property
+    def described(self) -> str:
+        """What is to be seen, in a few words."""
         diagram = self.diagram
-        run = "" if diagram.taken is None else f", a run that ended with {diagram.taken.reason[:80]!r}"
-        return f"<Picture of {diagram.name!r}: {len(diagram.nodes)} nodes, {len(diagram.edges)} edges{run}>"
+        folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
+        nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
+        stops = len(folded.union(ending.terminal for ending in diagram.everywhere))
+        run = "" if diagram.taken is None else f", a run that ended with {diagram.taken.reason}"
+        return f"{diagram.name}, {nodes} nodes and {stops} stops{run}"
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.described}>"
 
 
 def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Picture:

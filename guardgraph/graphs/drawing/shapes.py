@@ -36,10 +36,10 @@ def node(item: Node, box: Box) -> str:
 def outline(kind: DrawnKind, box: Box) -> str:
     """Return the shape of a kind of node."""
     if kind == "start":
-        return f'<circle class="dot" cx="{number(box.x)}" cy="{number(box.y)}" r="{number(box.width / 2)}"/>'
+        return _rectangle("dot", box, box.height / 2)
     if kind == "end":
-        ring = f'cx="{number(box.x)}" cy="{number(box.y)}"'
-        return f'<circle class="ring" {ring} r="{number(box.width / 2)}"/><circle class="dot" {ring} r="3"/>'
+        inner = Box(box.x, box.y, box.width - 8, box.height - 8)
+        return _rectangle("ring", box, box.height / 2) + _rectangle("dot", inner, inner.height / 2)
     if kind == "guard":
         corners = [
             (box.left, box.y),
@@ -64,9 +64,8 @@ def chip(item: Chip) -> str:
     return what + _rectangle("shape", box, 4.0) + text(item.text, box.x, box.y + 3.8)
 
 
-def label(words: str, middle: Point, width: float) -> str:
+def label(words: str, box: Box) -> str:
     """Return the label of an edge, on a ground that keeps it legible."""
-    box = Box(*middle, width, 16.0)
     return f'<g class="chip">{_rectangle("halo", box, 3.0)}{text(words, box.x, box.y + 3.8)}</g>'
 
 
@@ -93,7 +92,7 @@ def trimmed(points: Sequence[Point], start: tuple[DrawnKind, Box], end: tuple[Dr
 
 
 def _touching(point: Point, other: Point, kind: DrawnKind, box: Box) -> Point:
-    x, y = point
+    x, _y = point
     if abs(x - other[0]) > 0.01:
         return point
     half, aside = box.height / 2, abs(x - box.x)

@@ -2,44 +2,63 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 __all__ = ["MONO", "SANS", "style_sheet"]
 
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',Arial,sans-serif"
 MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
 
-_LIGHT = {
-    "paper": "#ffffff",
-    "ink": "#1f2328",
-    "muted": "#59636e",
-    "line": "#6b7681",
-    "frame": "#d1d9e0",
-    "propose": ("#fff3d1", "#b27a10"),
-    "act": ("#e5ebff", "#4c63d2"),
-    "guard": ("#dbf3f4", "#0b7f8f"),
-    "ok": ("#def5e3", "#2b8a3e"),
-    "stop": ("#fff0f0", "#d6545a"),
-    "plain": ("#f1f3f5", "#7a838c"),
-    "stopped": ("#c92a2a", "#ffffff"),
-    "stop_ink": "#b02528",
-    "ok_ink": "#237436",
-}
-_DARK = {
-    "paper": "#0d1117",
-    "ink": "#e6edf3",
-    "muted": "#9198a1",
-    "line": "#8b949e",
-    "frame": "#30363d",
-    "propose": ("#3a2c07", "#d9a62e"),
-    "act": ("#1a2550", "#8499ff"),
-    "guard": ("#07333b", "#37b9c9"),
-    "ok": ("#10331a", "#4cc264"),
-    "stop": ("#35161a", "#c9606a"),
-    "plain": ("#21262d", "#8b949e"),
-    "stopped": ("#e5484d", "#ffffff"),
-    "stop_ink": "#ffa3a6",
-    "ok_ink": "#6bd681",
-}
-_KINDS = ("propose", "act", "guard", "ok", "stop", "plain")
+
+class _Palette(NamedTuple):
+    paper: str
+    ink: str
+    muted: str
+    line: str
+    frame: str
+    stopped: str
+    stop_ink: str
+    ok_ink: str
+    kinds: dict[str, tuple[str, str]]
+    """Filling and border."""
+
+
+_LIGHT = _Palette(
+    paper="#ffffff",
+    ink="#1f2328",
+    muted="#59636e",
+    line="#6b7681",
+    frame="#d1d9e0",
+    stopped="#c92a2a",
+    stop_ink="#b02528",
+    ok_ink="#237436",
+    kinds={
+        "propose": ("#fff3d1", "#b27a10"),
+        "act": ("#e5ebff", "#4c63d2"),
+        "guard": ("#dbf3f4", "#0b7f8f"),
+        "ok": ("#def5e3", "#2b8a3e"),
+        "stop": ("#fff0f0", "#d6545a"),
+        "plain": ("#f1f3f5", "#7a838c"),
+    },
+)
+_DARK = _Palette(
+    paper="#0d1117",
+    ink="#e6edf3",
+    muted="#9198a1",
+    line="#8b949e",
+    frame="#30363d",
+    stopped="#e5484d",
+    stop_ink="#ffa3a6",
+    ok_ink="#6bd681",
+    kinds={
+        "propose": ("#3a2c07", "#d9a62e"),
+        "act": ("#1a2550", "#8499ff"),
+        "guard": ("#07333b", "#37b9c9"),
+        "ok": ("#10331a", "#4cc264"),
+        "stop": ("#35161a", "#c9606a"),
+        "plain": ("#21262d", "#8b949e"),
+    },
+)
 
 
 def style_sheet(*, dark: bool | None = None) -> str:
@@ -72,36 +91,32 @@ _SHAPES = f"""\
 """
 
 
-def _colours(palette: dict[str, str | tuple[str, str]]) -> str:
-    stopped = palette["stopped"]
+def _colours(palette: _Palette) -> str:
+    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, kinds = palette
     rules = [
-        f".gg .paper {{ fill: {palette['paper']}; stroke: {palette['frame']} }}",
-        f".gg text {{ fill: {palette['ink']} }}",
-        f".gg .rule {{ stroke: {palette['frame']} }}",
-        f".gg .edge {{ stroke: {palette['line']} }}",
-        f".gg .tip, .gg .dot {{ fill: {palette['line']}; stroke: {palette['line']} }}",
-        f".gg .ring {{ fill: {palette['paper']}; stroke: {palette['line']} }}",
-        f".gg .halo {{ fill: {palette['paper']} }}",
-        *(f".gg .{kind} .shape {{ fill: {fill}; stroke: {line} }}" for kind, fill, line in _pairs(palette)),
-        *(f".gg .{kind} .inner {{ stroke: {line} }}" for kind, _, line in _pairs(palette)),
-        f".gg .fold {{ stroke: {palette['stop'][1]} }}",
-        f".gg .stop .tip {{ fill: {palette['stop'][1]}; stroke: {palette['stop'][1]} }}",
-        f".gg .stop text, .gg .stop_ink {{ fill: {palette['stop_ink']} }}",
-        f".gg text.muted {{ fill: {palette['muted']} }}",
-        f".gg .bridge {{ stroke: {palette['paper']} }}",
-        f".gg .ok_ink {{ fill: {palette['ok_ink']} }}",
-        f".gg .taken .edge {{ stroke: {palette['ink']} }}",
-        f".gg .taken .tip, .gg .taken .dot {{ fill: {palette['ink']}; stroke: {palette['ink']} }}",
-        f".gg .badge rect {{ fill: {palette['ink']} }}",
-        f".gg .badge text {{ fill: {palette['paper']} }}",
-        f".gg .stopping .shape {{ stroke: {stopped[0]}; stroke-width: 3 }}",
-        f".gg .stop.taken .fold {{ stroke: {stopped[0]} }}",
-        f".gg .stop.taken .tip {{ fill: {stopped[0]}; stroke: {stopped[0]} }}",
-        f".gg .stop.taken .shape {{ fill: {stopped[0]}; stroke: {stopped[0]} }}",
-        f".gg .stop.taken text {{ fill: {stopped[1]}; font-weight: 700 }}",
+        f".paper {{ fill: {paper}; stroke: {frame} }}",
+        f"text {{ fill: {ink} }}",
+        f".rule {{ stroke: {frame} }}",
+        f".edge {{ stroke: {line} }}",
+        f".tip, .gg .dot {{ fill: {line}; stroke: {line} }}",
+        f".ring {{ fill: {paper}; stroke: {line} }}",
+        f".halo {{ fill: {paper} }}",
+        f".bridge {{ stroke: {paper} }}",
+        *(f".{kind} .shape {{ fill: {fill}; stroke: {border} }}" for kind, (fill, border) in kinds.items()),
+        *(f".{kind} .inner {{ stroke: {border} }}" for kind, (_, border) in kinds.items()),
+        f".stop .fold {{ stroke: {kinds['stop'][1]} }}",
+        f".plain .fold {{ stroke: {line} }}",
+        f".stop .tip {{ fill: {kinds['stop'][1]}; stroke: {kinds['stop'][1]} }}",
+        f".stop text, .gg .stop_ink {{ fill: {stop_ink} }}",
+        f".ok_ink {{ fill: {ok_ink} }}",
+        f"text.muted {{ fill: {muted} }}",
+        f".taken .edge {{ stroke: {ink} }}",
+        f".taken .tip, .gg .taken .dot {{ fill: {ink}; stroke: {ink} }}",
+        f".badge rect {{ fill: {ink} }}",
+        f".badge text {{ fill: {paper} }}",
+        f".stopping .shape {{ stroke: {stopped}; stroke-width: 3 }}",
+        f".stop.taken .fold {{ stroke: {stopped} }}",
+        f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
+        ".stop.taken text { fill: #ffffff; font-weight: 700 }",
     ]
-    return "".join(f"{rule}\n" for rule in rules)
-
-
-def _pairs(palette: dict[str, str | tuple[str, str]]) -> list[tuple[str, str, str]]:
-    return [(kind, palette[kind][0], palette[kind][1]) for kind in _KINDS]
+    return "".join(f".gg {rule}\n" for rule in rules)

@@ -6,7 +6,8 @@ from html import escape
 
 from guardgraph.graphs.drawing.diagram import Diagram, Node
 from guardgraph.graphs.drawing.geometry import Box
-from guardgraph.graphs.drawing.layout import LABEL_CELLS, Placed, label_width, place
+from guardgraph.graphs.drawing.labels import LABEL_CELLS
+from guardgraph.graphs.drawing.layout import Placed, place
 from guardgraph.graphs.drawing.legend import legend, wide
 from guardgraph.graphs.drawing.panels import Panel
 from guardgraph.graphs.drawing.shapes import arrow, chip, group, label, node, number, text, trimmed
@@ -92,13 +93,13 @@ def _drawn(diagram: Diagram, placed: Placed) -> str:
     faded = diagram.taken is not None
     boxes = {item.name: (item, box) for item, box in placed.nodes}
     lines, labels = [], []
-    for edge, points, middle in placed.edges:
+    for edge, points, room in placed.edges:
         (start, start_box), (end, end_box) = boxes[edge.start], boxes[edge.end]
         there = trimmed(points, (start.kind, start_box), (end.kind, end_box))
         state = "taken" if edge.taken else "faded" if faded else "way"
         lines.append((edge.taken, group(state, arrow(there, "edge decided" if edge.decided else "edge"))))
-        if middle is not None:
-            labels.append(group(state, label(shown(edge.label, LABEL_CELLS), middle, label_width(edge))))
+        if room is not None:
+            labels.append(group(state, label(shown(edge.label, LABEL_CELLS), room)))
     lines.sort(key=lambda line: line[0])
     panels = [_panel(panel, *boxes[panel.node], faded) for panel in placed.panels]
     shapes = [group(_classes(diagram, item), node(item, box)) for item, box in placed.nodes]
@@ -108,14 +109,15 @@ def _drawn(diagram: Diagram, placed: Placed) -> str:
 def _panel(panel: Panel, item: Node, box: Box, faded: bool) -> str:
     line = trimmed(panel.line, (item.kind, box), None)
     taken = any(placed.ending.taken for placed in panel.chips)
+    kind = "stop" if any(placed.ending.terminal for placed in panel.chips) else "plain"
     parts = [arrow(line, "bridge", bare=True)]
     if panel.rail:
-        parts.append(group("stop faded" if faded else "stop", arrow(panel.rail, "fold", bare=True)))
+        parts.append(group(f"{kind} faded" if faded else kind, arrow(panel.rail, "fold", bare=True)))
     state = " taken" if taken else " faded" if faded else ""
-    parts.append(group(f"stop{state}", arrow(line, "fold", bare=bool(panel.rail))))
+    parts.append(group(f"{kind}{state}", arrow(line, "fold", bare=bool(panel.rail))))
     for placed in panel.chips:
         state = " taken" if placed.ending.taken else " faded" if faded else ""
-        parts.append(group(f"stop chip{state}", chip(placed)))
+        parts.append(group(f"{kind} chip{state}", chip(placed)))
     return "".join(parts)
 
 
