@@ -103,35 +103,34 @@ def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
     except ImportError as error:
         raise ConfigurationError(f"draw: the extra is required: pip install 'guardgraph[draw]' ({error})") from error
     graph = graphlay.Graph()
+    number = {node.name: index for index, node in enumerate(diagram.nodes)}  # names may be what no JSON can say
     width = _common_width(diagram.nodes)
     for node in diagram.nodes:
         box = _visible(diagram, node, width)
         beside = 0.0 if node.name in below else panel_size(node)[1]
-        graph.node(node.name, width=box.width, height=max(box.height, beside))
+        graph.node(number[node.name], width=box.width, height=max(box.height, beside))
     main = set(pairwise(diagram.main))
     for edge in diagram.edges:
         label = {"label_size": {"width": label_width(edge), "height": LABEL_HEIGHT}} if edge.label else {}
-        graph.edge(edge.start, edge.end, weight=MAIN_WEIGHT if (edge.start, edge.end) in main else 1.0, **label)
+        weight = MAIN_WEIGHT if (edge.start, edge.end) in main else 1.0
+        graph.edge(number[edge.start], number[edge.end], weight=weight, **label)
     panels = [node for node in diagram.nodes if node.name in below]
     for node in panels:
         size = panel_size(node)
-        graph.node((node.name,), width=size[0], height=size[1])
-        graph.edge(node.name, (node.name,))
+        graph.edge(number[node.name], graph.node(width=size[0], height=size[1]))
     options = {"spacing": SPACING, "routing": {"port_sides": "facing_only"}}
     done = graphlay.layout(graph, preset="process_map", options=options)
     return _read(diagram, panels, done, width)
 
 
 def _read(diagram: Diagram, panels: list[Node], done: Any, width: float) -> _Arranged:
-    centres = {name: (near(x), near(y)) for name, (x, y) in done.positions().items()}
-    middle = centres[diagram.main[0]][0]
-    boxes = {}
-    for node in diagram.nodes:
-        (x, y), size = centres[node.name], _visible(diagram, node, width)
+    centres = [(near(item["center"]["x"]), near(item["center"]["y"])) for item in done.nodes]
+    middle = centres[0][0]  # START stands on the main way
+    boxes, below = {}, {}
+    for node, (x, y) in zip(diagram.nodes, centres, strict=False):
+        size = _visible(diagram, node, width)
         boxes[node.name] = Box(near(x - middle), y, size.width, size.height)
-    below = {}
-    for node in panels:
-        x, y = centres[(node.name,)]
+    for node, (x, y) in zip(panels, centres[len(diagram.nodes) :], strict=True):
         below[node.name] = Box(near(x - middle), y, *panel_size(node))
     keys = [*((edge.start, edge.end) for edge in diagram.edges), *((node.name, "") for node in panels)]
     routes = {}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from guardgraph.graphs.drawing.diagram import ANYWHERE, Diagram, DrawnKind, Ending
 from guardgraph.graphs.drawing.geometry import Box
-from guardgraph.graphs.drawing.panels import CHIP_CELL, CHIP_HEIGHT, CHIP_MARGIN, Chip
+from guardgraph.graphs.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
 from guardgraph.graphs.drawing.shapes import arrow, chip, group, outline, text
-from guardgraph.graphs.drawing.text import cells
+from guardgraph.graphs.drawing.text import cells, shown
 
 __all__ = ["legend", "wide"]
 
@@ -89,9 +89,10 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
 def _chips(endings: Iterable[Ending], words: str) -> Entry:
     parts, x = [], 0.0
     for ending in endings:
-        width = cells(ending.label) * CHIP_CELL + CHIP_MARGIN
-        parts.append((ending, x + width / 2, width))
-        x += width + 5
-    total = x - 5
-    chips = [chip(Chip(item, item.label, Box(at - total / 2, 0.0, width, CHIP_HEIGHT))) for item, at, width in parts]
+        label = shown(ending.label, CHIP_CELLS)
+        width = cells(label) * CHIP_CELL + CHIP_MARGIN
+        parts.append((ending, label, x + width / 2, width))
+        x += width + CHIP_GAP
+    total = x - CHIP_GAP
+    chips = [chip(Chip(it, label, Box(at - total / 2, 0.0, width, CHIP_HEIGHT))) for it, label, at, width in parts]
     return Entry("stop chip", "".join(chips), total, words)

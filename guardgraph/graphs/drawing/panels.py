@@ -9,7 +9,17 @@ from guardgraph.graphs.drawing.diagram import Ending, Node
 from guardgraph.graphs.drawing.geometry import Box, Point, near
 from guardgraph.graphs.drawing.text import cells, shown
 
-__all__ = ["CHIP_CELL", "CHIP_HEIGHT", "CHIP_MARGIN", "Chip", "Panel", "panel_at", "panel_size"]
+__all__ = [
+    "CHIP_CELL",
+    "CHIP_CELLS",
+    "CHIP_GAP",
+    "CHIP_HEIGHT",
+    "CHIP_MARGIN",
+    "Chip",
+    "Panel",
+    "panel_at",
+    "panel_size",
+]
 
 CHIP_CELLS = 36
 CHIP_CELL = 6.63
