@@ -150,7 +150,7 @@ def draw(
     """Draw a graph to a file, and the way that a run took through it."""
     inputs.load_environment()
     picture = pictures.picture_of(target, run)
-    picture.save(out)
+    pictures.save(picture, out)
     Screen().show(f"{out}: {picture.described}", indent=0)
 
 

@@ -6,7 +6,7 @@ import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["picture_of"]
+__all__ = ["picture_of", "save"]
 
 OURS = {
     "rag": "create_rag_agent",
@@ -32,3 +32,17 @@ def picture_of(target: str, run: str | None) -> guardgraph.Picture:
         raise ConfigurationError(f"draw: rag, research, critique or module:factory is required; given: {target!r}")
     graph = getattr(guardgraph, OURS[target])() if target in OURS else inputs.graph_named(target, "draw")
     return guardgraph.draw(graph, None if run is None else inputs.json_object("--run", run))
+
+
+def save(picture: guardgraph.Picture, out: str) -> None:
+    """Write a picture to the file of ``--out``.
+
+    Raises:
+        ConfigurationError: its name says no form that there is, or it cannot be written.
+    """
+    try:
+        picture.save(out)
+    except ConfigurationError:
+        raise
+    except (OSError, ValueError) as error:  # a name may hold what no file system knows
+        raise ConfigurationError(f"--out {out!r}: cannot be written: {error}") from error

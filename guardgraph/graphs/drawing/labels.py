@@ -15,6 +15,8 @@ __all__ = ["LABEL_CELLS", "LABEL_HEIGHT", "label_width", "labels"]
 LABEL_CELLS = 24
 LABEL_HEIGHT = 13.0
 """Less than the distance of two lines beside each other, doubled."""
+BESIDE = 3.0
+"""Between a line and a label beside it."""
 TIP = 20.0
 """Room around the end of a line, where its tip is."""
 SHARES = (0.5, 0.35, 0.65, 0.2, 0.8)
@@ -51,10 +53,12 @@ def _meeting(box: Box, taken: Sequence[Box]) -> int:
 
 
 def _tries(points: Sequence[Point], width: float) -> Iterator[Box]:
-    """Yield places on a line, its longest piece first."""
-    for (x0, y0), (x1, y1) in sorted(pairwise(points), key=_length, reverse=True):
-        for share in SHARES:
-            yield Box(near(x0 + (x1 - x0) * share), near(y0 + (y1 - y0) * share), width, LABEL_HEIGHT)
+    """Yield places on a line, its longest piece first, then places beside it."""
+    pieces = sorted(pairwise(points), key=_length, reverse=True)
+    for aside in (0.0, width / 2 + BESIDE, -width / 2 - BESIDE):
+        for (x0, y0), (x1, y1) in pieces:
+            for share in SHARES:
+                yield Box(near(x0 + (x1 - x0) * share + aside), near(y0 + (y1 - y0) * share), width, LABEL_HEIGHT)
 
 
 def _length(piece: tuple[Point, Point]) -> float:
