@@ -62,7 +62,7 @@ def test_the_main_way_runs_straight_down_the_middle(name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_stops_stand_at_the_side(name):
-    """Stops of the guards on the main way stand on their right, in one lane, at the height of their guard."""
+    """Stops of the guards on the main way stand on their right, in one lane; nodes beside the main way on its left."""
     diagram = draw(GRAPHS[name]()).diagram
     placed = place(diagram)
     boxes = {node.name: box for node, box in placed.nodes}
@@ -72,6 +72,7 @@ def test_stops_stand_at_the_side(name):
             lanes.add(panel.line[-1][0])
             assert {y for _, y in panel.line} == {boxes[panel.node].y}
     assert len(lanes) == 1
+    assert all(box.x < 0 for name, box in boxes.items() if name not in diagram.main)
     assert min(lanes) > max(box.right for name, box in boxes.items() if name in diagram.main)
 
 

@@ -105,10 +105,12 @@ def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
     graph = graphlay.Graph()
     number = {node.name: index for index, node in enumerate(diagram.nodes)}  # names may be what no JSON can say
     width = _common_width(diagram.nodes)
+    stops = any(node.endings for node in diagram.nodes)
     for node in diagram.nodes:
         box = _visible(diagram, node, width)
+        lane = int(stops and node.name in diagram.main)  # leaves the other side to the stops
         beside = 0.0 if node.name in below else panel_size(node)[1]
-        graph.node(number[node.name], width=box.width, height=max(box.height, beside))
+        graph.node(number[node.name], width=box.width, height=max(box.height, beside), group=lane)
     main = set(pairwise(diagram.main))
     for edge in diagram.edges:
         label = {"label_size": {"width": label_width(edge), "height": LABEL_HEIGHT}} if edge.label else {}
@@ -117,7 +119,7 @@ def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
     panels = [node for node in diagram.nodes if node.name in below]
     for node in panels:
         size = panel_size(node)
-        graph.edge(number[node.name], graph.node(width=size[0], height=size[1]))
+        graph.edge(number[node.name], graph.node(width=size[0], height=size[1], group=0))
     options = {"spacing": SPACING, "routing": {"port_sides": "facing_only"}}
     done = graphlay.layout(graph, preset="process_map", options=options)
     return _read(diagram, panels, done, width)
