@@ -32,7 +32,7 @@ class Picture:
 
     @cached_property
     def svg(self) -> str:
-        """The picture as SVG, for light and dark surroundings; the same bytes on every machine.
+        """The picture as SVG, for light and dark surroundings; the same bytes on every machine with one graphlay.
 
         Raises:
             ConfigurationError: the extra ``draw`` is not installed.
