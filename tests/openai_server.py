@@ -71,9 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         size = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(size))
-        behaviour = self.owner.next_behaviour(
-            {"path": self.path, "headers": dict(self.headers), "body": body}
-        )
+        behaviour = self.owner.next_behaviour({"path": self.path, "headers": dict(self.headers), "body": body})
         with suppress(ConnectionError):  # the client may go when it likes
             behaviour(self)
 
@@ -82,8 +80,10 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.owner  # type: ignore[attr-defined,no-any-return]
 
     def pause(self, seconds: float) -> bool:
-        """Wait, and say whether the server is still open."""
-        return not self.owner.closing.wait(seconds)
+        """Wait, and say whether the server is still open; connections end with it."""
+        closing = self.owner.closing.wait(seconds)
+        self.close_connection = self.close_connection or closing
+        return not closing
 
     def send(
         self, code: int, chunks: Iterator[bytes], size: int, content_type: str, *, keep_alive: bool = False
@@ -149,9 +149,7 @@ def answer(
 
 def status(code: int, message: str = "the server says no", error_code: str | None = None) -> Behaviour:
     """An error as OpenAI words it."""
-    return payload(
-        code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}}
-    )
+    return payload(code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}})
 
 
 def truncated(content: str = '{"answer": "it was cut') -> Behaviour:

@@ -11,7 +11,7 @@ from runs import check_result
 
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
-from guardgraph.testing import scripted_tool
+from guardgraph.testing import ScriptedChatModel, scripted_tool
 
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
@@ -35,6 +35,8 @@ DRAFT = (
 )
 NOTE = "Timing may change"
 REVISED = f"{DRAFT} {NOTE}."
+THANKS = [f"{DRAFT} {thanks}" for thanks in ("Thank you.", "Thanks.", "Many thanks.")]
+"""Revisions that lack the change that REVISE requires, the last one different from the first two."""
 
 APPROVE = {"decision": "approve", "severity": "low", "risks": [], "required_changes": [], "reason": ""}
 REVISE = {
@@ -78,6 +80,16 @@ def agent(draft=DRAFT, critique=APPROVE, revised=(REVISED,), *, shorter=DRAFT, p
             **more,
         }
     )
+
+
+def failing(view):
+    """A proposer with a defect that no server can cause."""
+    raise AssertionError("a defect")
+
+
+def model_run(*script, **budget):
+    """Run an agent whose one model answers from a script, and return the result, checked."""
+    return checked(create_self_critique_agent(ScriptedChatModel(*script)).invoke(GIVEN, context={"budget": budget}))
 
 
 def checked(result):

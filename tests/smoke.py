@@ -26,6 +26,9 @@ PROMPTS = {
     "research_plan",
 }
 
+BUDGETS = (guardgraph.RagBudget(), guardgraph.ResearchBudget(), guardgraph.SelfCritiqueBudget())
+LIMITS = {name: value for budget in BUDGETS for name, value in budget}
+
 DATA = {
     "rag_documents.json",
     "research_notes.json",
@@ -49,7 +52,7 @@ def check_files() -> None:
     found = {file.name.removesuffix(".md") for file in prompts.iterdir() if file.name.endswith(".md")}
     assert found == PROMPTS, f"packaged prompts: {sorted(found)}"
     for name in sorted(found):
-        prompt = load_prompt(name)
+        prompt = load_prompt(name, LIMITS)
         assert prompt.text.strip(), f"prompt {name} is empty"
         assert prompt.schema["type"] == "object", f"prompt {name} has no schema of an object"
     assert {file.name for file in _data().iterdir() if file.name.endswith(".json")} == DATA, "packaged data"

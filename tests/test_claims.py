@@ -42,6 +42,20 @@ If the incident is closed we will say so.
 Without guaranteeing a time, we work on it.
 The store closed early.
 Payments recovered in part.
+This is far from resolved.
+It is too early to say the incident is resolved.
+It would be premature to say that payments have fully recovered.
+The problem is only partially resolved.
+We are working towards a fully recovered state.
+The team is working to ensure the issue gets resolved.
+We are working to ensure all payments are stable.
+Nothing is guaranteed at this stage.
+Nobody can guarantee a time.
+We refuse to guarantee anything.
+We are hesitant to guarantee a timeline.
+The issue will be considered resolved after two hours of monitoring.
+The incident will be closed as soon as monitoring ends.
+Payments are not stable for all customers.
 """
 
 CLAIMS = {
@@ -63,6 +77,14 @@ CLAIMS = {
     "We can confirm it is resolved.": "resolved",
     "We are glad to have resolved it.": "resolved",
     "Is it resolved?": "resolved",
+    "No, it is resolved.": "resolved",
+    "r\u0435s\u03bflved": "resolved",
+    "Far from here, it is resolved.": "resolved",
+    "It is partially manual and fully resolved.": "resolved",
+    "The incident affecting card declines is resolved.": "resolved",
+    "Nothing is left to do and the incident is resolved.": "resolved",
+    "We ensure it is resolved.": "resolved",
+    "It was resolved after two hours of monitoring.": "resolved",
     "Payments have fully recovered.": "fully recovered",
     "Payments recovered fully.": "fully recovered",
     "The incident has been closed.": "incident closed",
@@ -70,6 +92,12 @@ CLAIMS = {
     "No action is needed: incident closed.": "incident closed",
     "All payments are stable now.": "all payments stable",
     "Payments are all stable.": "all payments stable",
+    "Payments are stable for all customers.": "all payments stable",
+    "We guaranty recovery.": "guarantee",
+    "We do not hesitate to guarantee recovery.": "guarantee",
+    "Without hesitation, we guarantee recovery.": "guarantee",
+    "We work to ensure guaranteed delivery.": "guarantee",
+    "It will be guaranteed once you pay.": "guarantee",
     "We guarantee recovery.": "guarantee",
     "We guarantee no failures.": "guarantee",
     "Your payment should be guaranteed.": "guarantee",

@@ -64,8 +64,11 @@ def reader(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    earlier = sys.modules.pop("triage", None)  # the tests have a module of that name too
     yield tmp_path
     sys.modules.pop("triage", None)
+    if earlier is not None:
+        sys.modules["triage"] = earlier
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -77,6 +77,28 @@ SAME = [
     ("fifth", "5th"),
     ("−5%", "-5%"),
     ("the 1970's", "the 1970 's"),
+    ("02:00-04:00 UTC", "02:00 to 04:00"),
+    ("02:00–04:00", "2 AM to 4 AM"),
+    ("2-4 AM", "02:00-04:00"),
+    ("between 2 and 4 pm", "14:00:00-16:00:00"),
+    ("11 to 1 pm", "11:00-13:00"),
+    ("10 000 users", "10,000 users"),
+    ("-1 234 567.5", "-1,234,567.5"),
+    ("$0.05", "5 cents"),
+    ("1 ¾ hours", "105 minutes"),
+    ("½ hour", "30 minutes"),
+    ("1½ hours", "90 minutes"),
+    ("2025/26", "2025-26"),
+    ("2026/03", "March 2026"),
+    ("6/30/26", "June 30, 2026"),
+    ("30/6/99", "30 June 1999"),
+    ("+1 (800) 555-0199", "1-800-555-0199"),
+    ("+44 20 7946 0958", "+44-20-7946-0958"),
+    ("Q4 2026", "the fourth quarter of 2026"),
+    ("2026-Q3", "3rd quarter of 2026, Q3"),
+    ("H1 2026", "H1 of 2026"),
+    ("1\u00ad5\u200b minutes", "15 minutes"),
+    ("within [45] minutes", "(45 minutes)"),
 ]
 
 
@@ -105,6 +127,20 @@ def test_the_same_value_is_licensed_in_either_spelling(one: str, other: str) -> 
         ("fell by 5%", "changed by -5%"),
         ("5 million", "5m"),
         ("2:30", "2:30 pm"),
+        ("2 AM to 4 AM", {"window": "02:00-04:00 UTC"}),
+        ("10 minutes or 15 minutes", "10-15 minutes"),
+        ("Version 3.2.1", "since v3.2.1"),
+        ("version 2", "v2"),
+        ("v3.2.1", "Version 3.2.1"),
+        ("1st, 2nd and 3rd", "the first, the second and the third"),
+        ("60 minutes", "takes an hour"),
+        ("1 business day", "needs a business day"),
+        ("1 minute", "every minute"),
+        ("50 %", "half of them"),
+        ("25%", "a quarter of the users"),
+        ("ISO 27001", "ISO/IEC 27001:2022"),
+        ("Q3", "Q3 2026"),
+        ("H2 2026", "the second half of 2026"),
     ],
 )
 def test_what_says_more_licenses_what_says_less(claim: str, licence: Any) -> None:
@@ -132,10 +168,31 @@ def test_what_says_more_licenses_what_says_less(claim: str, licence: Any) -> Non
         ("within an hour", "45 minutes", ["an hour"]),
         ("30 minutes", "1 hour and 30 minutes", ["30 minutes"]),
         ("25:99 and 2.0.1", "25 99 2.0 1", ["2.0.1", "25:99"]),
-        ("14 pm", "2 pm", ["14"]),
-        ("2026-13-06", "2026", ["2026-13-06"]),
+        ("14 pm, 2026-13-06", "2 pm, 2026", ["14", "2026-13-06"]),
         ("call 555-123-4567", "555 123 4567", ["555-123-4567"]),
         ("9" * 500, "9" * 499, ["9" * 80]),
+        ("02:00 to 05:00", "02:00-04:00", ["05:00"]),
+        ("version 3.2.2", "v3.2.1", ["3.2.2"]),
+        ("2 hours", "v2 and the second", ["2 hours"]),
+        ("1 hour, 1 alert", "the first response", ["1", "1 hour"]),
+        ("120 minutes", "takes an hour", ["120 minutes"]),
+        ("60 minutes", "the end of an hour", ["60 minutes"]),
+        ("90 minutes", "takes an idea", ["90 minutes"]),
+        ("30 minutes", "an hour and 45 minutes", ["30 minutes"]),
+        ("10 001 users", "10 000 users", ["10,001"]),
+        ("45 %", "half of them, a quarter of us", ["45 %"]),
+        ("ISO 27001:2022", "ISO 27001", ["2022"]),
+        ("+1 (800) 555-0198", "1-800-555-0199", ["1-800-555-0198"]),
+        ("+10 000 000", "+10 000", ["10,000,000"]),
+        ("Q4 2026", "Q3 2026", ["Q4"]),
+        ("H2 2026", "H1 2026", ["H2"]),
+        ("15\u200b minutes", "15 hours", ["15 minutes"]),
+        ("[45] minutes, about [45] alerts", "", ["45", "45 minutes"]),
+        ("(2) hours", "", ["2"]),
+        ("waits (1) 27 % and (2) % or (2) hours", "", ["1", "2", "27 %"]),
+        ("retry (attempt 1) then (attempt 2)", "", ["1", "2"]),
+        ("Step 45 minutes, Section 3 hours", "", ["3 hours", "45 minutes"]),
+        ("two commitments", "", ["two"]),
         ("P2, SEV-2 in the EU, see INC-7", "P1, SEV1, US, INC-8", ["EU", "INC-7", "P2", "SEV2"]),
     ],
 )
@@ -150,10 +207,14 @@ def test_another_value_is_unsupported(claim: str, licence: Any, expected: list[s
         "1. Pause retries\n2) Tell customers\n  - 3. Wait\n**4.** Done",
         "inc_payments_20260306, INC-2026-001, INC12345, doc_sla_v3, v2, v2.1.3, COVID-19, PAY-4521-b",
         "550e8400-e29b-41d4-a716-446655440000 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-        "P1, SEV2, Severity 3, sev-4 and Q3",
+        "P1, SEV2, Severity 3, sev-4, H1 and p99",
         "https://status.example.com/incidents/2026-03-07?id=45 www.example.com/2026",
         "one of them, no one, the second-largest, first, a third party, two-factor, 2FA, 5G, 12abc",
         "you may march on, an idea, half of it, hundreds, ½, m², 10a²",
+        "Step 1: stop. Step 2. Go. See step 3, Section 4.2 applies, Table 5",
+        "(1) stop and (2) start; 1) wait 2) tell, then. 1. Stop it. 2. Tell us.",
+        "The page says so.[1][2] It is up [3] and running [4, 5]. See[6-8].\n[9] The page",
+        "first, second half, an hour, half of it, a quarter of them, v2.1",
         "May, March. Nothing of __ and ----",
     ],
 )
@@ -178,6 +239,7 @@ def test_digits_and_words_that_are_no_numbers(text: str) -> None:
         ("in 3 to 4 pm", ["3", "4 pm"]),
         ("two-thirds, 2 seconds-long", ["2 seconds"]),
         ("1,200/1,300", ["1,200", "1,300"]),
+        ("x−5", ["5"]),
     ],
 )
 def test_numbers_are_shown_as_written(text: str, shown: list[str]) -> None:
@@ -224,68 +286,6 @@ def test_regions_are_a_policy_list() -> None:
         "Київ",
     }
     assert facts_in_text(text, regions=[]).regions == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("context", "claim"),
-    [
-        ({"affected_checkout_pct": 27}, "27%"),
-        ({"failure_rate": 0.27}, "27%"),
-        ({"failure_rate": 3.4}, "3.4%"),
-        ({"failureRate": "0.034"}, "3.4%"),
-        ({"eta_minutes": 45}, "0.75 hours"),
-        ({"eta_minutes": [30, "45"]}, "30 to 45 minutes"),
-        ({"minutes_to_recovery": "1,200"}, "20 hours"),
-        ({"timeout_seconds": 90}, "1.5 minutes"),
-        ({"latency_ms": 1.5e3}, "1.5 s"),
-        ({"sla_hours": 48}, "two days"),
-        ({"retention_days": 14}, "2 weeks"),
-        ({"price_usd": 5}, "$5"),
-        ({"change_pct": -5}, "down 5%"),
-        ({"alerts_per_hour": 7, "temperature_min": 3, "": 4}, "7 alerts, 3 of 4"),
-        ({"eta": "about 45 minutes"}, "45min"),
-        ({"by_severity": {"P1": 3}}, "3 P1 incidents"),
-        ({"report_date": "2026-03-06", "region": "US"}, "US, March 6, 2026"),
-        ([[[{"incident": {"id": "inc_a_1"}}]]], "inc_a_1"),
-    ],
-)
-def test_a_context_gives_its_numbers_units_by_their_keys(context: Any, claim: str) -> None:
-    """Key names are units; strings, keys and numbers at any depth are facts."""
-    assert missing(claim, context) == []
-
-
-@pytest.mark.parametrize(
-    ("context", "claim"),
-    [
-        ({"eta_minutes": 45}, "45 hours"),
-        ({"eta_minutes": "45"}, "45 hours"),
-        ({"a": [{"policy_hints": {"max_length_increase_pct": 20}}]}, "20%"),
-        ({"policy_hints": ["US", "P1", "INC-1"]}, "US"),
-        ({"resolved": True}, "1 alert"),
-        ({"eta_minutes": float("nan"), "limit": float("inf")}, "0 minutes"),
-    ],
-)
-def test_what_a_context_does_not_say(context: Any, claim: str) -> None:
-    """Another unit, a policy hint, a boolean or a NaN licenses nothing."""
-    assert missing(claim, context) != []
-
-
-def test_the_ignored_keys_can_be_chosen() -> None:
-    """`ignore` replaces the default."""
-    context = {"policy_hints": {"max_pct": 20}, "notes": "45 minutes"}
-    facts = facts_in_json(context, ignore=["notes"])
-    assert unsupported(facts_in_text("20%, 45 minutes"), facts).all() == ["45 minutes"]
-
-
-def test_a_context_may_be_huge() -> None:
-    """Depth, thousands of digits and great exponents are read, and license themselves."""
-    deep: Any = "45 minutes"
-    for _ in range(100_000):
-        deep = [deep]
-    odd = {"n": 10**5000, "m": -(10**5000), "f": 1e308, "t": "1e5000", "u": "7" * 100_000, "deep": deep}
-    facts = facts_in_json(odd)
-    assert not unsupported(facts, facts)
-    assert unsupported(facts_in_text("45 minutes, 46 minutes"), facts).all() == ["46 minutes"]
 
 
 def test_the_demos_are_supported() -> None:

@@ -18,6 +18,24 @@ PIECES = st.sampled_from(
     [
         *["1", "45", "1,200", ".5", "-5", "27", "3.4", "12k", "1970", "2026", "2026-03-06", "14:30", "2pm", "1e3"],
         *["%", "percent", "million", "$", "€", "USD", "min", "minutes", "hours", "am", "s", "March", "may", "fifth"],
+        *[
+            "Q3",
+            "H1",
+            "v2.1",
+            "first",
+            "quarter",
+            "of",
+            "½",
+            "Step",
+            "version",
+            "[1]",
+            "(1)",
+            "1)",
+            "2.",
+            "\u200b",
+            "+1",
+            "(800)",
+        ],
         *["two", "twenty", "hundred", "and", "one", "half", "a", "an", "hour", "within", "between", "to"],
         *["-", "–", "−", ":", "/", ",", ".", "'", "\n", "P1", "SEV", "INC-7", "US", "U.S.", "https://"],
     ]
@@ -78,6 +96,21 @@ def test_conversion_is_exact_both_ways(amount: int, unit: str) -> None:
 
 HOSTILE = [
     *["1", "9", "1,", "1,111", "1'111", "1 ", "1-", "1/", "1.", "1:11", "1e9", "1e399 ", "1h", "x.1", "a_1-"],
+    *[
+        "1 111 ",
+        "[1] ",
+        "[1,",
+        "(1) ",
+        "1) ",
+        "(1) a (2) ",
+        "+1 (",
+        "+11 111 ",
+        "1½ ",
+        "Q1 ",
+        "v1.",
+        "Step 1: ",
+        "2 to ",
+    ],
     *["-", "- ", "> ", " ", "\n", ".", "_", "$ ", "\ud800", "March ", "6 of ", "two ", "two hundred and "],
     *["mid-", "inc-", "P1 ", "US ", "U.S.", "https://", "24 hours ", "p. m", "1 hour ", "1 to ", "between 1 and "],
 ]

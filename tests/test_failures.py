@@ -168,12 +168,8 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = st.sampled_from(
-    ["finish_reason", "stop_reason", "incomplete_details", "refusal", "type", "text", "value", "x"]
-)
-ODD = st.dictionaries(
-    KEYS, ANYTHING | st.sampled_from(["length", "refusal", "text", "non_standard"]), max_size=4
-)
+KEYS = st.sampled_from(["finish_reason", "stop_reason", "incomplete_details", "refusal", "type", "text", "value", "x"])
+ODD = st.dictionaries(KEYS, ANYTHING | st.sampled_from(["length", "refusal", "text", "non_standard"]), max_size=4)
 
 
 @settings(max_examples=60, deadline=None)

@@ -133,7 +133,7 @@ def test_bad_folders_are_configuration_errors(tmp_path):
             load_folder(tmp_path / name)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         load_folder("a\0b")
-    with pytest.raises(ConfigurationError, match="max_chars is 0"):
+    with pytest.raises(ConfigurationError, match="max_chars: at least 1 is required; given: 0"):
         load_folder(tmp_path, max_chars=0)
 
 
@@ -182,3 +182,10 @@ def test_words_are_cut_only_if_they_alone_are_too_long(tmp_path):
     write(tmp_path, {"a.txt": "One two. Three four five six.\n" + "x" * 25})
     texts = [found["text"] for found in load_folder(tmp_path, max_chars=12)]
     assert texts == ["One two.", "Three four", "five six.", "x" * 12, "x" * 12, "x"]
+
+
+@pytest.mark.parametrize("folder", ["", "  ", 5, b"docs", None])
+def test_a_folder_is_named(folder):
+    """An empty path is not the current folder, and what is no path is refused by name."""
+    with pytest.raises(ConfigurationError, match="the path of a folder is required"):
+        load_folder(folder)

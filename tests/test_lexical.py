@@ -30,9 +30,7 @@ OFF_TOPIC = [
     for line in (DATA / "off_topic_questions.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 ]
-ON_TOPIC = [
-    json.loads(line) for line in (DATA / "on_topic_questions.jsonl").read_text(encoding="utf-8").splitlines()
-]
+ON_TOPIC = [json.loads(line) for line in (DATA / "on_topic_questions.jsonl").read_text(encoding="utf-8").splitlines()]
 RETRIEVERS = {
     "demo": LexicalRetriever(demo_documents()),
     "handbook": LexicalRetriever(load_folder(DATA / "handbook")),
@@ -160,9 +158,7 @@ def test_only_allowed_sources_are_found():
 
 def test_headings_are_searched_and_word_forms_match():
     """A word that stands in title or section alone finds the document, in any form."""
-    retriever = LexicalRetriever(
-        [document("a", "x", title="Refunds", section="Eligibility"), document("b", "y")]
-    )
+    retriever = LexicalRetriever([document("a", "x", title="Refunds", section="Eligibility"), document("b", "y")])
     assert [found["doc_id"] for found in ask(retriever, "refunded")] == ["a"]
     assert [found["doc_id"] for found in ask(retriever, "eligibility")] == ["a"]
 
@@ -190,9 +186,7 @@ def test_scores_are_shares(words):
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 for score in scores)
     assert ask(retriever, " ".join(words + words), top_k=6) == found
-    foreign = {
-        found["doc_id"]: found["score"] for found in ask(retriever, " ".join([*words, "quokka"]), top_k=6)
-    }
+    foreign = {found["doc_id"]: found["score"] for found in ask(retriever, " ".join([*words, "quokka"]), top_k=6)}
     assert all(foreign[candidate["doc_id"]] < candidate["score"] for candidate in found)
 
 

@@ -16,7 +16,9 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
+from prompt_limits import LIMITS
 
+from guardgraph import RagBudget, create_rag_agent
 from guardgraph.nodes.failures import message_text
 from guardgraph.nodes.models import ModelProposer, Prompt, chat_model, load_prompt, model_name
 from guardgraph.state.errors import ConfigurationError
@@ -34,7 +36,7 @@ PROMPTS = {
     "critique_revise": {"goal", "incident_context", "draft", "required_changes"},
     "critique_revise_strict": {"goal", "incident_context", "draft", "required_changes"},
 }
-PLAN = load_prompt("rag_plan")
+PLAN = load_prompt("rag_plan", LIMITS)
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
 
@@ -50,7 +52,7 @@ def objects_of(schema: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", PROMPTS)
 def test_schemas_are_strict(name: str) -> None:
     """OpenAI's strict mode accepts every schema: all properties required, no others, plain keywords only."""
-    schema = load_prompt(name).schema
+    schema = load_prompt(name, LIMITS).schema
     assert re.fullmatch(r"[a-z_]+", schema["title"])
     for item in objects_of(schema):
         assert item["required"] == list(item["properties"])
@@ -65,7 +67,7 @@ def test_schemas_are_strict(name: str) -> None:
 @pytest.mark.parametrize("name", PROMPTS)
 def test_prompts_state_the_view_and_the_contract(name: str) -> None:
     """A prompt names every key that the proposer sees and every key that it has to return."""
-    prompt = load_prompt(name)
+    prompt = load_prompt(name, LIMITS)
     seen = set(re.findall(r"^- `(\w+)`:", prompt.text.partition("Rules:")[0], re.MULTILINE))
     assert PROMPTS[name] <= seen
     contract = prompt.text.rpartition("Reply with exactly one JSON object and nothing else")[2]
@@ -85,7 +87,7 @@ def test_prompt_hash_tells_versions_apart() -> None:
 def test_unknown_prompt() -> None:
     """A prompt that does not exist is a FileNotFoundError, not an empty prompt."""
     with pytest.raises(FileNotFoundError):
-        load_prompt("no_such_prompt")
+        load_prompt("no_such_prompt", LIMITS)
 
 
 def test_a_chat_model_is_returned_as_it_is() -> None:
@@ -132,14 +134,10 @@ def test_the_environment_is_read_when_called(monkeypatch: pytest.MonkeyPatch) ->
     assert model_name(chat_model("openai")) == "gpt-env"
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "openai:", "openai: ", "OpenAI", "gpt-4.1", "anthropic:claude", 7, None, []]
-)
+@pytest.mark.parametrize("wrong", ["", "openai:", "openai: ", "OpenAI", "gpt-4.1", "anthropic:claude", 7, None, []])
 def test_wrong_models(wrong: Any) -> None:
     """A model that cannot be meant is a configuration error that says what is allowed."""
-    with pytest.raises(
-        ConfigurationError, match=r'^model: a BaseChatModel, "openai" or "openai:NAME" is required'
-    ):
+    with pytest.raises(ConfigurationError, match=r'^model: a BaseChatModel, "openai" or "openai:NAME" is required'):
         chat_model(wrong, environ=KEY)
 
 
@@ -213,9 +211,7 @@ def test_structured_output_of_another_shape() -> None:
 
     class Other(FakeListChatModel):
         def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
-            return RunnableLambda(
-                lambda _: {"raw": AIMessage("hello"), "parsed": None, "parsing_error": None}
-            )
+            return RunnableLambda(lambda _: {"raw": AIMessage("hello"), "parsed": None, "parsing_error": None})
 
     assert message_text(ModelProposer(Other(responses=[]), PLAN).invoke({})) == "hello"
 
@@ -235,3 +231,19 @@ def test_the_scripted_model_proposes() -> None:
     [call] = model.calls
     assert call.kwargs["response_format"]["json_schema"]["strict"] is True
     assert [message.content for message in call.messages] == [PLAN.text, '{"question": "q"}']
+
+
+def test_a_prompt_tells_the_deployments_limits():
+    """A model is asked for what the guards will accept, not for what the defaults would."""
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1", "top_k": 2}, loop=True)
+    create_rag_agent(model, budget=RagBudget(max_top_k=2, max_query_chars=60)).invoke({"question": "What is P1?"})
+    system = model.calls[0].messages[0].text
+    assert "from 1 to 2" in system
+    assert "at most 60 characters" in system
+    assert "$" not in system
+
+
+def test_a_prompt_without_its_limits():
+    """A limit that is missing is an error, not a gap in the prompt."""
+    with pytest.raises(KeyError, match="max_"):
+        load_prompt("rag_plan", {})

@@ -32,13 +32,14 @@ from openai_server import (
     truncated,
     wrong_type,
 )
+from prompt_limits import LIMITS
 from typing_extensions import TypedDict
 
 from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
 from guardgraph.nodes.models import ModelProposer, chat_model, load_prompt
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
-PLAN = load_prompt("rag_plan")
+PLAN = load_prompt("rag_plan", LIMITS)
 
 
 def ask(environ: dict[str, str], mode: str = "invoke", view: Any = None) -> Any:
@@ -241,9 +242,7 @@ def test_the_script_of_the_server() -> None:
 def test_keys_are_never_shown(mode: str) -> None:
     """A server that repeats the key or a header in its error does not get it into the details."""
     key = "loopback-Key+without/prefix="
-    with OpenAIServer(
-        status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")
-    ) as server:
+    with OpenAIServer(status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")) as server:
         failure = model_failure(ask(server.environ(OPENAI_API_KEY=key), mode))
     assert failure is not None
     assert failure[0] == "llm_auth"

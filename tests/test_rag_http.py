@@ -28,6 +28,7 @@ from openai_server import (
     truncated,
     wrong_type,
 )
+from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION, SLA
 from runs import check_result, content, run
 
@@ -76,7 +77,7 @@ def test_an_answer(environ, mode):
     assert (result["outcome"], result["answer"], result["citations"]) == ("grounded_answer", ANSWER["answer"], [SLA])
     assert [request["path"] for request in server.requests] == ["/v1/chat/completions"] * 2
     for entry, request, name in zip(result["history"], server.requests, ("rag_plan", "rag_answer"), strict=True):
-        prompt = load_prompt(name)
+        prompt = load_prompt(name, LIMITS)
         assert (entry["proposer"], entry["usage"]) == ("test-model", USAGE)
         assert entry["prompt"] == f"{name}@{prompt.hash}"
         assert request["body"]["messages"][0]["content"] == prompt.text
@@ -122,10 +123,9 @@ FAILURES = {
 }
 
 
-@PHASES
-@MODES
+@pytest.mark.parametrize(("phase", "mode"), [("plan", "invoke"), ("generate", "ainvoke")])
 @pytest.mark.parametrize("case", FAILURES)
-def test_a_server_that_fails(environ, case, mode, phase):
+def test_a_server_that_fails(environ, case, phase, mode):
     """Every failure of a server is one request and that stop reason in that phase; no key is ever shown."""
     behaviour, reason, details = FAILURES[case]
     with OpenAIServer(behaviour) as server:
@@ -178,10 +178,9 @@ def test_a_good_answer_under_a_wrong_content_type(environ):
 LATE = {"a late answer": answer("{}", delay=30), "a dripping body": drip()}
 
 
-@PHASES
 @MODES
-@pytest.mark.parametrize("case", LATE)
-def test_the_runs_time_caps_a_call(environ, case, mode, phase):
+@pytest.mark.parametrize(("case", "phase"), [("a late answer", "plan"), ("a dripping body", "generate")])
+def test_the_runs_time_caps_a_call(environ, case, phase, mode):
     """However long the client would wait, the run's time holds, even against a server that drips."""
     with OpenAIServer(LATE[case]) as server:
         environ(server.environ(OPENAI_TIMEOUT_SECONDS="60"))

@@ -1,4 +1,4 @@
-"""What a proposer of the RAG agent can return: a model's text, a value, a message, or anything at all."""
+"""What a proposer of the RAG agent can return: a text, a value, a message, numbers, anything at all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from prompt_limits import LIMITS
 from pydantic import BaseModel
-from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, agent_with
 from runs import check_result, content, run
 
-from guardgraph import create_rag_agent
+from guardgraph import RagPolicy, create_rag_agent
 from guardgraph.nodes.models import load_prompt
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel
@@ -30,7 +31,7 @@ class Intent(BaseModel):
 
 def structured(reply, prompt, **kwargs):
     """Make a proposer as a LangChain user would: a prompt, and a model held to a schema."""
-    model = ScriptedChatModel(reply).with_structured_output(load_prompt(prompt).schema, **kwargs)
+    model = ScriptedChatModel(reply).with_structured_output(load_prompt(prompt, LIMITS).schema, **kwargs)
     return RunnableLambda(lambda view: [HumanMessage(json.dumps(view))]) | model
 
 
@@ -171,6 +172,55 @@ def test_the_usage_of_a_runnable():
     assert result["history"][0]["usage"] == USAGE
 
 
+def numbers(answer, *cited, question="What is P1?", **kwargs):
+    """Return how a run ends whose answer cites some of two chunks."""
+    found = [
+        {**CANDIDATE, "title": "Policy of 2024", "section": "Section 7", "updated_at": "2026-01-15"},
+        {**CANDIDATE, "doc_id": "b", "text": "P2 within 3 hours."},
+    ]
+    graph = agent_with(*found, answer={"answer": answer, "citations": list(cited)}, **kwargs)
+    result = check_result(RAG_REASONS, graph.invoke({"question": question}))
+    return result.get("unsupported", result.get("outcome"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "expected"),
+    [
+        ("P1: 15 minutes.", "a", "grounded_answer"),
+        ("P1: a quarter of an hour, 15min.", "a", "grounded_answer"),
+        ("Since January 15, 2026, Section 7 of 2024 says: 15 minutes.", "a", "grounded_answer"),
+        ("P1: 15 hours.", "a", ["15 hours"]),
+        ("P2: 3 hours.", "a", ["3 hours"]),
+        ("P2: 3 hours.", "ab", "grounded_answer"),
+        ("P1: 20 minutes.", "ab", ["20 minutes"]),
+    ],
+)
+def test_numbers(answer, cited, expected):
+    """A number is licensed by a cited chunk's text, title, section or date, in its unit, not by an uncited chunk."""
+    assert numbers(answer, *cited) == expected
+
+
+def test_numbers_of_the_question():
+    """A number of the question may be repeated."""
+    assert numbers("Not within 20 minutes.", "a") == ["20 minutes"]
+    assert numbers("Not within 20 minutes.", "a", question="Is it 20 minutes?") == "grounded_answer"
+
+
+def test_numbers_switched_off():
+    """The check can be switched off; a run's context can only switch it on again."""
+    off = POLICY.model_copy(update={"check_numbers": False})
+    assert numbers("P1: 20 minutes.", "a", policy=off) == "grounded_answer"
+    graph = agent_with(CANDIDATE, answer={"answer": "20 minutes", "citations": ["a"]}, policy=off)
+    assert graph.invoke(QUESTION, context={"policy": {"check_numbers": True}})["unsupported"] == ["20 minutes"]
+    assert numbers("P1: 20 minutes.", "a") == ["20 minutes"]
+
+
+def test_a_check_switched_off_alone():
+    """A policy that only switches the check off keeps the knowledge base's sources."""
+    graph = agent(policy=RagPolicy(check_numbers=False), answer={**ANSWER, "answer": "Within 20 minutes."})
+    assert graph.invoke(QUESTION)["outcome"] == "grounded_answer"
+
+
 class Anything:
     """An agent whose question, proposers and retriever are whatever it is told, on one thread with a checkpointer."""
 
@@ -195,7 +245,7 @@ GOOD_ANSWER = {"answer": "15 minutes", "citations": ["a"]}
 ANYTHING = Anything()
 KEYS = [*INTENT, "sources", *ANSWER, *CANDIDATE]
 ANY_JSON = json_values(KEYS, ["retrieve", "P1", "support_policy", "a"])
-FEW = settings(max_examples=30, deadline=None)
+FEW = settings(max_examples=25, deadline=None)
 
 
 def like(value, **fields):

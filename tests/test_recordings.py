@@ -83,15 +83,17 @@ def test_the_reader_returns_recorded_pages():
 
 
 def test_the_notes_are_those_of_the_pages():
-    """Only notes from pages that were read, in recorded order."""
+    """Only notes from pages that were read, in recorded order, and no more than asked for."""
     extract = recorded_notes()
-    read = recorded_reader()
     urls = [item["url"] for item in SAMPLE["citation_details"]]
-    assert [
-        note["url"] for note in extract({"pages": {url: read({"url": url}) for url in urls[::-1]}})
-    ] == urls
-    assert [note["url"] for note in extract({"pages": {urls[1]: read({"url": urls[1]})}})] == urls[1:]
-    assert extract({"pages": {}}) == []
+
+    def found(pages, most=6):
+        return [note["url"] for note in extract({"pages": dict.fromkeys(pages, {}), "max_notes": most})]
+
+    assert found(urls[::-1]) == urls
+    assert found(urls[1:]) == urls[1:]
+    assert found([]) == []
+    assert found(urls, most=1) == urls[:1]
 
 
 def test_what_a_caller_changes_stays_with_the_caller():
@@ -101,7 +103,7 @@ def test_what_a_caller_changes_stays_with_the_caller():
     calls = [
         lambda: search({"query": "enterprise", "max_results": 1})[0],
         lambda: read({"url": url}),
-        lambda: extract({"pages": {url: {}}})[0],
+        lambda: extract({"pages": {url: {}}, "max_notes": 1})[0],
     ]
     for call in calls:
         before = dict(call())

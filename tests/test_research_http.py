@@ -68,13 +68,12 @@ def test_a_failing_server_is_a_stop_reason(asked_of, behaviours, reason, phase):
     assert len(server.requests) == len(behaviours)
 
 
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_server_that_drips_is_left_behind(asked_of, mode):
+def test_a_server_that_drips_is_left_behind(asked_of):
     """The run's time holds against a byte now and then, and the details say which limit it was."""
     with OpenAIServer(answer(PLAN), drip()) as server:
         started = time.perf_counter()
-        result = asked_of(server, mode, context={"budget": {"max_seconds": 1.0}})
+        result = asked_of(server, context={"budget": {"max_seconds": 2.0}})
         elapsed = time.perf_counter() - started
     assert (result["stop_reason"], result["phase"]) == ("llm_timeout", "synthesize")
     assert result["details"]["limit"] == "max_seconds"
-    assert elapsed < 3
+    assert elapsed < 4

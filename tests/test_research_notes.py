@@ -239,3 +239,13 @@ def test_any_note_gets_a_verdict(claim, quote, url, title):
 def test_a_text_stands_in_itself(quote, before, after):
     """What is copied from a page with its surroundings is always found there."""
     assert stands_in(quote, f"{before} {quote} {after}")
+
+
+def test_a_citation_means_one_note():
+    """Of two notes with one id, the first is cited, and the other licenses nothing."""
+    claims = ("Monthly uptime is 99%.", "Monthly uptime is 98%.")
+    first, second = parse_notes([note(id="n1", claim=claim, quote=claim) for claim in claims], max_notes=2)
+    assert cited_notes([first, second], ["n1"]) == [first]
+    answer = parse_research_answer("Uptime is 98%.", ["n1"], notes=[first, second], max_answer_chars=850)
+    with pytest.raises(Stop, match="unsupported_number"):
+        check_answer_facts(answer, notes=[first, second], regions=())

@@ -7,14 +7,17 @@ from copy import deepcopy
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
 from research_cases import (
     ANSWER,
     GOAL,
+    HITS,
     NOTES,
     PAGES,
     PLAN,
     QUESTION,
     REQUEST,
+    RUMORS,
     SAMPLE,
     SLA,
     STATUS,
@@ -67,6 +70,17 @@ def test_a_question_about_something_else_finds_nothing(question):
     """Nothing recorded shares a word with it, so nothing is read."""
     result = check_result(RESEARCH_REASONS, research(input=asked(question)))
     assert result["stop_reason"] == "no_sources_after_dedupe"
+
+
+def test_nothing_of_an_earlier_run_appears():
+    """A second run on the same thread is the demo's, whatever the first one dropped, denied and failed to read."""
+    search = scripted_tool([{"url": "no url"}, {"url": SLA}, {"url": RUMORS}], *[HITS] * 2)
+    graph = create_research_agent(search=search, checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    first = run(graph, asked(allowed_domains_policy=[]), config=config)
+    assert (first["stop_reason"], len(first["denied_sources"])) == ("no_reliable_sources", 2)
+    assert content(run(graph, asked(), config=config)) == content(SAMPLE)
+    assert content(run(graph, asked(" "), config=config)).keys() == {"details"}
 
 
 SHORT = ResearchBudget(max_seconds=0.1)

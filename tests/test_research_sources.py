@@ -124,6 +124,7 @@ def test_any_mapping_is_a_page():
 
 
 PARTS = ("reader", "extractor", "writer")
+AFTER = {"read": "reader", "pages_guard": "extractor", "extract": "extractor", "synthesize": "writer"}
 
 
 def paused(before, context, **parts):
@@ -164,7 +165,7 @@ def test_the_other_sources_are_still_used():
     """A run goes on with what is still allowed; what was denied late is listed like the rest, once."""
     late = {**SAMPLE["aggregate"], "citations_count": 1, "denied_sources": [*SAMPLE["aggregate"]["denied_sources"]]}
     late["denied_sources"].append(denied(STATUS, "execution"))
-    for before, used in (("read", "reader"), ("extract", "extractor"), ("synthesize", "writer")):
+    for before, used in AFTER.items():
         result, calls = paused(before, lists(execution=[SLA_HOST]))
         assert result["status"] == "ok"
         assert [item["url"] for item in result["citation_details"]] == [SLA]

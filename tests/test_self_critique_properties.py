@@ -15,7 +15,7 @@ from guardgraph import create_self_critique_agent
 from guardgraph.guards.plain import storable
 from guardgraph.testing import ScriptedChatModel
 
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=30, deadline=None)
 
 KEYS = [*CONTEXT, *CONTEXT["incident"], *CONTEXT["policy_hints"], *REVISE, "type", "note", "draft", "revised_answer"]
 SAID = ["P1", "45 minutes", "It is resolved.", f'ADD "{NOTE}"', "REMOVE 'it'"]
@@ -46,6 +46,7 @@ REQUESTS = st.fixed_dictionaries(
 
 @cache
 def offline_agent():
+    """The agent without a model, built once."""
     return create_self_critique_agent()
 
 
@@ -63,10 +64,10 @@ def test_any_values_proposed_end_in_the_catalogue(values):
 
 
 @QUICK
-@given(PROPOSALS, st.integers(0, 3), st.text(max_size=40))
+@given(PROPOSALS, st.integers(0, 5), st.text(max_size=40))
 def test_any_texts_of_a_model_end_in_the_catalogue(values, place, text):
     """JSON or none, whatever stands before them."""
-    script = [*map(json.dumps, values[:place]), text, *map(json.dumps, values[place:])]
+    script = [text if number == place else json.dumps(value) for number, value in enumerate(values)]
     model = ScriptedChatModel(*script, loop=True)
     assert not checked(create_self_critique_agent(model).invoke(GIVEN))["stop_reason"].startswith("guard_error")
 
@@ -119,8 +120,8 @@ def test_runs_do_not_depend_on_the_hash_seed():
     """The same requests and proposals give the same results in two processes that order sets differently."""
     many = {"draft": "31%, 32 hours, P2, P4, SEV1, inc_a_1, inc_b_2, EU, APAC. Guaranteed, resolved, closed."}
     claims = {"draft": "We guarantee it is resolved and fully recovered; the incident is closed."}
-    proposals = [[many, REVISE, 0], [claims, APPROVE, 0], [*GOOD[:1], ESCALATE, 0], *sample(PROPOSALS, 10)]
-    values = [[GIVEN, *sample(REQUESTS, 5), *({"goal": "g", "incident_context": it} for it in sample(CONTEXTS, 5))]]
+    proposals = [[many, REVISE, 0], [claims, APPROVE, 0], [*GOOD[:1], ESCALATE, 0], *sample(PROPOSALS, 6)]
+    values = [[GIVEN, *sample(REQUESTS, 3), *({"goal": "g", "incident_context": it} for it in sample(CONTEXTS, 4))]]
     printed = [printed_under_hash_seed(seed, SCRIPT, [*values, proposals]) for seed in (1, 2)]
     assert printed[0] == printed[1]
-    assert len(json.loads(printed[0])) == 24
+    assert len(json.loads(printed[0])) == 17

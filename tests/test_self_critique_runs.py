@@ -6,35 +6,31 @@ import json
 from hashlib import sha256
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
+from prompt_limits import LIMITS
 from runs import MODES, content, masked, run
 from self_critique_cases import (
     APPROVE,
     CONTEXT,
     DRAFT,
-    ESCALATE,
     GIVEN,
     GOAL,
     NOTE,
     REVISE,
     REVISED,
     RISK_TYPES,
-    agent,
+    THANKS,
     checked,
     given,
     result_of,
-    resumed,
     revise,
 )
 
 from guardgraph import ConfigurationError, create_self_critique_agent, verify
 from guardgraph.nodes.models import load_prompt
 from guardgraph.nodes.offline.self_critique import repair
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 
 DRAFT_TEXT, REVISION_TEXT = {"draft": DRAFT}, {"revised_answer": REVISED}
-THANKS = [f"{DRAFT} {thanks}" for thanks in ("Thank you.", "Thanks.", "Many thanks.")]
-"""Revisions that lack the required change, the last one different from the first two."""
 
 CONTRADICTION = revise('ADD "Many thanks"', 'REMOVE "Many thanks"')
 
@@ -113,6 +109,15 @@ def test_the_demo_ends_revised_once(mode):
     ]
 
 
+def test_runs_at_the_same_time_do_not_meet():
+    """A batch with concurrency gives each of its inputs what `invoke` gives."""
+    graph = create_self_critique_agent()
+    inputs = [given(avoid_absolute_guarantees=place % 2 == 0, max_length_increase_pct=5 * place) for place in range(4)]
+    expected = [masked(graph.invoke(input)) for input in inputs]
+    assert [masked(result) for result in graph.batch(inputs, {"max_concurrency": 4})] == expected
+    assert [result["stop_reason"] for result in expected] == ["success"] * 4
+
+
 def test_the_graph_keeps_the_grammar():
     """`verify` finds nothing."""
     assert verify(create_self_critique_agent()) == []
@@ -144,6 +149,7 @@ def test_an_approved_draft_is_the_answer():
     assert [entry["phase"] for entry in result["trace"]] == ["draft", "critique", "audit_finalize"]
     assert [entry["action"] for entry in result["history"]] == ["draft_once", "critique_once", "audit_finalize"]
     assert (result["trace"][2]["changed"], result["trace"][2]["diff_lines"]) == (False, 0)
+    assert result["history"][2]["changed"] is False
     assert result["path"][-2:] == ["final_guard", "approved"]
 
 
@@ -154,6 +160,14 @@ def test_a_revised_draft_is_the_answer():
     assert (shown["outcome"], shown["answer"], shown["severity"]) == ("revised_once", REVISED, "medium")
     assert shown["risks"] == [{"type": "missing_uncertainty", "note": "The estimate sounds certain."}]
     assert shown["audit"]["diff_excerpt"] == [f"+ {NOTE}."]
+
+
+def test_a_change_that_is_asked_for_twice_counts_once_as_enforced():
+    """The step counts changes and distinct phrases, the audit changes."""
+    result = result_of(DRAFT, revise(f'ADD "{NOTE}"', f'MUST_INCLUDE "{NOTE.upper()}!"'))
+    shown = {key: value for key, value in result["trace"][2].items() if key.startswith("required")}
+    assert shown == {"required_changes_total": 2, "required_changes_enforced": 1, "required_changes_unenforced": 0}
+    assert result["audit"]["required_changes_count"] == 2
 
 
 def test_proposers_see_what_the_contract_lists():
@@ -218,11 +232,12 @@ def test_changes_that_were_not_made_are_asked_for_again(attempts):
 def test_the_prompt_is_strict_from_the_second_attempt_on():
     """The reviser's model is told so, and shown the draft every time."""
     texts = [{"revised_answer": text} for text in THANKS]
-    model = ScriptedChatModel(DRAFT_TEXT, REVISE, *texts)
+    model = ScriptedChatModel({"draft": "x" * 901}, DRAFT_TEXT, REVISE, *texts)
     result = checked(create_self_critique_agent(model).invoke(GIVEN))
-    prompts = ["critique_draft", "critique_review", "critique_revise", *["critique_revise_strict"] * 2]
-    assert [call.messages[0].content for call in model.calls] == [load_prompt(name).text for name in prompts]
-    views = [json.loads(call.messages[1].content) for call in model.calls[2:]]
+    prompts = ["draft", "shorten", "review", "revise", "revise_strict", "revise_strict"]
+    told = [load_prompt(f"critique_{name}", LIMITS).text for name in prompts]
+    assert [call.messages[0].content for call in model.calls] == told
+    views = [json.loads(call.messages[1].content) for call in model.calls[3:]]
     assert [view["draft"] for view in views] == [DRAFT] * 3
     assert result["history"][2]["proposer"] == "offline"
     assert result["path"].count("repair") == 1
@@ -237,6 +252,18 @@ def test_history_says_which_model_under_which_prompt():
     assert history[0]["usage"] == usage
     names = [entry["prompt"].partition("@")[0] for entry in history[:3]]
     assert names == ["critique_draft", "critique_review", "critique_revise_strict"]
+    attempts = [entry["prompt"].partition("@")[0] for entry in history[2]["attempts"]]
+    assert attempts == ["critique_revise", "critique_revise_strict"]
+    assert "attempts" not in history[0]
+
+
+def test_what_a_discarded_draft_cost_is_kept():
+    """A draft that was too long names both attempts with their tokens."""
+    costs = [{"input_tokens": cost, "output_tokens": cost, "total_tokens": 2 * cost} for cost in (3, 5)]
+    texts = [f'{{"draft": "{"long " * 300}"}}', DRAFT_TEXT]
+    model = ScriptedChatModel(*(Reply(text, usage=cost) for text, cost in zip(texts, costs, strict=True)), APPROVE)
+    told = checked(create_self_critique_agent(model).invoke(GIVEN))["history"][0]
+    assert [attempt["usage"] for attempt in told["attempts"]] == costs
 
 
 def test_after_three_attempts_the_last_one_is_repaired():
@@ -276,148 +303,6 @@ def test_only_unapplied_changes_are_retried():
     result = result_of(DRAFT, REVISE, [THANKS[0], f"{REVISED} It is resolved."])
     assert result["stop_reason"] == "patch_violation:restricted_claims"
     assert result["path"].count("revise") == 2
-
-
-DENIED = {"policy": {"allowed_decisions_execution": []}}
-
-
-@pytest.mark.parametrize(
-    ("before", "critique", "phase", "ending"),
-    [
-        ("revise", REVISE, "revise", "patch_guard"),
-        ("repair", REVISE, "revise", "patch_guard"),
-        ("final_guard", REVISE, "finalize", "final_guard"),
-        ("final_guard", APPROVE, "finalize", "final_guard"),
-        ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
-    ],
-)
-def test_the_execution_list_is_asked_again_at_the_point_of_use(before, critique, phase, ending):
-    """A decision switched off while the run stood still is not carried out; the critique is the evidence."""
-    tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
-    revisions = {"reviser": tool} if before == "repair" else {}
-    result = resumed(before, DRAFT, critique, context=DENIED, **revisions)
-    assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
-    assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
-    assert content(result).keys() == {"critique"}
-    assert result["critique"]["decision"] == critique["decision"]
-    assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
-
-
-def test_a_reviser_that_is_switched_off_is_not_called():
-    """The call is what the execution list forbids."""
-    reviser = scripted_tool({"revised_answer": REVISED})
-    resumed("revise", DRAFT, REVISE, reviser=reviser, context=DENIED)
-    assert reviser.calls == []
-
-
-def test_a_resumed_run_obeys_a_tighter_budget():
-    """The final guard judges by the limits of the moment."""
-    result = resumed("final_guard", DRAFT, REVISE, context={"budget": {"max_answer_chars": 50}})
-    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:too_long", "finalize")
-    result = resumed("critique", context={"budget": {"max_seconds": 0}})
-    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "critique")
-
-
-def test_nothing_of_a_run_is_left_in_the_next_one_on_the_same_thread():
-    """Neither its attempts, nor its rejected draft, nor its result."""
-    drafts = scripted_tool({"draft": "x" * 901}, {"draft": DRAFT}, {"draft": "x" * 901}, {"draft": ""})
-    revisions = scripted_tool(*({"revised_answer": text} for text in [THANKS[0], *[REVISED] * 3]))
-    graph = agent(critique=REVISE, drafter=drafts, reviser=revisions, checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    first, second, third, last = (checked(graph.invoke(GIVEN, config)) for _ in range(4))
-    assert [first["trace"][place]["attempts_used"] for place in (0, 2)] == [2, 2]
-    assert [second["trace"][place]["attempts_used"] for place in (0, 2)] == [1, 1]
-    assert [third["trace"][place]["attempts_used"] for place in (0, 2)] == [2, 1]
-    assert (last["stop_reason"], content(last), len(last["trace"])) == ("invalid_draft:empty", {}, 0)
-
-
-@pytest.mark.parametrize(
-    ("hint", "budget", "context", "stopped"),
-    [
-        (20, 20.0, None, False),
-        (5, 20.0, None, True),
-        (50, 5.0, None, True),
-        (50, 20.0, {"budget": {"max_length_increase_pct": 5.0}}, True),
-        (50, 5.0, {"budget": {"max_length_increase_pct": 50.0}}, True),
-    ],
-)
-def test_the_smallest_limit_of_growth_holds(hint, budget, context, stopped):
-    """Of deployment, run and request; none can raise another's."""
-    settings = {"budget": {"max_length_increase_pct": budget}, "context": context}
-    result = result_of(DRAFT, REVISE, input=given(max_length_increase_pct=hint), **settings)
-    assert (result["stop_reason"] == "patch_violation:length_increase_limit") is stopped
-
-
-@pytest.mark.parametrize(
-    ("limits", "reason"),
-    [
-        ({"max_draft_chars": 10}, "invalid_draft:too_long"),
-        ({"max_risks": 0}, "invalid_critique:too_many_risks"),
-        ({"max_required_changes": 0}, "invalid_critique:too_many_required_changes"),
-        ({"max_answer_chars": len(DRAFT)}, "invalid_revised:too_long"),
-        ({"min_patch_similarity": 0.99}, "patch_violation:too_large_edit"),
-    ],
-)
-def test_a_run_may_have_a_tighter_budget(limits, reason):
-    """Every limit can be tightened through the context, and none loosened."""
-    assert result_of(DRAFT, REVISE)["stop_reason"] == "success"
-    assert result_of(DRAFT, REVISE, context={"budget": limits})["stop_reason"] == reason
-    loose = {name: 0.0 if name.startswith("min") else 10_000 for name in limits}
-    assert result_of(DRAFT, REVISE, budget=limits, context={"budget": loose})["stop_reason"] == reason
-
-
-def test_facts_are_checked_unless_policy_says_not():
-    """A run can switch the check on again, and regions of one's own are watched for."""
-    off = {"check_facts": False}
-    assert result_of("About 31% are affected.", policy=off)["stop_reason"] == "success"
-    on = {"policy": {"check_facts": True}}
-    assert result_of("About 31% are affected.", policy=off, context=on)["stop_reason"] == "invalid_draft:no_new_facts"
-    assert result_of("Payments fail in Bavaria.")["stop_reason"] == "success"
-    watched = {"policy": {"known_regions": ["Bavaria"]}}
-    assert result_of("Payments fail in Bavaria.", context=watched)["stop_reason"] == "invalid_draft:new_region"
-
-
-def timed(*seconds, draft=DRAFT):
-    """Run a model whose answers take so many seconds, under a budget of 10, and return the result."""
-    clock = ScriptedClock()
-    texts = [{"draft": draft}, REVISE, *({"revised_answer": text} for text in THANKS)]
-    model = ScriptedChatModel(*(Reply(text, delay=late) for text, late in zip(texts, seconds, strict=False)), clock=clock)
-    return checked(create_self_critique_agent(model, clock=clock).invoke(GIVEN, context={"budget": {"max_seconds": 10}}))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "draft", "phase", "path"),
-    [
-        ([10], "x" * 901, "draft", ["draft", "draft_guard"]),
-        ([10], DRAFT, "critique", ["draft", "draft_guard"]),
-        ([5, 5], DRAFT, "revise", ["critique", "critique_guard"]),
-        ([1, 1, 4, 4], DRAFT, "revise", ["revise", "patch_guard"]),
-        ([1, 1, 3, 3, 3], DRAFT, "revise", ["revise", "patch_guard"]),
-    ],
-)
-def test_time_is_checked_before_each_step_that_spends(seconds, draft, phase, path):
-    """The phase is that of the step that would have begun, also in the loop and before the repair."""
-    result = timed(*seconds, draft=draft)
-    assert (result["stop_reason"], result["phase"]) == ("max_seconds", phase)
-    assert result["path"][-3:-1] == path
-    assert result["details"] == {"max_seconds": 10.0, "spent_seconds": float(sum(seconds))}
-
-
-def test_an_answer_is_not_lost_to_the_clock():
-    """What spends no more is still done when the time is up."""
-    clock = ScriptedClock()
-    model = ScriptedChatModel(DRAFT_TEXT, Reply(APPROVE, delay=999), clock=clock)
-    assert checked(create_self_critique_agent(model, clock=clock).invoke(GIVEN))["outcome"] == "approved_direct"
-
-
-def test_waiting_for_a_person_takes_no_time():
-    """Only the time in which the run is active counts."""
-    clock = ScriptedClock()
-    graph = agent(checkpointer=InMemorySaver(), clock=clock)
-    config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(GIVEN, config, interrupt_before=["critique"])
-    clock.advance(1_000_000)
-    assert checked(graph.invoke(None, config))["outcome"] == "approved_direct"
 
 
 @pytest.mark.parametrize("slot", ["drafter", "shortener", "critic", "reviser", "policy", "budget", "model"])

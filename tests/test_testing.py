@@ -149,9 +149,7 @@ def test_include_raw_never_raises_on_a_bad_text(schema: Any, text: str) -> None:
     """With include_raw a text that cannot be parsed is a value, not an exception."""
     returned = ask(ScriptedChatModel(text).with_structured_output(schema, include_raw=True))
     assert returned["raw"].text == text
-    assert returned["parsed"] is None or returned["parsed"] == {
-        "a": "x"
-    }  # LangChain closes what is left open
+    assert returned["parsed"] is None or returned["parsed"] == {"a": "x"}  # LangChain closes what is left open
     assert (returned["parsing_error"] is None) == (returned["parsed"] is not None)
 
 
@@ -205,9 +203,7 @@ def test_the_clock_moves_by_its_script_only() -> None:
 
 def test_a_scripted_tool() -> None:
     """Values are returned, exceptions raised, callables called with the request; requests are recorded."""
-    tool = scripted_tool(
-        {"a": 1}, ValueError("broken"), lambda request: request["n"] + 1, KeyError, name="search"
-    )
+    tool = scripted_tool({"a": 1}, ValueError("broken"), lambda request: request["n"] + 1, KeyError, name="search")
     assert tool({"n": 0}) == {"a": 1}
     with pytest.raises(ValueError, match="broken"):
         tool({"n": 1})

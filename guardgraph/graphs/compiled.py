@@ -62,7 +62,8 @@ def _comparable(value: Any) -> object:
         owner = value.__self__
         return value.__func__, owner if isinstance(owner, tuple) else type(owner)
     if isinstance(value, FunctionType):
-        return value.__code__
+        held = [cell.cell_contents for cell in value.__closure__ or ()]
+        return value.__code__, [item for item in held if item is not value]
     if isinstance(value, partial):
         return value.func, value.args, _comparable(value.keywords)
     if isinstance(value, dict):

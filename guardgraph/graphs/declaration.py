@@ -103,8 +103,9 @@ def check_declarations(
         GrammarError: a declaration names what is not there; the message says what there is.
     """
     for item in declarations.values():
-        if item.family is None:
-            _require(item, "writes", item.writes, outputs if item.kind == "terminal" else writable)
+        if item.family is not None:  # the grammar's own
+            continue
+        _require(item, "writes", item.writes, outputs if item.kind == "terminal" else writable)
         _require(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
         _require(item, "to", item.to, declarations)
         _require(item, "stops", item.stops, catalogue.families)

@@ -7,6 +7,7 @@ a stop family that it declared; a body that fails, returns a `Command` or calls 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -47,7 +48,7 @@ class Frame:
     policy: Settings
     budget: Budget
     context: type[Context[Any, Any]]
-    """What a run of this pattern may give as context; any other context is another graph's."""
+    """What a run of this pattern may give as context."""
     clock: Callable[[], float]
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
@@ -57,9 +58,9 @@ class Frame:
 
     def run(self, log: list[Any]) -> Run[Any, Any]:
         """Return the run as a node sees it after what `log` tells, under the context of this very moment."""
-        context = get_runtime().context
+        context = self.context.within(get_runtime().context)
         spent = sum(entry["elapsed_ms"] for entry in log) / 1000
-        if not isinstance(context, self.context):
+        if context is None:
             return Run(self.policy, self.budget, None, spent)
         policy = self.policy.tightened_by(context.policy)
         return Run(policy, self.budget.tightened_by(context.budget), context.budget, spent)
@@ -131,15 +132,20 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             writes = yield from self._called(self._started(state, run), run, started)
             return self._declared(writes)
         except GraphInterrupt:
-            raise
+            if _resumable():
+                raise
+            return self._denied(GrammarBreach("interrupted the run, which nobody can resume without a checkpointer"))
         except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-            stop = self._stop(error)
-            return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
+            return self._denied(error)
+
+    def _denied(self, error: Exception) -> JsonObject:
+        stop = self._stop(error)
+        return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
 
     def _started(self, state: JsonObject, run: Run[Any, Any]) -> Any:
         if self.body is None:
             raise GrammarBreach("a node without a body")
-        return self.body(state, run)
+        return self.body(deepcopy(state), run)  # what a body does to its view must not reach the state
 
     def _called(self, steps: Any, run: Run[Any, Any], started: float) -> Work:
         if not isinstance(steps, Generator):
@@ -158,7 +164,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
     def _allowed(self, yielded: Any, made: int) -> Call:
         whom = _CALLS[self.declaration.kind]
         if not isinstance(yielded, Call) or yielded.kind != whom:
-            given = f"Call of a {yielded.kind}" if isinstance(yielded, Call) else f"a {type(yielded).__name__}"
+            given = f"a Call of a {yielded.kind}" if isinstance(yielded, Call) else f"a {type(yielded).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {whom}")
         if whom == "proposer" and made > 1:
             raise GrammarBreach("asked twice; a propose node makes one call at most")
@@ -247,6 +253,11 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 def _verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     verdict: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence})
     return verdict
+
+
+def _resumable() -> bool:
+    info = get_runtime().execution_info
+    return info is None or info.thread_id is not None
 
 
 def _message(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,10 @@ def create_rag_agent(
     found, sources = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
-    chat = None if model is None else chat_model(model)
+    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
     return rag_pattern(
-        planner=choose_proposer("planner", planner, chat, prompt="rag_plan", offline=offline.plan),
-        answerer=choose_proposer("answerer", answerer, chat, prompt="rag_answer", offline=offline.answer),
+        planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
+        answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
         retriever=found,
         policy=_policy(policy, sources),
         budget=limits,
@@ -102,14 +103,14 @@ def rag_pattern(
         RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget, clock=clock
     )
     p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    p.propose(
-        "plan",
-        nodes.plan(planner),
-        phase="plan",
-        reads=["task"],
-        writes=["proposed_intent"],
-        to="policy_guard",
-    )
+    _plan(p, planner)
+    _retrieve(p, retriever, clarification)
+    _generate(p, answerer)
+    return p
+
+
+def _plan(p: Pattern, planner: Proposer) -> None:
+    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_intent"], to="policy_guard")
     p.guard(
         "policy_guard",
         nodes.check_policy,
@@ -127,6 +128,9 @@ def rag_pattern(
         to="retrieve",
         stops=["invalid_intent", "source_denied"],
     )
+
+
+def _retrieve(p: Pattern, retriever: Outside, clarification: str) -> None:
     p.act(
         "retrieve",
         nodes.retrieve(retriever),
@@ -144,6 +148,9 @@ def rag_pattern(
         to=["generate", "clarified"],
         stops=["invalid_intent", "source_denied", "tool"],
     )
+
+
+def _generate(p: Pattern, answerer: Proposer) -> None:
     p.propose(
         "generate",
         nodes.generate(answerer),
@@ -164,7 +171,6 @@ def rag_pattern(
     answer = ["outcome", "answer", "citations", "citation_details"]
     p.terminal("answered", nodes.answered, phase="generate", reads=["accepted_answer"], writes=answer)
     p.terminal("clarified", nodes.clarified, phase="generate", reads=["accepted_answer"], writes=answer)
-    return p
 
 
 def _retriever(

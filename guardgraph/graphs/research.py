@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -66,15 +67,16 @@ def create_research_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    chat = None if model is None else chat_model(model)
+    limits = settings_or(ResearchBudget(), budget, "budget")
+    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
     return research_pattern(
-        planner=choose_proposer("planner", planner, chat, prompt="research_plan", offline=offline.plan),
-        writer=choose_proposer("writer", writer, chat, prompt="research_answer", offline=offline.answer),
+        planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
+        writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
         search=outside("search", recorded_search() if search is None else search),
         reader=outside("reader", recorded_reader() if reader is None else reader),
         extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
-        budget=settings_or(ResearchBudget(), budget, "budget"),
+        budget=limits,
         clock=clock,
     ).compile(name=name, checkpointer=checkpointer)
 
@@ -101,21 +103,16 @@ def research_pattern(
         clock=clock,
     )
     p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    _plan_and_search(p, planner, search)
-    _read_and_verify(p, reader, extractor)
+    _plan(p, planner)
+    _search(p, search)
+    _read(p, reader)
+    _take_notes(p, extractor)
     _write(p, writer)
     return p
 
 
-def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
-    p.propose(
-        "plan",
-        nodes.plan(planner),
-        phase="plan",
-        reads=["task"],
-        writes=["proposed_plan"],
-        to="plan_guard",
-    )
+def _plan(p: Pattern, planner: Proposer) -> None:
+    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_plan"], to="plan_guard")
     p.guard(
         "plan_guard",
         nodes.check_plan,
@@ -134,6 +131,9 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
         to="search",
         stops=["invalid_search"],
     )
+
+
+def _search(p: Pattern, search: Outside) -> None:
     p.act(
         "search",
         nodes.search(search),
@@ -153,7 +153,7 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
     )
     p.guard(
         "dedupe_guard",
-        nodes.check_urls,
+        nodes.dedupe,
         phase="dedupe",
         reads=["task", "accepted_hits"],
         writes=["accepted_sources"],
@@ -162,7 +162,7 @@ def _plan_and_search(p: Pattern, planner: Proposer, search: Outside) -> None:
     )
 
 
-def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
+def _read(p: Pattern, reader: Outside) -> None:
     p.guard(
         "source_guard",
         nodes.check_sources,
@@ -189,6 +189,9 @@ def _read_and_verify(p: Pattern, reader: Outside, extractor: Outside) -> None:
         to="extract",
         stops=["tool", "no_sources"],
     )
+
+
+def _take_notes(p: Pattern, extractor: Outside) -> None:
     p.act(
         "extract",
         nodes.extract(extractor),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -62,16 +63,16 @@ def create_self_critique_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    chat = None if model is None else chat_model(model)
-    choose = choose_proposer
+    limits = settings_or(SelfCritiqueBudget(), budget, "budget")
+    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
     return self_critique_pattern(
-        drafter=choose("drafter", drafter, chat, prompt="critique_draft", offline=offline.draft),
-        shortener=choose("shortener", shortener, chat, prompt="critique_shorten", offline=offline.shorten),
-        critic=choose("critic", critic, chat, prompt="critique_review", offline=offline.critique),
-        reviser=choose("reviser", reviser, chat, prompt="critique_revise", offline=offline.revise),
-        strict_reviser=choose("reviser", reviser, chat, prompt="critique_revise_strict", offline=offline.revise),
+        drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.draft),
+        shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten),
+        critic=choose("critic", critic, prompt="critique_review", offline=offline.critique),
+        reviser=choose("reviser", reviser, prompt="critique_revise", offline=offline.revise),
+        strict_reviser=choose("reviser", reviser, prompt="critique_revise_strict", offline=offline.revise),
         policy=settings_or(SelfCritiquePolicy(), policy, "policy"),
-        budget=settings_or(SelfCritiqueBudget(), budget, "budget"),
+        budget=limits,
         clock=clock,
     ).compile(name=name, checkpointer=checkpointer)
 
@@ -106,14 +107,7 @@ def self_critique_pattern(
 
 
 def _draft(p: Pattern, drafter: Proposer, shortener: Proposer) -> None:
-    p.propose(
-        "draft",
-        nodes.draft(drafter),
-        phase="draft",
-        reads=["task"],
-        writes=["proposed_draft"],
-        to="draft_guard",
-    )
+    p.propose("draft", nodes.draft(drafter), phase="draft", reads=["task"], writes=["proposed_draft"], to="draft_guard")
     p.guard(
         "draft_guard",
         nodes.check_draft,
@@ -166,7 +160,7 @@ def _revise(p: Pattern, reviser: Proposer, strict: Proposer) -> None:
         "revise",
         nodes.revise(reviser, strict),
         phase="revise",
-        reads=["task", "accepted_draft", "accepted_critique", "revision_attempts"],
+        reads=["task", "accepted_draft", "accepted_critique", "rejected_revision"],
         writes=["proposed_revision"],
         to="patch_guard",
     )
@@ -174,8 +168,8 @@ def _revise(p: Pattern, reviser: Proposer, strict: Proposer) -> None:
         "patch_guard",
         nodes.check_patch,
         phase="revise",
-        reads=["task", "accepted_draft", "accepted_critique", "revision_attempts", "proposed_revision"],
-        writes=["revision_attempts", "rejected_revision", "accepted_revision"],
+        reads=["task", "accepted_draft", "accepted_critique", "rejected_revision", "proposed_revision"],
+        writes=["rejected_revision", "accepted_revision"],
         to=["final_guard", "revise", "repair"],
         stops=["llm", "denied_execution", "invalid_revised", "patch_violation"],
     )

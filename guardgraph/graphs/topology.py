@@ -38,7 +38,7 @@ class Topology:
         self.raw_channels = frozenset(
             channel for name in self.of_kind("propose", "act") for channel in self.writes(name)
         )
-        self.internals = frozenset(self.builder.channels) - self.inputs - self.outputs
+        self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
 
     def declaration(self, name: str) -> Declaration | None:
         """Return what the grammar declared of a node, None for a node that it did not make."""

@@ -6,13 +6,15 @@ linear time:
 - A clause ends at a sentence's end, a colon, semicolon, bracket or dash, at a comma (not one right after a
   negation: *we cannot, at this time, guarantee*) and at words that open a statement of their own, such as
   *but* or *because*.
-- A negation covers the next 8 words of its clause (*not yet fully resolved*, *unable to guarantee*), but
-  not in a phrase that asserts (*not only resolved*, *no doubt*).
+- A negation covers the next 8 words of its clause (*not yet fully resolved*, *far from resolved*, *refuse to
+  guarantee*), but not in a phrase that asserts (*not only resolved*, *no doubt*, *not hesitant to*).
 - A condition covers the next 12 (*until the incident is resolved*, *once resolved*), up to a *was* or *were*:
   what was, is no condition.
-- *Being*, *to be*, *to get* or *may be* resolved is not yet resolved (a guarantee stays one).
+- *Being*, *to be*, *may be*, *partially* or *will be* resolved *once* something happens is not yet resolved
+  (a guarantee stays one).
 
-Everything else counts, questions and promises included: where the rules are in doubt, the claim counts.
+Letters of other scripts count as the Latin ones they look like. Everything else counts, questions and promises
+included: where the rules are in doubt, the claim counts.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ RESOLVED, RECOVERED, CLOSED, STABLE, GUARANTEE = RESTRICTED_CLAIMS = (
 _HARD_STOP = re.compile(r"[.!?;:()\[\]{}…—–。！？；：\n]")
 _COMMAS = frozenset(",，、")
 _NEGATION_REACH = 8
-_HEDGE_REACH = 3
+_LOOKALIKES = str.maketrans("асԁеһіјӏорѕухοαιρυν", "acdehijlopsyxoaipuv")
+"""Cyrillic and Greek small letters and the Latin ones they are mistaken for (from UTS #39, confusables)."""
 
 
 def _set(listed: str) -> frozenset[str]:
@@ -47,11 +50,18 @@ def _set(listed: str) -> frozenset[str]:
 
 _NEGATIONS = _set(
     """
-    not no never neither nor none cannot without unable unlikely un non avoid avoids avoiding
+    not no never neither nor none nothing nobody cannot without unable unlikely premature un non
+    avoid avoids avoiding
     arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt shouldnt wasnt werent wont wouldnt
     """
 )
-_ASSERTING = _set("only just merely simply solely doubt question worry less")
+_INTERRUPTED = _NEGATIONS - {"no"}
+"""Right after these a comma opens a parenthesis; *No,* is an answer, and what follows is a statement."""
+
+_NEGATING_PAIRS = frozenset({("far", "from"), ("too", "early"), ("too", "soon")})
+_RELUCTANT = _set("refuse refuses hesitate hesitant reluctant")
+"""Negations that another one turns into a promise: *we do not hesitate to guarantee*."""
+_ASSERTING = _set("only just merely simply solely doubt question worry less hesitation")
 """After a negation these deny nothing of what follows: *not only resolved*, *without a doubt resolved*."""
 
 _CONDITION_REACH = 12
@@ -60,6 +70,18 @@ _CONDITIONS = {
     "after": 6,
 }
 """How many words a condition covers: *after* fewer, for it also dates what is over (*after a restart*)."""
+
+_WAITING = _set("once when whenever after if pending provided")
+"""After the claim these make it wait: *will be considered resolved after two hours*."""
+
+_HEDGE_REACH = 3
+_HEDGES = {
+    **dict.fromkeys(_set("being toward towards gets getting"), _HEDGE_REACH),
+    **dict.fromkeys(_set("partially partly"), 1),
+}
+"""How many words each covers: *towards a fully recovered state*, *partially resolved*."""
+_AIM_REACH = 6
+"""*To ensure that the incident is fully resolved* is an aim."""
 
 _TURNS = _set("but however because since although though while thanks")
 _JOINED = _set("resolved recovered closed stable fully completely then finally permanently yet soon long of")
@@ -109,7 +131,7 @@ def _statements(text: str) -> Iterator[tuple[list[str], set[int]]]:
             keys, after_comma = [], set()
         if not _COMMAS.isdisjoint(gap):
             after_comma.add(len(keys))
-        keys.append(word.key)
+        keys.append(word.key.translate(_LOOKALIKES))
     yield keys, after_comma
 
 
@@ -136,26 +158,27 @@ def _claims(keys: list[str], after_comma: set[int]) -> Iterator[str]:
         if place in after_comma:
             shield.read_comma(spot)
         claim = _claim(spot)
-        if claim and not shield.covers(place, claim):
+        if claim and not shield.covers(spot, claim):
             yield claim
         shield.read_word(spot)
 
 
 def _claim(spot: _Spot) -> str | None:
     near = {*spot.before, *spot.after[:3]}
+    all_named = "all" in (*spot.before, *spot.after[:2])
     if spot.key == "resolved":
         return RESOLVED
     if spot.key == "recovered" and "fully" in (*spot.before[-2:], *spot.after[:1]):
         return RECOVERED
     if spot.key == "closed" and "incident" in near:
         return CLOSED
-    if spot.key == "stable" and "all" in spot.before and not {"payment", "payments"}.isdisjoint(spot.before):
+    if spot.key == "stable" and all_named and not {"payment", "payments"}.isdisjoint(spot.before):
         return STABLE
     return GUARANTEE if _is_guarantee(spot.key) and not _is_withheld(spot.after) else None
 
 
 def _is_guarantee(key: str) -> bool:
-    return key.startswith("guarantee")
+    return key.startswith(("guarantee", "guaranty", "guaranties"))
 
 
 def _is_withheld(after: list[str]) -> bool:
@@ -174,14 +197,14 @@ class _Shield:
     def _drop(self) -> None:
         self._negated = self._conditional = self._hedged = -1
 
-    def covers(self, place: int, claim: str) -> bool:
-        hedged = self._hedged if claim != GUARANTEE else -1
-        return place <= max(self._negated, self._conditional, hedged)
+    def covers(self, spot: _Spot, claim: str) -> bool:
+        hedged = claim != GUARANTEE and (spot.place <= self._hedged or _is_to_come(spot))
+        return hedged or spot.place <= max(self._negated, self._conditional)
 
     def read_comma(self, spot: _Spot) -> None:
         if self._in_parenthesis:
             self._in_parenthesis = False
-        elif spot.before and spot.before[-1] in _NEGATIONS:
+        elif spot.before and spot.before[-1] in _INTERRUPTED:
             self._in_parenthesis = True
         else:
             self._drop()
@@ -189,15 +212,28 @@ class _Shield:
     def read_word(self, spot: _Spot) -> None:
         if _opens_statement(spot):
             self._drop()
-        elif spot.key in _NEGATIONS and _ASSERTING.isdisjoint(spot.after[:2]):
+        elif spot.key in _RELUCTANT and spot.place <= self._negated:
+            self._negated = -1
+        elif _negates(spot):
             self._negated = spot.place + _NEGATION_REACH
         elif spot.key in _CONDITIONS or _is_as_soon_as(spot):
             reach = _CONDITIONS.get(spot.key, _CONDITION_REACH)
             self._conditional = max(self._conditional, spot.place + reach)
         elif spot.key in ("was", "were"):
             self._conditional = -1
-        elif _hedges(spot):
-            self._hedged = spot.place + _HEDGE_REACH
+        elif reach := _hedge_reach(spot):
+            self._hedged = max(self._hedged, spot.place + reach)
+
+
+def _negates(spot: _Spot) -> bool:
+    if spot.key in _NEGATIONS:
+        return _ASSERTING.isdisjoint(spot.after[:2])
+    return spot.key in _RELUCTANT or (spot.key, *spot.after[:1]) in _NEGATING_PAIRS
+
+
+def _is_to_come(spot: _Spot) -> bool:
+    waits = not _WAITING.isdisjoint(spot.after[:1]) or spot.after[:3] == ["as", "soon", "as"]
+    return waits and {"will", "be"} <= {*spot.before[-4:]}
 
 
 def _is_as_soon_as(spot: _Spot) -> bool:
@@ -213,10 +249,13 @@ def _opens_statement(spot: _Spot) -> bool:
     return spot.key in _TURNS
 
 
-def _hedges(spot: _Spot) -> bool:
+def _hedge_reach(spot: _Spot) -> int:
+    before = spot.before[-2:]
     if spot.key == "be":
-        before = spot.before[-2:]
-        return not _MODALS.isdisjoint(before) and _CONFIRMED.isdisjoint(before)
+        return 0 if _MODALS.isdisjoint(before) or not _CONFIRMED.isdisjoint(before) else _HEDGE_REACH
     if spot.key in ("get", "have", "see"):
-        return spot.before[-1:] == ["to"] and spot.after[:1] not in (["resolved"], ["fully"])
-    return spot.key == "being"
+        aims = before[-1:] == ["to"] and spot.after[:1] not in (["resolved"], ["fully"])
+        return _HEDGE_REACH if aims else 0
+    if spot.key == "ensure":
+        return _AIM_REACH if before[-1:] == ["to"] else 0
+    return _HEDGES.get(spot.key, 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any
 
 from guardgraph.state.json import JsonValue
@@ -68,14 +69,16 @@ def _legible(value: object, above: tuple[int, ...] = ()) -> Any:
         return {_text(k if isinstance(k, str) else str(k)): _legible(item, inside) for k, item in value.items()}
     if isinstance(value, list | tuple):
         return [_legible(item, inside) for item in value]
-    return _NEITHER
+    if isinstance(value, Integral):
+        return _legible(int(value))
+    return _float(value) if isinstance(value, Real) else _NEITHER
 
 
-def _float(value: int) -> float:
+def _float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -math.inf
 
 
 def _text(value: str) -> str:

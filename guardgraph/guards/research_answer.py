@@ -43,8 +43,12 @@ def parse_research_answer(
 
 
 def cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
-    """Return the notes that are cited, in the order of the notes."""
-    return [note for note in notes if note["id"] in citations]
+    """Return the notes that are cited, in the order of the notes.
+
+    An extractor may use an id twice; a citation of it means the first note of that name and licenses no other.
+    """
+    first = {note["id"]: note for note in reversed(notes)}
+    return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
 
 
 def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from guardgraph.guards.audit import length_increase_pct, text_hash
 from guardgraph.guards.changes import enforceable, unapplied
 from guardgraph.guards.claims import claims_in_context, restricted_claims
-from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, unsupported
+from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.plain import excerpt
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.wording import normalised, words
@@ -52,7 +52,7 @@ def parse_draft(
     """
     text = _text(draft, "invalid_draft", max_chars)
     if check_facts:
-        _check_facts(text, facts_in_json(context, regions=regions), "invalid_draft", regions)
+        _check_facts(text, context, "", "invalid_draft", regions)
     return text
 
 
@@ -70,7 +70,7 @@ def check_patch(
     check_facts: bool,
     regions: Collection[str],
 ) -> Patch:
-    """Read a revision and check it against the draft.
+    """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
 
     Args:
         revised: the proposed text.
@@ -81,29 +81,21 @@ def check_patch(
         min_similarity: the least `patch_similarity`, 0..1.
         max_length_increase_pct: the budget's limit of growth, in per cent of the draft.
         hinted_length_increase_pct: the request's, None for none; the smaller one holds.
-        avoid_absolute_guarantees: whether restricted claims are forbidden even if the draft or the context
-            makes them.
+        avoid_absolute_guarantees: whether even claims that the draft or the context makes are forbidden.
         check_facts: whether its facts must stand in the draft or the context.
         regions: names of regions to watch for.
 
     Raises:
-        Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``
-            (with `patch_similarity`), ``length_increase_limit`` (with `length_increase_pct`),
-            ``no_new_facts``, ``new_incident_id``, ``new_severity_label``, ``new_region`` (with
-            `unsupported`), ``restricted_claims`` (with `claims`), ``required_changes_not_applied`` (with
-            `unapplied`).
+        Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``,
+            ``length_increase_limit``, facts as `parse_draft`, ``restricted_claims``, ``required_changes_not_applied``
     """
     text = _text(revised, "invalid_revised", max_chars)
-    if text_hash(text) == text_hash(draft):
-        raise Stop("invalid_revised:no_changes")
-    similarity = _check_similarity(draft, text, min_similarity)
-    growth = _check_growth(draft, text, max_length_increase_pct, hinted_length_increase_pct)
+    patch = _small_edit(draft, text, min_similarity, max_length_increase_pct, hinted_length_increase_pct)
     if check_facts:
-        licence = facts_in_json(context, regions=regions) | facts_in_text(draft, regions=regions)
-        _check_facts(text, licence, "patch_violation", regions)
+        _check_facts(text, context, draft, "patch_violation", regions)
     _check_claims(text, draft, context, avoid_absolute_guarantees, "patch_violation")
     _check_changes(text, required_changes)
-    return Patch(revised_answer=text, patch_similarity=round(similarity, 3), length_increase_pct=round(growth, 2))
+    return patch
 
 
 def check_final(
@@ -173,6 +165,14 @@ def _text(given: JsonValue, family: str, max_chars: int) -> str:
     return text
 
 
+def _small_edit(draft: str, text: str, least: float, budget_pct: float, hinted_pct: float | None) -> Patch:
+    if text_hash(text) == text_hash(draft):
+        raise Stop("invalid_revised:no_changes")
+    similarity = _check_similarity(draft, text, least)
+    growth = _check_growth(draft, text, budget_pct, hinted_pct)
+    return Patch(revised_answer=text, patch_similarity=round(similarity, 3), length_increase_pct=round(growth, 2))
+
+
 def _check_similarity(draft: str, text: str, least: float) -> float:
     similarity = patch_similarity(draft, text)
     if similarity < least:
@@ -196,7 +196,8 @@ def _check_growth(draft: str, text: str, budget_pct: float, hinted_pct: float | 
     return growth
 
 
-def _check_facts(text: str, licence: Facts, family: str, regions: Collection[str]) -> None:
+def _check_facts(text: str, context: JsonObject, draft: str, family: str, regions: Collection[str]) -> None:
+    licence = facts_in_json(context, regions=regions) | facts_in_text(draft, regions=regions)
     foreign = unsupported(facts_in_text(text, regions=regions), licence)
     for kind, reason in _FACT_STOPS:
         if found := getattr(foreign, kind):

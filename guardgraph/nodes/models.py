@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files
+from string import Template
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -54,17 +55,19 @@ class Prompt:
         return sha256(f"{self.text}\n{json.dumps(self.schema, sort_keys=True)}".encode()).hexdigest()[:12]
 
 
-def load_prompt(name: str) -> Prompt:
+def load_prompt(name: str, limits: Mapping[str, object]) -> Prompt:
     """Read one of the prompts that stand in files beside the nodes.
 
     Args:
         name: the files' name without ending, such as ``"rag_plan"``.
+        limits: the deployment's budget, which the prompt tells the model (``$max_top_k`` in the file).
 
     Raises:
         FileNotFoundError: there is no such prompt.
+        KeyError: the prompt names a limit that is not given.
     """
     folder = files("guardgraph.nodes") / "prompts"
-    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    text = Template((folder / f"{name}.md").read_text(encoding="utf-8")).substitute(limits)
     schema = json.loads((folder / f"{name}.schema.json").read_text(encoding="utf-8"))
     return Prompt(name, text, schema)
 

@@ -12,6 +12,7 @@ from guardgraph.nodes.body import Call, Outside
 from guardgraph.nodes.models import ModelProposer, Prompt, load_prompt
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
+from guardgraph.state.settings import Budget
 
 __all__ = ["OFFLINE", "Proposer", "choose_proposer", "outside"]
 
@@ -38,6 +39,7 @@ def choose_proposer(
     *,
     prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],
+    budget: Budget | None = None,
 ) -> Proposer:
     """Return the proposer of one slot: the user's own, else the model's, else the offline one.
 
@@ -47,6 +49,7 @@ def choose_proposer(
         model: the chat model, or None.
         prompt: what a model is told: a prompt of your own, or the name of one of ours.
         offline: the rule for no model.
+        budget: the deployment's limits, which our prompts tell the model.
 
     Raises:
         ConfigurationError: `own` cannot be called.
@@ -57,7 +60,7 @@ def choose_proposer(
         return Proposer(target, {"proposer": str(name)})
     if model is None:
         return Proposer(offline, {"proposer": OFFLINE})
-    told = load_prompt(prompt) if isinstance(prompt, str) else prompt
+    told = load_prompt(prompt, dict(budget or ())) if isinstance(prompt, str) else prompt
     asked = ModelProposer(model, told)
     return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
 

@@ -11,7 +11,7 @@ from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Call, Outside, Pass, Run, Step, Steps
 from guardgraph.nodes.proposers import Proposer
 from guardgraph.state.json import JsonObject
-from guardgraph.state.rag import Intent, RagBudget, RagPolicy, RagState
+from guardgraph.state.rag import Candidate, Intent, RagBudget, RagPolicy, RagState, Retrieval
 
 __all__ = [
     "answered",
@@ -100,27 +100,16 @@ def pack_context(clarification: str) -> Body:
     """Choose the context; with nothing left, clarify instead of asking a model."""
 
     def body(state: RagState, run: RagRun) -> Pass:
-        intent, asked, budget = state["accepted_intent"], state["asked_retrieval"], run.budget
-        candidates = guards.parse_candidates(
-            found(state["found_candidates"], "retrieve"), allowed_sources=asked["sources"], top_k=asked["top_k"]
-        )
+        asked, budget = state["asked_retrieval"], run.budget
+        returned = found(state["found_candidates"], "retrieve")
+        candidates = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
         packed = guards.pack(
             candidates,
             min_score=budget.min_chunk_score,
             max_chunks=budget.max_context_chunks,
             max_chars=budget.max_context_chars,
         )
-        trace = {
-            "phase": "retrieve",
-            "query": intent["query"],
-            "requested_sources": asked["sources"],
-            "candidates": len(candidates),
-            "context_chunks": len(packed["chunks"]),
-            "rejected_low_score": packed["rejected_low_score"],
-        }
-        shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
-        retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in packed["chunks"]]}
-        step = Step(trace, {"intent": intent, "retrieval": retrieval, **state["planned_by"]})
+        step = _retrieved(state, candidates, packed)
         if packed["chunks"]:
             return Pass({"accepted_context": packed}, "generate", (step,))
         fallback = Step(
@@ -131,6 +120,21 @@ def pack_context(clarification: str) -> Body:
         return Pass({"accepted_answer": accepted}, "clarified", (step, fallback))
 
     return body
+
+
+def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) -> Step:
+    asked, chunks = state["asked_retrieval"], packed["chunks"]
+    trace = {
+        "phase": "retrieve",
+        "query": asked["query"],
+        "requested_sources": asked["sources"],
+        "candidates": len(candidates),
+        "context_chunks": len(chunks),
+        "rejected_low_score": packed["rejected_low_score"],
+    }
+    shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
+    retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in chunks]}
+    return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})
 
 
 def generate(answerer: Proposer) -> Body:

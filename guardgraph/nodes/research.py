@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from guardgraph.guards import research_answer, research_notes, research_plan, research_request, research_sources
+from guardgraph.guards import research_answer, research_notes, research_plan, research_request, research_sources, urls
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.plain import json_text
 from guardgraph.guards.proposals import Outcome, found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.guards.urls import dedupe
 from guardgraph.nodes.body import Body, Call, Outside, Pass, Run, Step, Steps
 from guardgraph.nodes.proposers import Proposer
 from guardgraph.state.json import JsonObject
@@ -33,7 +32,7 @@ __all__ = [
     "check_query",
     "check_request",
     "check_sources",
-    "check_urls",
+    "dedupe",
     "extract",
     "plan",
     "read",
@@ -62,8 +61,8 @@ def _lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
     }
 
 
-def _usable(urls: Iterable[str], state: ResearchState, run: ResearchRun) -> tuple[list[str], Sources]:
-    return research_sources.usable_sources(urls, state["accepted_sources"], **_lists(state["task"], run))
+def _usable(names: Iterable[str], state: ResearchState, run: ResearchRun) -> tuple[list[str], Sources]:
+    return research_sources.usable_sources(names, state["accepted_sources"], **_lists(state["task"], run))
 
 
 def _limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
@@ -125,9 +124,9 @@ def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
     return Pass({"accepted_hits": hits}, steps=(step,))
 
 
-def check_urls(state: ResearchState, run: ResearchRun) -> Pass:
+def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
     """Keep every URL once."""
-    kept, dropped = dedupe(state["accepted_hits"], max_urls=_limit("max_urls", state["task"], run))
+    kept, dropped = urls.dedupe(state["accepted_hits"], max_urls=_limit("max_urls", state["task"], run))
     if not kept:
         raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
     sources = Sources(urls=kept, dropped_urls=dropped, allowed_urls=[], denied_sources=[], failed_sources=[])

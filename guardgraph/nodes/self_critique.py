@@ -18,6 +18,7 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import (
     Critique,
     Patch,
+    Rejected,
     SelfCritiqueBudget,
     SelfCritiquePolicy,
     SelfCritiqueState,
@@ -63,6 +64,16 @@ def _proposed(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
     return given.value.get(name) if isinstance(given.value, dict) else None, given.about
 
 
+def _rejected(attempt: Rejected | None) -> list[JsonObject]:
+    """Return what is known of the attempts that were sent back."""
+    return attempt["by"] if attempt is not None else []
+
+
+def _told(about: JsonObject, rejected: list[JsonObject]) -> JsonObject:
+    """Tell history of the proposer, and of every attempt where there were several: each of them cost tokens."""
+    return {**about, "attempts": [*rejected, about]} if rejected else about
+
+
 def _regions(run: SelfCritiqueRun) -> tuple[str, ...]:
     return (*DEFAULT_REGIONS, *run.policy.known_regions)
 
@@ -80,7 +91,7 @@ def draft(drafter: Proposer) -> Body:
 def check_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the draft against the context; one that is only too long is shortened once."""
     text, about = _proposed(state["proposed_draft"], "draft")
-    shortened = state.get("rejected_draft") is not None
+    rejected = _rejected(state.get("rejected_draft"))
     try:
         accepted = revision.parse_draft(
             text,
@@ -90,17 +101,17 @@ def check_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
             regions=_regions(run),
         )
     except Stop as stop:
-        if stop.reason == "invalid_draft:too_long" and not shortened:
-            return Pass({"rejected_draft": text}, "shorten")
+        if stop.reason == "invalid_draft:too_long" and not rejected:
+            return Pass({"rejected_draft": Rejected(text=text, by=[about])}, "shorten")
         raise
     trace = {
         "phase": "draft",
         "draft_hash": audits.text_hash(accepted),
         "chars": len(accepted),
-        "attempts_used": 2 if shortened else 1,
-        "retried": shortened,
+        "attempts_used": len(rejected) + 1,
+        "retried": bool(rejected),
     }
-    history = {"action": "draft_once", "draft": accepted, **about}
+    history = {"action": "draft_once", "draft": accepted, **_told(about, rejected)}
     return Pass({"accepted_draft": accepted}, "critique", (Step(trace, history),))
 
 
@@ -108,7 +119,7 @@ def shorten(shortener: Proposer) -> Body:
     """Ask for the same draft in fewer characters."""
 
     def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
-        view = {"draft": state["rejected_draft"], "max_chars": run.budget.max_draft_chars}
+        view = {"draft": state["rejected_draft"]["text"], "max_chars": run.budget.max_draft_chars}
         outcome = yield shortener.call(view)
         return {"proposed_draft": outcome.packed()}
 
@@ -152,9 +163,10 @@ def check_critique(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
 
 
 def _check_execution(accepted: Critique, run: SelfCritiqueRun) -> None:
-    """Ask the execution list again at the point of use: it may have changed since the critique was judged."""
+    """Ask the lists again at the point of use: they may have changed since the critique was judged."""
+    policy, execution = run.policy.allowed_decisions_policy, run.policy.allowed_decisions_execution
     with evidence(critique=accepted):
-        critique.check_decision_execution(accepted["decision"], run.policy.allowed_decisions_execution)
+        critique.check_decision_execution(accepted["decision"], [name for name in execution if name in policy])
 
 
 def escalate(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
@@ -171,7 +183,7 @@ def revise(reviser: Proposer, strict: Proposer) -> Body:
     def body(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
         accepted = state["accepted_critique"]
         _check_execution(accepted, run)
-        asked = strict if state.get("revision_attempts") else reviser
+        asked = strict if _rejected(state.get("rejected_revision")) else reviser
         required = accepted["required_changes"]
         outcome = yield asked.call({**_shown(state), "draft": state["accepted_draft"], "required_changes": required})
         return {"proposed_revision": outcome.packed()}
@@ -183,27 +195,28 @@ def repair(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
     """Edit the last attempt by rule, since three did not make the changes."""
     accepted = state["accepted_critique"]
     _check_execution(accepted, run)
-    text = edited(state["rejected_revision"], accepted["required_changes"])
+    text = edited(state["rejected_revision"]["text"], accepted["required_changes"])
     return {"proposed_revision": Outcome("value", {"revised_answer": text}, {"proposer": OFFLINE}).packed()}
 
 
 def check_patch(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the revision against the draft; changes that were not made are asked for again, then made by rule."""
     text, about = _proposed(state["proposed_revision"], "revised_answer")
-    attempts = (state.get("revision_attempts") or 0) + 1
+    rejected = _rejected(state.get("rejected_revision"))
+    attempts = len(rejected) + 1
     try:
         patch = _patch(text, state, run)
     except Stop as stop:
         if stop.reason != "patch_violation:required_changes_not_applied" or attempts > REVISION_ATTEMPTS:
             raise
-        again = {"revision_attempts": attempts, "rejected_revision": text}
+        again = {"rejected_revision": Rejected(text=text, by=[*rejected, about])}
         return Pass(again, "revise" if attempts < REVISION_ATTEMPTS else "repair")
     required = state["accepted_critique"]["required_changes"]
     history = {
         "action": "revise_once",
         "required_changes": required,
         "revised_answer": patch["revised_answer"],
-        **about,
+        **_told(about, rejected),
     }
     step = Step(_measured(patch, required, attempts), history)
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
@@ -272,15 +285,9 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
 
 def _result(state: SelfCritiqueState, outcome: str) -> dict[str, Any]:
     accepted = state["accepted_critique"]
-    return {
-        "outcome": outcome,
-        "answer": state["accepted_answer"],
-        "critique_decision": accepted["decision"],
-        "severity": accepted["severity"],
-        "risks": accepted["risks"],
-        "required_changes": accepted["required_changes"],
-        "audit": state["accepted_audit"],
-    }
+    judged = {key: accepted[key] for key in ("severity", "risks", "required_changes")}
+    answer = {"answer": state["accepted_answer"], "critique_decision": accepted["decision"]}
+    return {"outcome": outcome, **answer, **judged, "audit": state["accepted_audit"]}
 
 
 def approved(state: SelfCritiqueState, run: SelfCritiqueRun) -> dict[str, Any]:

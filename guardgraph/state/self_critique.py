@@ -27,6 +27,7 @@ __all__ = [
     "Critique",
     "Decision",
     "Patch",
+    "Rejected",
     "Risk",
     "SelfCritiqueBudget",
     "SelfCritiqueContext",
@@ -57,6 +58,13 @@ class SelfCritiqueTask(TypedDict):
     avoid_absolute_guarantees: bool
     max_length_increase_pct: float | None
     required_sections: list[str]
+
+
+class Rejected(TypedDict):
+    """What a guard sent back: the last text, and who made this and every earlier attempt."""
+
+    text: str
+    by: list[JsonObject]
 
 
 class Risk(TypedDict):
@@ -110,13 +118,12 @@ class SelfCritiqueState(TypedDict):
 
     task: SelfCritiqueTask
     proposed_draft: str
-    rejected_draft: str
+    rejected_draft: Rejected
     accepted_draft: str
     proposed_critique: str
     accepted_critique: Critique
     proposed_revision: str
-    rejected_revision: str
-    revision_attempts: int
+    rejected_revision: Rejected
     accepted_revision: Patch
     accepted_answer: str
     accepted_audit: Audit

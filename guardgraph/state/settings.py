@@ -7,7 +7,7 @@ Every field says in its type how it tightens: a `MaxInt` takes the smaller value
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -148,6 +148,28 @@ class Context(BaseModel, Generic[PolicyT, BudgetT]):
     budget: BudgetT | None = None
     """Fields of the budget; those left out stay the deployment's."""
 
+    @classmethod
+    def within(cls, given: object) -> Self | None:
+        """Return what a context says to this graph, None where it says nothing.
+
+        A graph inside another one is handed the other's context: of a dictionary it takes `policy` and `budget`, and
+        any other object is not meant for it.
+
+        Args:
+            given: a context of this class, a dictionary, or another graph's context.
+
+        Raises:
+            ConfigurationError: what the dictionary says of policy or budget has unknown fields or wrong types.
+        """
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            return None
+        try:
+            return cls(**{name: given[name] for name in cls.model_fields if name in given})
+        except ValidationError as error:
+            raise configuration_error("context", error) from None
+
 
 def configuration_error(what: str, error: ValidationError) -> ConfigurationError:
     """Say in one line per field what was given and what is allowed.
@@ -172,6 +194,8 @@ def _allowed(item: Any) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to print the longest
+        return "a whole number of more than 64 bits"
     if isinstance(value, str | bool | int | float | None):
         return repr(value)[:80]
     return type(value).__name__

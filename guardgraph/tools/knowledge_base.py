@@ -67,7 +67,9 @@ def load_folder(folder: str | Path, *, max_chars: int = 2200) -> list[Document]:
             no text at all.
     """
     if max_chars < 1:
-        raise ConfigurationError(f"max_chars is {max_chars}; a document needs at least 1 character")
+        raise ConfigurationError(f"max_chars: at least 1 is required; given: {max_chars}")
+    if not isinstance(folder, str | Path) or not str(folder).strip():
+        raise ConfigurationError(f"knowledge base: the path of a folder is required; given: {folder!r}")
     root = Path(folder)
     documents = [document for path in _files(root) for document in _read_file(root, path, max_chars)]
     if not documents:

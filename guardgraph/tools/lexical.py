@@ -7,14 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from typing_extensions import TypedDict
-
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
+from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.terms import terms
 
-__all__ = ["Candidate", "LexicalRetriever"]
+__all__ = ["LexicalRetriever"]
 
 _K1 = 1.5
 _B = 0.4
@@ -26,19 +25,6 @@ They were set on the questions in tests/data, so that 0.2 parts what a base answ
 
 _Postings: TypeAlias = dict[str, list[tuple[int, float]]]
 """For a term the documents that have it, each with what the term adds to the numerator of its score."""
-
-
-class Candidate(TypedDict):
-    """What a retriever returns for a document, best first."""
-
-    doc_id: str
-    source: str
-    title: str
-    section: str
-    updated_at: str
-    text: str
-    score: float
-    """Relevance in 0..1."""
 
 
 class LexicalRetriever:

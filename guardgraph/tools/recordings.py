@@ -54,13 +54,13 @@ def recorded_notes() -> Tool:
     """Make the extractor that knows the recorded notes.
 
     Returns:
-        ``{"pages": {url: page}}`` -> ``[{"claim", "quote", "url", "title", "published_at"}]``: the notes from
-        those pages, in recorded order.
+        ``{"pages": {url: page}, "max_notes": int}`` -> ``[{"claim", "quote", "url", "title", "published_at"}]``: the
+        first notes from those pages, in recorded order.
     """
     recorded = _read("research_notes.json")
 
     def extract(request: JsonObject) -> JsonValue:
-        return [dict(note) for note in recorded if note["url"] in request["pages"]]
+        return [dict(note) for note in recorded if note["url"] in request["pages"]][: request["max_notes"]]
 
     return extract
 

@@ -1,7 +1,8 @@
 """Facts as values: what a text claims, what a context supports, and what is claimed without support.
 
-Numbers are values with units; severities, incident ids and regions are sets. The guards of all patterns ask
-the same way::
+Numbers are values with units; severities, incident ids and regions are sets. What counts the parts of a text
+(list markers, citations, "Step 3") is no number, but a count of what an answer itself lists ("two commitments")
+is a claim like any other. The guards of all patterns ask the same way::
 
     missing = unsupported(facts_in_text(answer), facts_in_text(chunk) | facts_in_text(question))
     if missing:
@@ -21,6 +22,7 @@ from guardgraph.guards.facts.labels import (
     without_severities,
 )
 from guardgraph.guards.facts.numbers import number_of, numbers_in
+from guardgraph.guards.facts.tokens import visible
 from guardgraph.guards.facts.units import key_unit
 from guardgraph.guards.facts.values import BARE, Licence, Number, Unit
 from guardgraph.guards.stop import shown_name
@@ -51,6 +53,8 @@ class Facts:
     """As written; compared without regard to case."""
     regions: frozenset[str] = frozenset()
     """As in the policy list."""
+    implied: frozenset[Number] = frozenset()
+    """Numbers said in passing ("the first", "an hour", "v3.2.1"): they license, and are not checked."""
 
     def __or__(self, other: Facts) -> Facts:
         return Facts(
@@ -58,6 +62,7 @@ class Facts:
             self.severities | other.severities,
             self.incident_ids | other.incident_ids,
             self.regions | other.regions,
+            self.implied | other.implied,
         )
 
 
@@ -85,11 +90,14 @@ def facts_in_text(text: str, *, regions: Collection[str] = DEFAULT_REGIONS) -> F
         text: any text, also what a model wrote.
         regions: the names that count as regions (policy); case matters.
     """
+    text = visible(text)
+    numbers, implied = numbers_in(without_severities(text))
     return Facts(
-        numbers=numbers_in(without_severities(text)),
+        numbers=numbers,
         severities=severities_in(text),
         incident_ids=incident_ids_in(text),
         regions=regions_in(text, tuple(sorted(regions))),
+        implied=implied,
     )
 
 
@@ -121,6 +129,7 @@ def facts_in_json(
         frozenset().union(*(each.severities for each in facts)),
         frozenset().union(*(each.incident_ids for each in facts)),
         frozenset().union(*(each.regions for each in facts)),
+        frozenset().union(*(each.implied for each in facts)),
     )
 
 
@@ -146,7 +155,7 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     (60 minutes license 1 hour) or by a bare number; a date also licenses its month and its year. The rest is
     compared as sets.
     """
-    allowed = Licence(licence.numbers)
+    allowed = Licence(licence.numbers | licence.implied)
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
         numbers=_shown(number.shown for number in claimed.numbers if not allowed.covers(number)),

@@ -26,17 +26,18 @@ DEFAULT_REGIONS: Final[tuple[str, ...]] = (
 """Regions that a text may name. Case matters: the pronoun "us" is none."""
 
 _SEVERITY = re.compile(
-    r"(?<!\w)(?:(?P<p>p)(?P<level>[0-5])|sev(?:erity)?(?:[ -]level)?[ .:_#-]{0,2}(?P<sev>[0-5]))"
-    r"(?!\w|[.,:]\d|%)",
-    re.IGNORECASE,
+    r"(?:[pP](?<!\w.)(?P<level>[0-5])|[sS](?<!\w.)(?i:ev(?:erity)?(?:[ -]level)?)[ .:_#-]{0,2}(?P<sev>[0-5]))"
+    r"(?!\w|[.,:]\d|%)"
 )
-_INCIDENT = re.compile(r"(?<![\w-])(?:inc(?:ident)?[-_]\w++|inc\d\w*+)(?:-\w++)*+", re.IGNORECASE)
+_INCIDENT = re.compile(r"[iI](?<![\w-].)(?i:nc)(?:(?i:ident)?[-_]\w++|\d\w*+)(?:-\w++)*+")
 _DIGIT = re.compile(r"\d")
 
 
 def severities_in(text: str) -> frozenset[str]:
     """Find severities: "P1", "SEV2" and spellings such as "sev-2", "Severity 2"."""
-    return frozenset(f"P{match['level']}" if match["p"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text))
+    return frozenset(
+        f"P{match['level']}" if match["level"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text)
+    )
 
 
 def without_severities(text: str) -> str:
@@ -75,6 +76,10 @@ def _spellings(regions: tuple[str, ...]) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _region_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
-    names = sorted(_spellings(regions), key=lambda name: (-len(name), name))
+    """Let each branch begin with a letter, so that the search jumps to the places where a name can begin."""
+    tails: dict[str, list[str]] = {}
+    for name in sorted(_spellings(regions), key=lambda name: (-len(name), name)):
+        tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
+    names = "|".join(rf"{first}(?<!\w{first})(?:{'|'.join(rest)})" for first, rest in tails.items())
     # "US$5" is money.
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names)) or '(?!)'})(?![\w$]|[ ]\$)")
+    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$)")

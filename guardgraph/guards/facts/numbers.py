@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.times import moment
-from guardgraph.guards.facts.tokens import NUMBER, ORDINAL_SUFFIXES, Token, plain, tokens_of
+from guardgraph.guards.facts.tokens import NUMBER, ORDINAL_SUFFIXES, Token, plain, range_end, tokens_of
 from guardgraph.guards.facts.units import (
     CURRENCIES,
     FRACTION,
@@ -16,11 +16,14 @@ from guardgraph.guards.facts.units import (
     ORDINALS,
     PERCENT,
     SCALES,
+    SHARES,
     SMALL,
     SYMBOLS,
+    units_at,
     units_named,
 )
-from guardgraph.guards.facts.values import BARE, Mark, Number, Quantity, Unit, Value
+from guardgraph.guards.facts.values import BARE, Amount, Mark, Number, Quantity, Unit, Value
+from guardgraph.guards.facts.words import PASSING_WORDS, implied, ordinal, spelled
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 
@@ -29,13 +32,16 @@ __all__ = ["number_of", "numbers_in"]
 MAX_DIGITS = 400
 """Longest amount and largest power of ten to compute with (a double has 308); others compare as written."""
 
-_DASHES: Final = frozenset({"-", "–", "—", "‒", "to"})
-_NEARLY: Final = frozenset({"within", "in", "under", "than", "about", "around", "approximately", "after"})
 _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
-_WORD_STARTS: Final = frozenset({*SMALL, *ORDINALS, *MONTHS, "a", "an", "half"})
+_WORD_STARTS: Final = frozenset({*SMALL, *ORDINALS, *MONTHS, *SHARES, *PASSING_WORDS})
+_REFERENCES: Final = frozenset({"step", "section", "chapter", "appendix", "figure", "table", "footnote"})
 _SUMMED: Final = frozenset({"time", "calendar"})
 _PLAIN: Final = ((1, BARE),)
+_UNWRITTEN: Final = str.maketrans("", "", ",-")
+"""Signs that only group digits: "1-800-555-0199"."""
+
+_ORDINAL: Final = frozenset({"st", "nd", "rd", "th"})
 
 _Measures: TypeAlias = tuple[tuple[int, Unit], ...]
 """What may follow an amount: each meaning as a scale and a unit."""
@@ -47,29 +53,37 @@ class _Hit(NamedTuple):
     readings: tuple[Value, ...]
     first: int
     end: int
-    amount: Fraction = Fraction(0)
+    amount: Amount = 0
     measures: _Measures = ()
+    implied: bool = False
+    """Words say it in passing: it licenses and is not checked."""
 
 
-def numbers_in(text: str) -> frozenset[Number]:
-    """Read the numbers of a text, in time linear in its length."""
+def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
+    """Read the numbers of a text, in time linear in its length.
+
+    Returns:
+        The numbers it claims, and those that it says in passing ("the first", "an hour").
+    """
     text = plain(text)
     tokens = tokens_of(text)
     found: list[Number] = []
+    passing: list[Number] = []
     before = _Hit((), 0, 0)
-    at = 0
-    while at < len(tokens):
-        hit = _read(tokens, at, before.end) if _may_start(tokens[at].text) else None
+    for at in _starts(tokens):
+        hit = _read(tokens, at, before.end) if at >= before.end else None
         if hit is None:
-            at += 1
             continue
         if shared := _shared(tokens, before, hit):
             found[-1] = Number(found[-1].shown, _quantities(before.amount, shared))
             hit = hit._replace(readings=_quantities(hit.amount, shared), measures=shared)
+        if _is_reference(tokens, hit):
+            before = _Hit((), hit.first, hit.end)
+            continue
         shown = " ".join(text[tokens[hit.first].start : tokens[hit.end - 1].end].split())
-        found.append(Number(shown_name(shown), hit.readings))
-        before, at = hit, hit.end
-    return frozenset(found)
+        (passing if hit.implied else found).append(Number(shown_name(shown), hit.readings))
+        before = hit
+    return frozenset(found), frozenset(passing)
 
 
 def number_of(value: JsonValue, unit: Unit) -> Number | None:
@@ -92,14 +106,19 @@ def number_of(value: JsonValue, unit: Unit) -> Number | None:
         return None
     shown = str(value).strip()
     amount = -amount if shown.startswith("-") else amount
-    if unit == FRACTION and abs(amount) > 1:
+    if unit == FRACTION and not -1 <= amount <= 1:
         unit = BARE
     percent = (Quantity(amount * 100, PERCENT),) if unit == FRACTION else ()
     return Number(shown_name(shown), (Quantity(amount, unit), *percent))
 
 
-def _may_start(text: str) -> bool:
-    return _has_digits(text) or text.lower() in _WORD_STARTS
+def _starts(tokens: list[Token]) -> list[int]:
+    """Find the tokens that can begin a number: digits, "v2", ".5" and words."""
+    return [
+        at
+        for at, (text, *_) in enumerate(tokens)
+        if (text.lower() in _WORD_STARTS if text.isalpha() else text[:1].isnumeric() or text[-1:].isnumeric())
+    ]
 
 
 def _has_digits(text: str) -> bool:
@@ -109,17 +128,24 @@ def _has_digits(text: str) -> bool:
 def _read(tokens: list[Token], at: int, floor: int) -> _Hit | None:
     if found := moment(tokens, at):
         return _Hit(found[0], at, found[1])
-    return _quantity(tokens, at, floor) or _written(tokens, at)
+    if hit := _quantity(tokens, at, floor) or _written(tokens, at):
+        return hit
+    said = implied(tokens, at)
+    return _Hit(said[0], at, said[1], implied=True) if said else None
+
+
+def _is_reference(tokens: list[Token], hit: _Hit) -> bool:
+    """Say whether a number without a unit only counts the parts of a text: "Step 3", "Section 4.2"."""
+    return tokens[hit.first - 1].text.lower() in _REFERENCES and hit.measures in (_PLAIN, ()) and not hit.implied
 
 
 def _shared(tokens: list[Token], before: _Hit, hit: _Hit) -> _Measures:
     """Find what both ends of a range are measured in: "10-15 minutes", "$5 to 10 million"."""
-    glued = before.end == hit.first and tokens[hit.first].glued
-    word = tokens[before.end].text.lower() if before.end + 1 == hit.first else ""
-    between = word == "and" and tokens[before.first - 1].text.lower() == "between"
-    if not (before.measures and hit.measures and (glued or word in _DASHES or between)):
+    if hit.measures is _PLAIN or not (
+        before.measures and hit.measures and range_end(tokens, before.first, before.end) == hit.first
+    ):
         return ()
-    if before.measures == _PLAIN:
+    if before.measures is _PLAIN:
         return hit.measures
     unit = before.measures[0][1]
     if unit.dimension in CURRENCIES and all(own == BARE for _, own in hit.measures):
@@ -127,15 +153,17 @@ def _shared(tokens: list[Token], before: _Hit, hit: _Hit) -> _Measures:
     return ()
 
 
-def _quantities(amount: Fraction, measures: _Measures) -> tuple[Quantity, ...]:
-    return tuple(Quantity(amount * scale if scale != 1 else amount, unit) for scale, unit in measures)
+def _quantities(amount: Amount, measures: _Measures) -> tuple[Quantity, ...]:
+    if measures is _PLAIN:
+        return (Quantity(amount, BARE),)
+    return tuple(Quantity(amount * scale, unit) for scale, unit in measures)
 
 
 def _written(tokens: list[Token], at: int) -> _Hit | None:
     text = tokens[at].text
     if not _has_digits(text):
         return None
-    return _Hit((Mark("written", text.replace(",", "").casefold()),), at, at + 1)
+    return _Hit((Mark("written", text.translate(_UNWRITTEN).casefold()),), at, at + 1)
 
 
 def _quantity(tokens: list[Token], at: int, floor: int) -> _Hit | None:
@@ -157,68 +185,53 @@ def _measured(tokens: list[Token], at: int) -> _Hit | None:
     if match := NUMBER.fullmatch(text) if _has_digits(text) else None:
         amount, suffix = _parsed(match), match["suffix"]
     elif text.lower() in ORDINALS:
-        amount, suffix = Fraction(ORDINALS[text.lower()]), "th"
+        amount, suffix = ORDINALS[text.lower()], "th"
     else:
-        amount, end, loose = _spelled(tokens, at)
+        amount, end, loose = spelled(tokens, at)
     if amount is None:
         return None
     measures, end = _measures(tokens, end, suffix)
     # "one of them", "two-factor": without a unit these words count nothing.
-    if measures == _PLAIN and not match and (loose or tokens[end].glued):
+    if measures is _PLAIN and not match and (loose or tokens[end].glued):
         return None
-    return _Hit(_quantities(amount, measures), at, end, amount, measures)
+    readings: tuple[Value, ...] = (*_quantities(amount, measures), *_names(tokens, at, amount, suffix))
+    return _Hit(readings, at, end, amount, measures)
 
 
-def _parsed(match: re.Match[str]) -> Fraction | None:
+def _names(tokens: list[Token], at: int, amount: Amount, suffix: str) -> tuple[Mark, ...]:
+    """What a number names beside its amount: a place, a quarter, a version."""
+    if suffix.lower() in _ORDINAL:
+        return ordinal(int(amount), tokens[at + 1].text.lower())
+    return (Mark("written", tokens[at].text),) if tokens[at - 1].text.lower() == "version" else ()
+
+
+def _parsed(match: re.Match[str]) -> Amount | None:
     whole = (match["whole"] or "0").replace(",", "").replace("_", "")
     part = (match["point"] or "")[1:]
     power = int((match["power"] or "e0")[1:]) - len(part)
     if len(whole) + len(part) > MAX_DIGITS or abs(power) > MAX_DIGITS:
         return None
     digits = int(whole + part)
-    return Fraction(digits * 10**power) if power >= 0 else Fraction(digits, 10**-power)
+    return digits * 10**power if power >= 0 else Fraction(digits, 10**-power)
 
 
 def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[_Measures, int]:
-    if suffix.lower() in ORDINAL_SUFFIXES:
-        return _PLAIN, at
-    scale = GLUED_SCALES.get(suffix) or SCALES.get(suffix.lower(), 1)
-    glued = tuple((1, unit) for unit in units_named(suffix))
-    if glued:
-        return (*glued, (scale, BARE)) if scale != 1 else glued, at
+    scale = 1
+    if suffix:
+        if suffix.lower() in ORDINAL_SUFFIXES:
+            return _PLAIN, at
+        scale = GLUED_SCALES.get(suffix) or SCALES.get(suffix.lower(), 1)
+        if glued := tuple((1, unit) for unit in units_named(suffix)):
+            return (*glued, (scale, BARE)) if scale != 1 else glued, at
     if scale == 1 and tokens[at].text.lower() in SCALES:
         scale, at = SCALES[tokens[at].text.lower()], at + 1
-    name, pair = tokens[at].text, f"{tokens[at].text} {tokens[at + 1].text}"
-    if name in SYMBOLS and _has_digits(tokens[at + 1].text):
-        return ((scale, BARE),), at
-    for text, width in ((pair, 2), (name, 1)):
-        if units := units_named(text):
-            return tuple((scale, unit) for unit in units), at + width
-    return ((scale, BARE),), at
-
-
-def _spelled(tokens: list[Token], at: int) -> tuple[Fraction | None, int, bool]:
-    """Read number words: the value, the index after them, and whether they count only with a unit."""
-    word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
-    if word == "half" and following in ("a", "an"):
-        return Fraction(1, 2), at + 2, True
-    if word in ("a", "an") and following != "hundred":
-        near = tokens[at - 1].text.lower() in _NEARLY or following in SCALES
-        return (Fraction(1), at + 1, True) if near else (None, at, True)
-    value, start, at = (1, at, at + 1) if word == "a" else (-1, at, at)
-    while True:
-        word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
-        open_tens = value % 100 >= 20 and value % 10 == 0
-        hundreds = value >= 100 and value % 100 == 0
-        small = SMALL.get(word)
-        if small is not None and (value < 0 or hundreds or (open_tens and 1 <= small <= 9)):
-            value = max(value, 0) + small
-        elif word == "hundred" and 0 < value < 10:
-            value *= 100
-        elif not (word == "and" and hundreds and following in SMALL):
-            break
-        at += 1
-    return (Fraction(value) if at > start else None), at, at == start + 1 and value == 1
+    name, following = tokens[at].text, tokens[at + 1].text
+    if name in SYMBOLS and _has_digits(following):
+        return (_PLAIN if scale == 1 else ((scale, BARE),)), at
+    units, width = units_at(name, following)
+    if units:
+        return tuple((scale, unit) for unit in units), at + width
+    return (_PLAIN if scale == 1 else ((scale, BARE),)), at
 
 
 def _sum(one: _Hit, other: _Hit) -> _Hit | None:
@@ -226,7 +239,7 @@ def _sum(one: _Hit, other: _Hit) -> _Hit | None:
     for scale, big in one.measures:
         for other_scale, small in other.measures:
             if big.dimension == small.dimension and small.factor < big.factor:
-                amount = one.amount * scale * big.factor / small.factor + other.amount * other_scale
+                amount = one.amount * scale * big.factor / Fraction(small.factor) + other.amount * other_scale
                 measures = ((1, small),)
                 return _Hit(_quantities(amount, measures), one.first, other.end, amount, measures)
     return None

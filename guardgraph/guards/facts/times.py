@@ -1,18 +1,20 @@
-"""Dates, times of day and decades among the tokens of a text."""
+"""Dates, times of day, decades and quarters among the tokens of a text."""
 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import TypeAlias
 
-from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.tokens import Token, range_end
 from guardgraph.guards.facts.units import MONTHS, UNITS, units_named
 from guardgraph.guards.facts.values import Mark, Quantity, Value
 
 __all__ = ["moment"]
 
-_DATE = re.compile(r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|-(?P<month>\d\d))|(\d\d?)([-/.])(\d\d?)\7(\d{4})")
+_DATE = re.compile(
+    r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"
+    r"|(?P<one>\d\d?)(?:(?P<sign>[-/.])(?P<two>\d\d?)(?P=sign)(?P<year>\d{4})|/(?P<other>\d\d?)/(?P<short>\d\d))"
+)
 _CLOCK = re.compile(r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.\d++)?)?)?([ap]m)?", re.IGNORECASE)
 _DAY = re.compile(r"(\d\d?)(?:st|nd|rd|th)?")
 _YEAR = re.compile(r"[12]\d{3}")
@@ -23,7 +25,12 @@ _Moment: TypeAlias = tuple[tuple[Value, ...], int]
 
 
 def moment(tokens: list[Token], at: int) -> _Moment | None:
-    """Read a date, a time of day or a decade that begins at a token."""
+    """Read a date, a time of day, a decade or a quarter that begins at a token."""
+    text = tokens[at].text
+    if text.isalpha():
+        return _date(tokens, at) if text.lower() in MONTHS else None
+    if text[0] in "QH":
+        return _period(tokens, at)
     return _date(tokens, at) or _clock(tokens, at) or _decade(tokens, at)
 
 
@@ -55,7 +62,9 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int, int | None]]:
         day = int(match["d"]) if match["d"] else None
         dates = {(int(match["y"]), int(match["m"] or match["month"]), day)}
     else:
-        one, other, year = int(match[6]), int(match[8]), int(match[9])
+        one, other, year = int(match["one"]), int(match["two"] or match["other"]), int(match["year"] or match["short"])
+        # POSIX strptime %y: 69 to 99 are of the last century.
+        year += 0 if match["year"] else 1900 if year >= 69 else 2000
         dates = {(year, one, other), (year, other, one)}
     return {(year, month, day) for year, month, day in dates if 1 <= month <= 12 and (day is None or 1 <= day <= 31)}
 
@@ -78,9 +87,8 @@ def _clock(tokens: list[Token], at: int) -> _Moment | None:
     if match is None:
         return None
     hour, minute, second = int(match[1]), int(match[2] or 0), int(match[3] or 0)
-    end, half = at + 1, (match[4] or "").lower()
-    if not half and tokens[end].text.lower() in ("am", "pm"):
-        end, half = end + 1, tokens[end].text.lower()
+    half, end = _half(tokens, at, match)
+    half = half or _half_of_end(tokens, at, hour)
     if minute > 59 or second > 59 or hour > (12 if half else 23) or not (half or match[2]):
         return None
     if half:
@@ -90,6 +98,32 @@ def _clock(tokens: list[Token], at: int) -> _Moment | None:
     return tuple(Mark("clock", (each * 60 + minute) * 60 + second) for each in hours), end
 
 
+def _half(tokens: list[Token], at: int, clock: re.Match[str]) -> tuple[str, int]:
+    following = tokens[at + 1].text.lower()
+    if not clock[4] and following in ("am", "pm"):
+        return following, at + 2
+    return (clock[4] or "").lower(), at + 1
+
+
+def _half_of_end(tokens: list[Token], at: int, hour: int) -> str:
+    """Find the half of the day that a range says once: in "2 to 4 pm" for both, in "11 to 1 pm" for its end."""
+    other = range_end(tokens, at, at + 1)
+    clock = _CLOCK.fullmatch(tokens[other].text) if other else None
+    half = _half(tokens, other, clock)[0] if other and clock else ""
+    if half and clock and hour % 12 > int(clock[1]) % 12:
+        return "am" if half == "pm" else "pm"
+    return half
+
+
+def _period(tokens: list[Token], at: int) -> _Moment | None:
+    """Read a quarter, or a half where its year stands beside it ("H1" alone is a heading)."""
+    text, following = tokens[at].text, tokens[at + 1].text
+    years = (tokens[at - 1].text, tokens[at + 2].text if following == "of" else following)
+    if text[0] == "H" and not any(_YEAR.fullmatch(year) for year in years):
+        return None
+    return (Mark("written", text.lower()),), at + 1
+
+
 def _decade(tokens: list[Token], at: int) -> _Moment | None:
     match = _DECADE.fullmatch(tokens[at].text)
     if match is None:
@@ -97,7 +131,7 @@ def _decade(tokens: list[Token], at: int) -> _Moment | None:
     number = int(match[1])
     decade = Mark("decade", number // 10)
     if match[2]:
-        return (decade, Quantity(Fraction(number), UNITS["s"][0])), at + 1
+        return (decade, Quantity(number, UNITS["s"][0])), at + 1
     if tokens[at + 1].text in ("'", "’") and tokens[at + 2].text == "s":
         return (decade,), at + 3
     return None

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from guardgraph.guards.facts.values import Unit
+from guardgraph.guards.facts.values import Amount, Unit
 
 __all__ = [
     "CURRENCIES",
@@ -16,10 +16,12 @@ __all__ = [
     "ORDINALS",
     "PERCENT",
     "SCALES",
+    "SHARES",
     "SMALL",
     "SYMBOLS",
     "UNITS",
     "key_unit",
+    "units_at",
     "units_named",
 ]
 
@@ -72,8 +74,11 @@ _TABLE: Final = (
     ("gram", "1000000", "tonne tonnes"),
     ("gram", "453.59237", "lb lbs pound pounds"),
     ("USD", "1", "$ usd dollar dollars us_dollar us_dollars"),
+    ("USD", "1/100", "¢ cent cents"),
     ("EUR", "1", "€ eur euro euros"),
+    ("EUR", "1/100", "cent cents"),
     ("GBP", "1", "£ gbp pound pounds"),
+    ("GBP", "1/100", "penny pence"),
     ("JPY", "1", "¥ jpy yen"),
     ("INR", "1", "₹ inr rupee rupees"),
     ("UAH", "1", "₴ uah hryvnia hryvnias"),
@@ -93,7 +98,8 @@ def _named() -> dict[str, tuple[Unit, ...]]:
     for dimension, factor, names in _TABLE:
         for name in names.replace("_", "\0").split():
             key = name.replace("\0", " ")
-            units[key] = (*units.get(key, ()), Unit(dimension, Fraction(factor)))
+            exact: Amount = int(factor) if factor.isdecimal() else Fraction(factor)
+            units[key] = (*units.get(key, ()), Unit(dimension, exact))
     return units
 
 
@@ -101,7 +107,7 @@ UNITS: Final = _named()
 """Every unit a name can stand for: "m" is a minute or a metre, "pounds" are money or weight."""
 
 PERCENT: Final = UNITS["%"][0]
-FRACTION: Final = Unit(PERCENT.dimension, Fraction(1))
+FRACTION: Final = Unit(PERCENT.dimension, 1)
 """A share of one: 0.27 of this unit is 27 percent."""
 
 SCALES: Final = {
@@ -125,7 +131,9 @@ SMALL: Final = {
     **{word: value * 10 for value, word in enumerate(_TENS.split(), start=2)},
 }
 
-# "first", "second" and "third" are left out: first come, a second later, a third party.
+SHARES: Final = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
+
+# "first", "second" and "third" claim nothing: first come, a second later, a third party.
 _ORDINALS = "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 ORDINALS: Final = {word: value for value, word in enumerate(_ORDINALS.split(), start=4)}
 
@@ -146,6 +154,13 @@ _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|%|µs|μs")
 def units_named(name: str) -> tuple[Unit, ...]:
     """Look up a unit as written: the case of single letters matters ("5m" is no "5M")."""
     return UNITS.get(name) or (UNITS.get(name.lower(), ()) if len(name) > 1 else ())
+
+
+def units_at(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
+    """Look up a unit of one or two words, the longer first: the units and how many words they take up."""
+    if units := units_named(f"{name} {following}"):
+        return units, 2
+    return units_named(name), 1
 
 
 def key_unit(key: str) -> Unit | None:

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["BARE", "Licence", "Mark", "Number", "Quantity", "Unit", "Value"]
+__all__ = ["BARE", "Amount", "Licence", "Mark", "Number", "Quantity", "Unit", "Value"]
+
+Amount: TypeAlias = Fraction | int
+"""An exact number; an int where it is whole, which compares and hashes much faster."""
 
 YEARS = range(1000, 3000)
 """Whole numbers that can be a year, and so lie in a decade."""
@@ -16,17 +19,17 @@ class Unit(NamedTuple):
     """A unit of measure: amounts of one dimension compare after multiplication by `factor`."""
 
     dimension: str
-    factor: Fraction
+    factor: Amount
 
 
-BARE = Unit("", Fraction(1))
+BARE = Unit("", 1)
 """No unit: a count, or a unit that the tables do not know."""
 
 
 class Quantity(NamedTuple):
     """An amount as written (27 in "27%", 3400000 in "3.4 million") and its unit."""
 
-    amount: Fraction
+    amount: Amount
     unit: Unit
 
 
@@ -34,10 +37,11 @@ class Mark(NamedTuple):
     """A value that is compared and never converted.
 
     ``date`` is (year, month, day) with None for what is not said, ``clock`` seconds since midnight,
-    ``decade`` a year divided by ten (9 for "the 90s"), ``written`` the characters of what is no plain number.
+    ``decade`` a year divided by ten (9 for "the 90s"), ``ordinal`` a place, ``written`` the characters of what
+    is no plain number.
     """
 
-    kind: Literal["date", "clock", "decade", "written"]
+    kind: Literal["date", "clock", "decade", "ordinal", "written"]
     value: tuple[int | None, int | None, int | None] | int | str
 
 
@@ -60,9 +64,9 @@ class Licence:
     """
 
     def __init__(self, numbers: Iterable[Number]) -> None:
-        self._written: set[Fraction] = set()
-        self._bare: set[Fraction] = set()
-        self._measured: set[tuple[str, Fraction]] = set()
+        self._written: set[Amount] = set()
+        self._bare: set[Amount] = set()
+        self._measured: set[tuple[str, Amount]] = set()
         self._marks: set[Mark] = set()
         for number in numbers:
             for value in number.readings:
@@ -90,7 +94,7 @@ class Licence:
         if value.kind == "date" and isinstance(value.value, tuple):
             self._add_date(*value.value)
 
-    def _add_amount(self, amount: Fraction, unit: Unit) -> None:
+    def _add_amount(self, amount: Amount, unit: Unit) -> None:
         self._written.add(amount)
         if unit != BARE:
             self._measured.add((unit.dimension, amount * unit.factor))
@@ -104,7 +108,7 @@ class Licence:
     def _add_date(self, year: int | None, month: int | None, day: int | None) -> None:
         self._marks.update((Mark("date", (year, month, None)), Mark("date", (None, month, day))))
         if year is not None:
-            self._written.add(Fraction(year))
+            self._written.add(year)
             self._add_decade(year)
 
     def _add_decade(self, year: int) -> None:

@@ -10,17 +10,18 @@ from typing import NamedTuple
 
 from guardgraph.guards.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
 from guardgraph.guards.claims import GUARANTEE, claims_in_context, restricted_claims
+from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.revision import patch_growth_pct, patch_similarity
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.wording import has_phrase, words
 from guardgraph.nodes.offline.editor import repair
 from guardgraph.nodes.offline.incident import (
     actions,
+    current_status,
     estimate_line,
-    incident_of,
     opening_line,
+    other_facts,
     section_line,
-    short_text,
 )
 from guardgraph.state.json import JsonObject, JsonValue
 
@@ -58,22 +59,27 @@ _CUES = {
 def draft(view: JsonObject) -> JsonObject:
     """Write an update from the incident context: status, impact, next actions, estimate.
 
+    Where no impact is known, whatever else the context says stands in for it. A line that would not pass as the
+    context's own facts is left out, and an estimate is called uncertain here if no patch could add as much later.
+
     Args:
         view: ``{goal, incident_context}``.
     """
     context = _object(view.get("incident_context"))
     status, impact, planned = (section_line(name, context, DRAFT_CHARS // 2) for name in _SECTIONS)
+    told = [impact, "We apologize for the disruption"] if impact else other_facts(context, DRAFT_CHARS // 2)
+    known = facts_in_json(context)
     lines = [
-        opening_line(context),
-        status,
-        impact,
-        "We apologize for the disruption" if impact else "",
-        planned,
-        estimate_line(context),
+        line
+        for line in (opening_line(context), status, *told, planned, estimate_line(context))
+        if line and not unsupported(facts_in_text(line), known)
     ]
-    if not any(lines[1:]):
+    if len(lines) <= 1:
         lines.append("We will share confirmed details as soon as we have them")
-    return {"draft": _cut(" ".join(f"{line}." for line in lines if line), DRAFT_CHARS)}
+    note = f" {UNCERTAINTY_NOTE}."
+    text = _cut(" ".join(f"{line}." for line in lines), DRAFT_CHARS - len(note))
+    too_much = patch_growth_pct(text, text + note) > _growth_limit(context)
+    return {"draft": text + note if too_much and _review_estimates(text) else text}
 
 
 def shorten(view: JsonObject) -> JsonObject:
@@ -194,7 +200,7 @@ def _forbidden(text: str, context: JsonObject) -> list[str]:
 def _has_section(text: str, name: str, context: JsonObject) -> bool:
     cues = [*_CUES.get(name, [name.replace("_", " ")])]
     if name == "current_status":
-        cues.append(short_text(incident_of(context).get("status")))
+        cues.append(current_status(context))
     if name == "next_actions":
         cues += actions(context)
     return any(words(cue) and has_phrase(text, cue) for cue in cues)
@@ -215,17 +221,22 @@ def _change(marker: str, phrase: str) -> str | None:
 
 
 def _is_patch(text: str, changes: list[str], context: JsonObject) -> bool:
-    """Try the changes out: all can be made, no forbidden claim is left, and the edit is small."""
-    edited = repair(text, changes)
-    hint = _hints(context).get("max_length_increase_pct")
-    limit = hint if isinstance(hint, int | float) else MAX_GROWTH_PCT
+    """Try the changes out: all can be made, no forbidden claim is left, and the edit is small and leaves an update."""
+    edited, required = repair(text, changes), enforceable(changes)
+    removes = any(change.kind == "remove" for change in required)
     return (
         len(changes) <= MAX_CHANGES
-        and not unapplied(enforceable(changes), edited)
+        and not unapplied(required, edited)
         and not _forbidden(edited, context)
+        and (not removes or any(_has_section(edited, name, context) for name in _SECTIONS))
         and patch_similarity(text, edited) >= MIN_SIMILARITY
-        and patch_growth_pct(text, edited) <= limit
+        and patch_growth_pct(text, edited) <= _growth_limit(context)
     )
+
+
+def _growth_limit(context: JsonObject) -> float:
+    hint = _hints(context).get("max_length_increase_pct")
+    return min(hint, MAX_GROWTH_PCT) if isinstance(hint, int | float) else MAX_GROWTH_PCT
 
 
 def _cut(text: str, limit: int) -> str:

@@ -1,0 +1,334 @@
+"""Calls to the outside: under a deadline, sync and async, and whatever happens comes back as an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+import time
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langgraph.errors import GraphInterrupt, ParentCommand
+from langgraph.types import Command
+from pydantic import BaseModel
+from runs import check_result, masked
+from ticket_pattern import REASONS, TICKET, triage
+
+from guardgraph import InputError
+from guardgraph.nodes.body import Call
+from guardgraph.nodes.calls import aperform, perform
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, ScriptExhausted
+
+SHORT = {"budget": {"max_seconds": 0.15}}
+PROMPTLY = 1.0
+"""Seconds within which a call with a short deadline must be back, on a machine that is busy."""
+
+
+def outcome(target, mode, kind="proposer", seconds=5.0, request=None, about=None):
+    """Make one call."""
+    call = Call(kind, target, request or {}, about or {})
+    return perform(call, seconds) if mode == "sync" else asyncio.run(aperform(call, seconds))
+
+
+def sleepy(request):
+    """Take longer than any deadline here."""
+    time.sleep(3)
+
+
+async def async_sleepy(request):
+    """Take longer than any deadline here, without a thread."""
+    await asyncio.sleep(3)
+
+
+async def answer(request):
+    """Answer asynchronously."""
+    await asyncio.sleep(0)
+    return {"label": "bug"}
+
+
+class Answering:
+    """An object whose call is a coroutine."""
+
+    async def __call__(self, request):
+        """Answer asynchronously, in the loop of whoever asked."""
+        return await answer(request)
+
+
+MODES = pytest.mark.parametrize("mode", ["sync", "async"])
+TARGETS = {
+    "function": lambda request: {"label": "bug"},
+    "coroutine function": answer,
+    "coroutine of a function": lambda request: answer(dict(request)),
+    "object": Answering(),
+    "partial": functools.partial(answer),
+    "Runnable": RunnableLambda(lambda request: {"label": "bug"}),
+    "Runnable of both": RunnableLambda(lambda request: {"label": "bug"}, afunc=answer),
+}
+
+
+@MODES
+@pytest.mark.parametrize("name", TARGETS)
+def test_functions_coroutines_and_runnables_are_all_called(name, mode):
+    """A function, a coroutine function, an object with a coroutine for a call, a Runnable: each in both worlds."""
+    came = outcome(TARGETS[name], mode)
+    assert (came.form, came.content) == ("value", {"label": "bug"})
+
+
+def test_an_asynchronous_tool_runs_in_the_loop_that_asks():
+    """Clients that belong to a running loop can be used from an asynchronous run."""
+
+    async def target(request):
+        return asyncio.get_running_loop()
+
+    async def ask():
+        return asyncio.get_running_loop(), await aperform(Call("tool", target, {}), 5)
+
+    loop, came = asyncio.run(ask())
+    assert came.content is loop
+
+
+class Label(BaseModel):
+    """A Pydantic form of a proposal."""
+
+    label: str
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("returned", "form", "content"),
+    [
+        (AIMessage('{"label": "bug"}'), "text", '{"label": "bug"}'),
+        (AIMessage([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), "text", "ab"),
+        ({"raw": AIMessage("x"), "parsed": None, "parsing_error": ValueError()}, "text", "x"),
+        ({"raw": {"a": 1}, "parsed": None, "parsing_error": None}, "value", {"a": 1}),
+        (Label(label="bug"), "value", {"label": "bug"}),
+        ("text of a function", "value", "text of a function"),
+        (None, "value", None),
+    ],
+)
+def test_what_a_call_returns_becomes_a_text_or_a_value(returned, form, content, mode):
+    """A message is a model's text; everything else is the value of a Runnable."""
+    came = outcome(lambda request: returned, mode, about={"proposer": "p"})
+    assert (came.form, came.content, came.about) == (form, content, {"proposer": "p"})
+
+
+@MODES
+def test_a_message_brings_its_usage(mode):
+    """What a model's answer cost is kept beside who gave it, also when the answer is a failure."""
+    usage = {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
+    model = ScriptedChatModel(Reply("{}", usage=usage), Reply("{", usage=usage, finish_reason="length"))
+    target = RunnableLambda(lambda request: model.invoke("x"), afunc=lambda request: model.ainvoke("x"))
+    good, cut = (outcome(target, mode, about={"proposer": "m"}) for _ in range(2))
+    assert good.about == cut.about == {"proposer": "m", "usage": usage}
+    assert (cut.form, cut.content["reason"]) == ("failure", "llm_truncated")
+
+
+@MODES
+def test_the_other_side_cannot_change_the_state_through_its_request(mode):
+    """A request is a copy: what a tool does to it stays with the tool."""
+    request = {"sources": ["a"]}
+    outcome(lambda given: given["sources"].append("b"), mode, request=request)
+    assert request == {"sources": ["a"]}
+
+
+ERRORS = [ValueError("no"), StopIteration(), asyncio.CancelledError(), RecursionError(), OSError(5, "io"), KeyError()]
+
+
+@MODES
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_whatever_a_tool_raises_is_a_failure_of_the_tool(error, mode):
+    """No exception of a tool escapes, not even those that mean something else to asyncio."""
+
+    def target(request):
+        raise error
+
+    async def async_target(request):
+        raise error
+
+    for called in (target, async_target, RunnableLambda(target, afunc=async_target)):
+        came = outcome(called, mode, "tool")
+        assert (came.form, came.content["reason"]) == ("failure", "tool_error")
+
+
+@MODES
+@pytest.mark.parametrize("error", [AssertionError("no"), MemoryError(), InputError("x"), ParentCommand(Command())])
+def test_what_no_server_can_cause_is_a_tool_s_failure_but_no_model_s(error, mode):
+    """A tool may fail in any way; a proposer that fails so is a defect, which its node turns into guard_error."""
+
+    def target(request):
+        raise error
+
+    assert outcome(target, mode, "tool").content["details"]["type"] == type(error).__name__
+    with pytest.raises(type(error)):
+        outcome(target, mode, "proposer")
+
+
+@MODES
+@pytest.mark.parametrize("kind", ["proposer", "tool"])
+@pytest.mark.parametrize("error", [GraphInterrupt(()), KeyboardInterrupt(), SystemExit(1)], ids=repr)
+def test_interrupts_and_the_end_of_the_process_pass_through(error, kind, mode):
+    """What is no failure of the call is raised as it is."""
+
+    def target(request):
+        raise error
+
+    with pytest.raises(type(error)):
+        perform(Call(kind, target, {}), 5) if mode == "sync" else asyncio.run(aperform(Call(kind, target, {}), 5))
+
+
+@MODES
+@pytest.mark.parametrize("target", [sleepy, async_sleepy, RunnableLambda(sleepy, afunc=async_sleepy)])
+@pytest.mark.parametrize(("kind", "reason"), [("proposer", "llm_timeout"), ("tool", "max_seconds")])
+def test_a_call_that_outlasts_the_deadline_is_left_behind(target, kind, reason, mode):
+    """The caller is back promptly, with the limit that was hit."""
+    started = time.perf_counter()
+    came = outcome(target, mode, kind, seconds=0.1)
+    assert time.perf_counter() - started < PROMPTLY
+    details = {"cause": "timeout", "limit": "max_seconds", "seconds": 0.1}
+    assert (came.form, came.content) == ("failure", {"reason": reason, "details": details})
+
+
+@MODES
+@pytest.mark.parametrize("seconds", [0.0, -3.0])
+def test_without_time_nothing_is_called(seconds, mode):
+    """A call whose time is over before it begins is not made."""
+    called = []
+    came = outcome(called.append, mode, "tool", seconds=seconds)
+    assert came.content["details"]["seconds"] == 0.0
+    assert called == []
+
+
+@MODES
+def test_a_deadline_may_be_as_far_as_a_float_reaches(mode):
+    """Seconds beyond what threads can wait for are no error."""
+    assert outcome(lambda request: 1, mode, seconds=1e300).content == 1
+
+
+@MODES
+def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
+    """A client that gave up says so; the run's own limit is not blamed."""
+
+    def target(request):
+        raise TimeoutError("client")
+
+    async def async_target(request):
+        raise TimeoutError("client")
+
+    for called in (target, async_target):
+        model, tool = outcome(called, mode), outcome(called, mode, "tool")
+        assert model.content["reason"] == "llm_timeout"
+        assert model.content["details"]["limit"] == "model"
+        assert tool.content == {"reason": "tool_error", "details": {"type": "TimeoutError", "message": "client"}}
+
+
+@MODES
+def test_a_late_answer_is_dropped_without_a_word(mode):
+    """A thread that was left behind finds nobody waiting, and disturbs nobody."""
+    release, done = threading.Event(), threading.Event()
+
+    def target(request):
+        release.wait(5)
+        done.set()
+        raise ValueError("late")
+
+    assert outcome(target, mode, "tool", seconds=0.05).content["reason"] == "max_seconds"
+    release.set()
+    assert done.wait(5)
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("target", [sleepy, async_sleepy])
+def test_a_run_ends_in_time_whatever_is_called(target, mode):
+    """A proposer that is too slow ends as llm_timeout, a tool as max_seconds, each within the run's budget."""
+
+    def timed(graph):
+        async def ainvoke():
+            started = time.perf_counter()
+            return await graph.ainvoke(TICKET, context=SHORT), time.perf_counter() - started
+
+        if mode == "ainvoke":
+            return asyncio.run(ainvoke())
+        started = time.perf_counter()
+        return graph.invoke(TICKET, context=SHORT), time.perf_counter() - started
+
+    result, seconds = timed(triage(target))
+    assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("llm_timeout", "label")
+    assert result["details"]["limit"] == "max_seconds"
+    assert seconds < PROMPTLY
+    result, seconds = timed(triage(tool=target))
+    assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
+    assert seconds < PROMPTLY
+
+
+def test_the_second_call_of_a_step_has_what_the_first_left():
+    """All calls of one node share the run's time."""
+    clock, left = ScriptedClock(), []
+
+    def body(state, run):
+        for _ in range(3):
+            came = yield Call("tool", lambda request: clock.advance(25), {})
+            left.append(came.form)
+        return {"found_duty": came.packed()}
+
+    result = triage(bodies={"lookup": body}, clock=clock).invoke(TICKET)
+    assert left == ["value", "value", "value"]
+    assert result["stop_reason"] == "tool_invalid_output:lookup"
+    left.clear()
+    result = triage(bodies={"lookup": body}, clock=clock).invoke(TICKET, context={"budget": {"max_seconds": 50.0}})
+    assert left == ["value", "value", "failure"]
+    assert result["stop_reason"] == "max_seconds"
+
+
+def test_a_cancelled_run_is_cancelled():
+    """Cancelling an asynchronous run ends its call and raises what asyncio raises."""
+    seen = []
+
+    async def proposer(view):
+        seen.append("asked")
+        try:
+            await asyncio.sleep(5)
+        finally:
+            seen.append("ended")
+
+    async def cancelled():
+        task = asyncio.create_task(triage(proposer).ainvoke(TICKET))
+        while not seen:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert seen == ["asked", "ended"]
+
+
+def test_many_runs_at_once_do_not_share_anything():
+    """Concurrent runs of one graph each label their own ticket, sync and async."""
+
+    async def proposer(view):
+        await asyncio.sleep(0.001 * (int(view["ticket"]) % 3))
+        return {"label": "bug" if int(view["ticket"]) % 2 else "spam", "said": view["ticket"]}
+
+    graph = triage(proposer)
+    inputs = [{"ticket": str(number)} for number in range(40)]
+
+    async def many():
+        return await asyncio.gather(*(graph.ainvoke(given) for given in inputs))
+
+    expected = ["bug" if number % 2 else "spam" for number in range(40)]
+    gathered = asyncio.run(many())
+    batched = graph.batch(inputs, {"max_concurrency": 8})
+    abatched = asyncio.run(graph.abatch(inputs, {"max_concurrency": 8}))
+    for results in (gathered, batched, abatched):
+        assert [result["label"] for result in results] == expected
+        assert len({result["run_id"] for result in results}) == 40
+        assert [masked(result) for result in results] == [masked(graph.invoke(given)) for given in inputs]
+
+
+def test_a_script_that_has_run_out_shows_in_the_result():
+    """A test whose script is too short sees why: the run is closed and names the exhausted script."""
+    result = triage(RunnableLambda(lambda view: ScriptedChatModel().invoke("x"))).invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:label"
+    assert result["details"]["type"] == ScriptExhausted.__name__

@@ -1,0 +1,91 @@
+"""The stop-reason catalogue: closed, typed, one entry for every reason that a run can give."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph import Catalogue, StopReason, common_reasons
+
+PHASES = ("plan", "write")
+REASONS = Catalogue(
+    "demo",
+    PHASES,
+    [
+        *common_reasons(phases=PHASES, asking=PHASES, texts=["write"], spending=["write"]),
+        StopReason("invalid_plan:<field>", "invalid_plan", ("plan",), "m", "a"),
+        StopReason("invalid_plan:not_object", "invalid_plan", ("plan", "write"), "m", "a"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "entry"),
+    [
+        ("llm_timeout", "llm_timeout"),
+        ("invalid_plan:steps", "invalid_plan:<field>"),
+        ("invalid_plan:not_object", "invalid_plan:not_object"),
+        ("invalid_plan: ", "invalid_plan:<field>"),
+        ("guard_error:plan_guard", "guard_error:<guard>"),
+        ("invalid_plan:", None),
+        ("invalid_plan", None),
+        ("invalid_plans:x", None),
+        ("llm_timeout:x", None),
+        ("LLM_TIMEOUT", None),
+        ("success", None),
+        ("", None),
+    ],
+)
+def test_a_reason_belongs_to_one_entry_or_to_none(reason, entry):
+    """An exact entry wins over a placeholder; a placeholder stands for some text, never for none."""
+    found = REASONS.find(reason)
+    assert (found.reason if found is not None else None) == entry
+
+
+@given(st.text())
+def test_any_text_is_in_the_catalogue_or_not(text):
+    """Looking up never fails, and what is found begins as the text does."""
+    found = REASONS.find(text)
+    assert found is None or text.startswith(found.stem or found.reason)
+
+
+def test_a_catalogue_tells_its_families_phases_and_size():
+    """Families come in the order of their first reason; a catalogue can be gone through."""
+    assert REASONS.families == ("invalid_request", "budget", "guard_error", "llm", "invalid_plan")
+    assert [item.reason for item in REASONS][:3] == ["invalid_request:<field>", "max_seconds", "guard_error:<guard>"]
+    assert repr(REASONS) == f"<Catalogue demo: {len(REASONS.reasons)} reasons>"
+
+
+def test_common_reasons_stand_in_the_phases_where_they_can_happen():
+    """A model fails where one is asked, a text is judged where one is written, time ends where it is spent."""
+    phases = {item.reason: item.phases for item in REASONS}
+    assert phases["invalid_request:<field>"] == ("plan",)
+    assert phases["max_seconds"] == ("write",)
+    assert phases["guard_error:<guard>"] == phases["llm_auth"] == PHASES
+    assert phases["llm_empty"] == phases["llm_invalid_schema"] == ("write",)
+    alone = {item.reason for item in common_reasons(phases=PHASES)}
+    assert alone == {"invalid_request:<field>", "max_seconds", "guard_error:<guard>"}
+    assert common_reasons(phases=PHASES)[1].phases == PHASES
+
+
+def test_every_entry_says_what_was_found_and_what_to_do():
+    """Meaning and advice are sentences."""
+    for item in common_reasons(phases=PHASES, asking=PHASES, texts=PHASES):
+        assert item.meaning.endswith(".")
+        assert item.advice.endswith(".")
+        assert not item.defensive
+
+
+@pytest.mark.parametrize(
+    ("reasons", "message"),
+    [
+        ([StopReason("a", "f", ("plan",), "m", "a")] * 2, "demo: a stop reason stands twice in the catalogue"),
+        ([StopReason("a", "f", ("read",), "m", "a")], r"demo: a names a phase outside \('plan', 'write'\)"),
+        ([StopReason("a", "f", (), "m", "a")], "demo: a names a phase outside"),
+    ],
+)
+def test_a_catalogue_is_consistent(reasons, message):
+    """A reason that stands twice, or in no phase of the pattern, is an error."""
+    with pytest.raises(ValueError, match=message):
+        Catalogue("demo", PHASES, reasons)

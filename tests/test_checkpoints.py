@@ -1,0 +1,290 @@
+"""Runs on threads: nothing leaks from run to run, and an interrupted run goes on as if nothing had been."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager, contextmanager
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command, interrupt
+from rag_agents import QUESTION
+from research_cases import GOAL, REQUEST
+from runs import check_result, content, masked
+from self_critique_cases import GIVEN
+from ticket_pattern import REASONS, TICKET, triage
+
+from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
+from guardgraph.testing import ScriptedClock, scripted_tool
+
+THREAD = {"configurable": {"thread_id": "1"}}
+OK = {"label": "bug"}
+
+
+@contextmanager
+def memory(path):
+    """Yield a saver that keeps checkpoints in memory."""
+    yield InMemorySaver()
+
+
+@contextmanager
+def sqlite(path):
+    """Yield a saver that keeps checkpoints in a file."""
+    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
+        yield saver
+
+
+SAVERS = pytest.mark.parametrize("saver", [memory, sqlite])
+
+
+def nested(levels):
+    """Return lists in lists."""
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+ODD_VALUES = {
+    "an integer of a thousand digits": 10**1000,
+    "nan": float("nan"),
+    "infinity": float("-inf"),
+    "deep nesting": nested(1000),
+    "a lone surrogate": "a\ud800",
+    "a lone surrogate in a key": {"\udfff": 1},
+    "keys that are no strings": {1: 2, None: 3},
+    "no JSON at all": {1, 2},
+    "bytes": b"bug",
+}
+ODD_TEXTS = {
+    "an integer of five thousand digits": "9" * 5000,
+    "a number beyond floats": '{"label": 1e999}',
+    "nan": '{"label": NaN}',
+    "deep nesting": "[" * 100_000,
+    "closed deep nesting": "[" * 1000 + "]" * 1000,
+    "a lone surrogate": '{"label": "\\ud800"}',
+    "a real lone surrogate": '{"label": "\ud800"}',
+    "nothing": "",
+    "NUL": "\x00",
+}
+
+
+@SAVERS
+def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
+    """A stopped run, an ok run with other keys and a malformed one on one thread each return their own keys only."""
+    proposals = scripted_tool({"label": "?"}, {"label": "spam"}, OK, {"label": "spam"})
+    with saver(tmp_path) as checkpointer:
+        graph = triage(proposals, checkpointer=checkpointer)
+        runs = [graph.invoke(given, THREAD) for given in [TICKET, TICKET, TICKET, {}, {"ticket": 10**99}, TICKET]]
+        assert [content(check_result(REASONS, result)) for result in runs] == [
+            {"raw_label": {"label": "?"}},
+            {"outcome": "spam", "label": "spam"},
+            {"outcome": "routed", "label": "bug", "on_duty": "Ada (bug)"},
+            {"details": {"allowed": "a text"}},
+            {"details": {"field": "ticket", "given": "a whole number of more than 64 bits", "allowed": "plain JSON"}},
+            {"outcome": "spam", "label": "spam"},
+        ]
+        assert len({result["run_id"] for result in runs}) == len(runs)
+        assert [len(result["path"]) for result in runs] == [4, 4, 6, 2, 2, 4]
+
+
+@SAVERS
+def test_no_proposal_outlives_its_guard(saver, tmp_path):
+    """After a run its state holds what guards let through, and no raw channel, verdict or route."""
+    with saver(tmp_path) as checkpointer:
+        graph = triage(checkpointer=checkpointer)
+        graph.invoke(TICKET, THREAD)
+        kept = graph.get_state(THREAD).values.keys() - graph.get_output_jsonschema()["properties"].keys()
+        assert kept == {"run", "log", "task", "accepted_label", "accepted_duty"}
+        histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
+        assert sum("proposed_label" in names for names in histories) == 1
+        assert sum("found_duty" in names for names in histories) == 1
+
+
+@SAVERS
+@pytest.mark.parametrize("name", ODD_VALUES)
+def test_no_value_of_a_proposer_or_tool_breaks_a_checkpointer(name, saver, tmp_path):
+    """However odd what a Runnable returns, the run ends with the guard's reason and can be written down."""
+    value = ODD_VALUES[name]
+    with saver(tmp_path) as checkpointer:
+        for proposed in (value, {"label": value}, [value], {"label": "bug", "more": value}):
+            graph = triage(lambda view, proposed=proposed: proposed, checkpointer=checkpointer)
+            result = check_result(REASONS, graph.invoke(TICKET, THREAD))
+            assert result["stop_reason"] in ("invalid_label", "success")
+        graph = triage(tool=lambda request: value, checkpointer=checkpointer)
+        result = check_result(REASONS, graph.invoke(TICKET, THREAD))
+        assert result["stop_reason"] in ("tool_invalid_output:lookup", "success")
+
+
+@SAVERS
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_no_text_of_a_model_breaks_a_checkpointer(name, saver, tmp_path):
+    """However odd a model's text, the run ends with a reason of the contract."""
+    with saver(tmp_path) as checkpointer:
+        graph = triage(lambda view: AIMessage(ODD_TEXTS[name]), checkpointer=checkpointer)
+        result = check_result(REASONS, graph.invoke(TICKET, THREAD))
+        assert result["stop_reason"] in ("llm_invalid_json", "invalid_label")
+
+
+PATTERNS = {
+    "triage": (triage, TICKET),
+    "rag": (create_rag_agent, QUESTION),
+    "research": (create_research_agent, {"goal": GOAL, "request": REQUEST}),
+    "self_critique": (create_self_critique_agent, GIVEN),
+}
+
+
+@pytest.mark.parametrize(
+    ("saver", "moment"), [(memory, "interrupt_before"), (memory, "interrupt_after"), (sqlite, "interrupt_before")]
+)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(pattern, moment, saver, tmp_path):
+    """Before and after every node in turn, and at all of them, a resumed run gives the uninterrupted result."""
+    create, given = PATTERNS[pattern]
+    expected = masked(create().invoke(given))
+    path = expected["path"]
+    with saver(tmp_path) as checkpointer:
+        graph = create(checkpointer=checkpointer)
+        for number, node in enumerate(path):
+            config = {"configurable": {"thread_id": f"{moment}-{number}"}}
+            graph.invoke(given, config, **{moment: [node]})
+            assert masked(graph.invoke(None, config)) == expected
+        config = {"configurable": {"thread_id": "all"}}
+        result = graph.invoke(given, config, **{moment: path})
+        for _ in path:
+            result = graph.invoke(None, config, **{moment: path})
+        assert masked(result) == expected
+
+
+def test_an_abandoned_run_leaves_nothing():
+    """A new input on the thread of an interrupted run starts afresh, wherever that one stood."""
+    for node in ["request_guard", "label", "label_guard", "lookup", "duty_guard", "routed"]:
+        graph = triage(scripted_tool(OK, {"label": "spam"}, loop=True), checkpointer=InMemorySaver())
+        graph.invoke(TICKET, THREAD, interrupt_before=[node])
+        if node in ("request_guard", "label"):
+            graph.invoke(TICKET, THREAD)
+        result = check_result(REASONS, graph.invoke({"ticket": "another"}, THREAD))
+        assert content(result) == {"outcome": "spam", "label": "spam"}
+        assert result["path"] == ["request_guard", "label", "label_guard", "spam"]
+
+
+@SAVERS
+def test_a_resumed_run_obeys_a_context_that_was_tightened_meanwhile(saver, tmp_path):
+    """The execution list is applied at the point of use, again after a resume."""
+    with saver(tmp_path) as checkpointer:
+        graph = triage(checkpointer=checkpointer)
+        for node, path in (("lookup", ["lookup", "duty_guard"]), ("label_guard", ["label_guard"])):
+            config = {"configurable": {"thread_id": node}}
+            graph.invoke(TICKET, config, interrupt_before=[node])
+            tightened = {"policy": {"desks": ["billing"], "labels": ["billing", "bug"] if node == "lookup" else []}}
+            result = check_result(REASONS, graph.invoke(None, config, context=tightened))
+            assert result["stop_reason"] == ("desk_denied:bug" if node == "lookup" else "invalid_label")
+            assert result["path"][-len(path) - 1 : -1] == path
+
+
+def test_a_resumed_run_no_longer_has_a_context_that_is_not_given_again():
+    """A context is no part of the checkpoint: what was tightened for the first half must be given for the second."""
+    graph = triage(checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"], context={"policy": {"desks": []}})
+    assert graph.invoke(None, THREAD)["stop_reason"] == "success"
+
+
+@SAVERS
+@pytest.mark.parametrize(("node", "phase"), [("label", "label"), ("lookup", "lookup")])
+def test_a_resumed_step_does_not_begin_when_the_time_was_cut(node, phase, saver, tmp_path):
+    """A budget of zero given with the resume stops the step that would have begun; nothing is called."""
+    called = []
+    with saver(tmp_path) as checkpointer:
+        graph = triage(
+            lambda view: called.append("label") or OK,
+            lambda request: called.append("lookup") or "Ada",
+            checkpointer=checkpointer,
+        )
+        graph.invoke(TICKET, THREAD, interrupt_before=[node])
+        called.clear()
+        result = check_result(REASONS, graph.invoke(None, THREAD, context={"budget": {"max_seconds": 0.0}}))
+        assert (result["stop_reason"], result["phase"]) == ("max_seconds", phase)
+        assert result["details"]["max_seconds"] == 0.0
+        assert called == []
+
+
+def test_time_is_summed_over_resumes_and_waiting_does_not_count():
+    """Only the seconds in which the run is active are spent, however long a person takes in between."""
+    clock = ScriptedClock()
+
+    def proposer(view):
+        clock.advance(40)
+        return OK
+
+    graph = triage(proposer, checkpointer=InMemorySaver(), clock=clock)
+    for thread, budget, reason in (("a", 60.0, "success"), ("b", 40.0, "max_seconds"), ("c", 40.001, "success")):
+        config = {"configurable": {"thread_id": thread}}
+        graph.invoke(TICKET, config, interrupt_before=["label_guard"])
+        clock.advance(100_000)
+        result = check_result(REASONS, graph.invoke(None, config, context={"budget": {"max_seconds": budget}}))
+        assert result["stop_reason"] == reason, budget
+    stopped = graph.invoke(TICKET, THREAD, context={"budget": {"max_seconds": 40.0}})
+    assert stopped["details"] == {"max_seconds": 40.0, "spent_seconds": 40.0}
+
+
+@pytest.mark.parametrize("where", ["body", "proposer", "tool"])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_person_can_be_asked_in_the_middle_of_a_step(where, mode):
+    """LangGraph's interrupt passes through a working node and its calls; the answer comes back on resume."""
+
+    def ask(request):
+        return interrupt("Who is on duty?")
+
+    def body(state, run):
+        return {"found_duty": json.dumps(["value", interrupt("Who is on duty?"), {}])}
+
+    graph = {
+        "body": lambda: triage(bodies={"lookup": body}, checkpointer=InMemorySaver()),
+        "tool": lambda: triage(tool=ask, checkpointer=InMemorySaver()),
+        "proposer": lambda: triage(ask, checkpointer=InMemorySaver()),
+    }[where]()
+
+    def run(given):
+        return graph.invoke(given, THREAD) if mode == "invoke" else asyncio.run(graph.ainvoke(given, THREAD))
+
+    [asked] = run(TICKET)["__interrupt__"]
+    assert asked.value == "Who is on duty?"
+    answer = {"label": "spam"} if where == "proposer" else "Grace"
+    result = check_result(REASONS, run(Command(resume=answer)))
+    assert result.get("on_duty", "none") == ("none" if where == "proposer" else "Grace")
+
+
+def test_a_finished_run_is_returned_again_and_not_run_again():
+    """Resuming a run that has ended returns its result."""
+    proposals = scripted_tool(OK)
+    graph = triage(proposals, checkpointer=InMemorySaver())
+    result = graph.invoke(TICKET, THREAD)
+    assert graph.invoke(None, THREAD) == result
+    assert len(proposals.calls) == 1
+
+
+@asynccontextmanager
+async def async_graph(path, *args):
+    """Yield the pattern with an asynchronous saver on a file."""
+    async with AsyncSqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
+        yield triage(*args, checkpointer=saver)
+
+
+def test_an_asynchronous_saver_does_as_well(tmp_path):
+    """Threads, odd proposals, interrupts and tightened contexts hold with AsyncSqliteSaver."""
+
+    async def runs():
+        values = iter([*ODD_VALUES.values(), OK])
+        async with async_graph(tmp_path, lambda view: next(values)) as graph:
+            for _ in ODD_VALUES:
+                assert (await graph.ainvoke(TICKET, THREAD))["stop_reason"] == "invalid_label"
+            await graph.ainvoke(TICKET, THREAD, interrupt_before=["lookup"])
+            result = await graph.ainvoke(None, THREAD, context={"policy": {"desks": []}})
+            assert result["stop_reason"] == "desk_denied:bug"
+            assert (await graph.ainvoke({}, THREAD))["stop_reason"] == "invalid_request:ticket"
+
+    asyncio.run(runs())

@@ -1,0 +1,339 @@
+"""The door: what may come into a run, as input and as context; everything else is refused in one clear way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import UserDict
+from types import MappingProxyType
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, Send
+from pydantic import BaseModel
+from runs import MODES, check_result, content, masked, run
+from ticket_pattern import REASONS, TICKET, Policy, triage
+from typing_extensions import TypedDict
+
+from guardgraph import (
+    Budget,
+    ConfigurationError,
+    Context,
+    InputError,
+    RagContext,
+    RagPolicy,
+    create_rag_agent,
+    create_research_agent,
+)
+from guardgraph.graphs.door import REFUSED
+
+THREAD = {"configurable": {"thread_id": "1"}}
+TIGHT = {"policy": {"labels": ["billing"]}}
+
+
+@pytest.mark.parametrize("given", ["x", 7, ["x"], [], (), {"x"}, object(), b"{}", TICKET.items()], ids=repr)
+@pytest.mark.parametrize("mode", MODES)
+def test_input_that_is_no_dictionary_is_a_clear_error(given, mode):
+    """What LangGraph could not start a run from is an InputError that names the fields."""
+    with pytest.raises(InputError, match=r"^input: a dictionary with 'ticket' is required; given: \w+$"):
+        run(triage(), given, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
+def test_there_must_be_a_run_to_resume(mode, checkpointer):
+    """None as input resumes; without an interrupted run that is an InputError."""
+    graph = triage(checkpointer=checkpointer)
+    with pytest.raises(InputError, match=r"^input: None resumes a run, but there is none to resume; give 'ticket'$"):
+        run(graph, None, mode, config={"configurable": {"thread_id": f"none-{mode}"}})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Command(goto="routed"),
+        Command(goto=Send("routed", {"accepted_label": "bug"})),
+        Command(update={"accepted_label": "bug"}),
+        Command(update=[("accepted_label", "bug")]),
+        Command(update={}),
+        Command(resume="x", goto="routed"),
+        Command(resume="x", update={"accepted_label": "bug"}),
+        Command(graph=Command.PARENT, goto="x"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_command_from_outside_only_resumes(command, mode):
+    """A caller can neither choose a node nor write a channel, on a running thread as little as on a fresh one."""
+    graph = triage(checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD, interrupt_before=["label_guard"])
+    with pytest.raises(InputError, match=r"^input: a Command may resume a run, but neither write channels nor "):
+        run(graph, command, mode, config=THREAD)
+    assert graph.invoke(None, THREAD)["label"] == "bug"
+
+
+@pytest.mark.parametrize("value", [10**30, "\ud800", {1: 2}, {"x"}, object()])
+def test_a_run_is_resumed_with_plain_json(value):
+    """A resume value that no checkpoint can hold is an InputError, not a TypeError out of LangGraph."""
+    graph = triage(checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD, interrupt_before=["label"])
+    with pytest.raises(InputError, match=r"^input: a run is resumed with plain JSON; given: a"):
+        graph.invoke(Command(resume=value), THREAD)
+    assert graph.invoke(Command(resume="x"), THREAD)["label"] == "bug"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (10**1000, "a whole number of more than 64 bits"),
+        ("a\ud800", "a text with lone surrogates"),
+        ({"a": ["\udfff"]}, "a text with lone surrogates"),
+        ({"a\ud800": 1}, "a text with lone surrogates"),
+        ({1: 2}, "an object with keys that are no strings"),
+        ({1, 2}, "a set"),
+        (b"x", "a bytes"),
+        (("a",), "a tuple"),
+        (object(), "a object"),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_value_that_no_state_can_hold_is_an_invalid_request(given, shown, mode):
+    """With and without a checkpointer, such input ends as invalid_request with nothing run."""
+    for checkpointer in (None, InMemorySaver()):
+        graph = triage(checkpointer=checkpointer)
+        result = check_result(REASONS, run(graph, {"ticket": given}, mode, config=THREAD))
+        assert result["stop_reason"] == "invalid_request:ticket"
+        assert result["details"] == {"field": "ticket", "given": shown, "allowed": "plain JSON"}
+        assert result["path"] == ["request_guard", "stop_invalid_request"]
+
+
+def nested(levels):
+    """Return lists in lists."""
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [64, 1000, 100_000])
+def test_input_may_be_nested_as_deeply_as_a_checkpoint_can_hold(levels):
+    """Nesting without end is refused before it can overflow anything."""
+    result = triage(checkpointer=InMemorySaver()).invoke({"ticket": nested(levels)}, THREAD)
+    assert result["details"]["given"] == "more than 64 levels of nesting"
+
+
+def test_a_value_that_contains_itself_is_refused_at_once():
+    """Cycles are not followed, however many ways lead round them."""
+    family = {"children": [{} for _ in range(30)]}
+    for child in family["children"]:
+        child["parent"] = family
+    result = triage().invoke({"ticket": family})
+    assert result["details"]["given"] == "more than 64 levels of nesting"
+
+
+@pytest.mark.parametrize("given", [{}, {"other": "x"}, {"ticket": None}, {"ticket": 7}, {1: "x"}, MappingProxyType({})])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_malformed_dictionary_ends_as_invalid_request(given, mode):
+    """A missing or malformed field is a stop with nothing run, not an exception."""
+    result = check_result(REASONS, run(triage(), given, mode))
+    assert result["stop_reason"] == "invalid_request:ticket"
+    assert (result["trace"], result["history"], result["phase"]) == ([], [], "label")
+
+
+def test_the_mark_of_a_refused_value_cannot_be_forged_into_anything_else():
+    """A caller who sends the mark is refused like any malformed field."""
+    result = triage().invoke({"ticket": {REFUSED: "x"}})
+    assert result["stop_reason"] == "invalid_request:ticket"
+
+
+FORGED = {
+    "stop_reason": "success",
+    "status": "ok",
+    "outcome": "routed",
+    "label": "bug",
+    "trace": [{"step": 1}],
+    "log": [{"node": "x", "elapsed_ms": -1e9}],
+    "accepted_label": "bug",
+    "accepted_duty": "me",
+    "route": "routed",
+    "verdict": {},
+    "denial": {},
+    "run": "mine",
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_caller_cannot_write_what_nodes_write(mode):
+    """Keys beyond the input's own are ignored."""
+    graph = triage(lambda view: {"label": "?"})
+    forged, honest = run(graph, {**TICKET, **FORGED}, mode), run(graph, TICKET, mode)
+    assert masked(forged) == masked(honest)
+    assert forged["stop_reason"] == "invalid_label"
+
+
+@pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
+def test_any_mapping_will_do(kind):
+    """Input is read as a mapping, whatever its class."""
+    assert triage().invoke(kind(TICKET))["stop_reason"] == "success"
+
+
+CONTEXTS = [
+    ("x", r"^context: a dictionary or a Context\[Policy, Budget\]; given: str$"),
+    (7, r"given: int$"),
+    ([TIGHT], r"given: list$"),
+    (Policy(), r"given: Policy$"),
+    (RagContext(), r"given: Context\[RagPolicy, RagBudget\]$"),
+    ({"polcy": {}}, r"^context\.polcy: no such setting; given: dict$"),
+    ({"policy": {"label": []}}, r"^context\.policy\.label: no such setting; given: list$"),
+    ({"policy": {"labels": "bug"}}, r"^context\.policy\.labels: a list of strings is required; given: 'bug'$"),
+    ({"policy": {"labels": [1]}}, r"^context\.policy\.labels: a list of strings is required; given: list$"),
+    ({"policy": {"labels": {"bug": 1}}}, r"a list of strings is required; given: dict$"),
+    ({"policy": {"labels": None}}, r"a list of strings is required; given: None$"),
+    ({"policy": 7}, r"^context\.policy: .+; given: 7$"),
+    ({"policy": RagPolicy()}, r"^context\.policy: .+; given: RagPolicy$"),
+    ({"budget": {"max_seconds": "3"}}, r"^context\.budget\.max_seconds: Input should be a valid number; given: '3'$"),
+    ({"budget": {"max_seconds": True}}, r"valid number; given: True$"),
+    ({"budget": {"max_seconds": -1}}, r"greater than or equal to 0; given: -1$"),
+    ({"budget": {"max_seconds": float("nan")}}, r"given: nan$"),
+    ({"budget": {"max_seconds": float("inf")}}, r"finite number; given: inf$"),
+    ({"budget": {"max_seconds": 10**5000}}, r"^context\.budget\.max_seconds: .+; given: a whole number"),
+    ({"budget": {"max_seconds": None}}, r"valid number; given: None$"),
+    (
+        {"budget": {"seconds": 1, "steps": 2}},
+        r"^context\.budget\.seconds: .+\ncontext\.budget\.steps: no such setting; ",
+    ),
+    ({1: 2}, r"^context: a dictionary whose keys are strings$"),
+]
+
+
+@pytest.mark.parametrize(("context", "message"), CONTEXTS, ids=range(len(CONTEXTS)))
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream", "batch"])
+def test_a_wrong_context_is_an_error_before_the_run(context, message, mode):
+    """Wrong types, unknown fields, another pattern's context: one clear error, nothing run."""
+    called = []
+    with pytest.raises(ConfigurationError, match=message):
+        run(triage(called.append), TICKET, mode, context=context)
+    assert called == []
+
+
+@pytest.mark.parametrize(
+    "context", [TIGHT, Context[Policy, Budget](policy=Policy(labels=("billing",))), MappingProxyType(TIGHT)]
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_context_tightens_the_run_and_only_that_run(context, mode):
+    """Policy and budget of a context hold for the run that they were given to."""
+    graph = triage()
+    assert run(graph, TICKET, mode, context=context)["stop_reason"] == "invalid_label"
+    assert run(graph, TICKET, mode)["stop_reason"] == "success"
+    assert run(graph, TICKET, mode, context={})["stop_reason"] == "success"
+
+
+def test_a_context_that_was_made_without_validation_closes_the_run():
+    """Settings that nobody checked cannot loosen anything: the first guard cannot read them, and stops."""
+    unchecked = Context[Policy, Budget].model_construct(policy="everything", budget=None)
+    result = check_result(REASONS, triage().invoke(TICKET, context=unchecked))
+    assert result["stop_reason"] == "guard_error:request_guard"
+
+
+def test_a_graph_can_be_part_of_a_chain():
+    """Inside a chain a context is bound beforehand; a chain itself passes none on."""
+    chain = (
+        RunnableLambda(lambda text: {"ticket": text}) | triage() | RunnableLambda(lambda result: result["stop_reason"])
+    )
+    assert chain.invoke("x") == "success"
+    assert asyncio.run(chain.ainvoke("x")) == "success"
+    assert (RunnableLambda(dict) | triage().bind(context=TIGHT)).invoke(TICKET)["stop_reason"] == "invalid_label"
+    with pytest.raises(InputError, match="given: str"):
+        (RunnableLambda(str) | triage()).invoke("x")
+
+
+class Mine(TypedDict):
+    ticket: str
+    label: str
+
+
+class Tenant(BaseModel):
+    name: str
+
+
+PARENT_CONTEXTS = [
+    (None, None),
+    (Tenant, Tenant(name="a")),
+    (Tenant, {"name": "a"}),
+    (RagContext, RagContext(policy=RagPolicy(allowed_sources_policy=()))),
+    (None, {"tenant": "a"}),
+    (None, "text"),
+]
+
+
+@pytest.mark.parametrize(("schema", "context"), PARENT_CONTEXTS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_graph_can_be_a_node_of_another_graph(schema, context, mode):
+    """A parent's context is its own affair: the subgraph runs under its deployment's settings."""
+    parent = StateGraph(Mine, context_schema=schema)
+    parent.add_node("triage", triage())
+    parent.add_edge(START, "triage")
+    parent.add_node("note", lambda state: {"label": state["label"]})
+    parent.add_edge("triage", "note")
+    assert run(parent.compile(), TICKET, mode, context=context)["label"] == "bug"
+
+
+@pytest.mark.parametrize(
+    ("schema", "context", "reason"),
+    [
+        (Context[Policy, Budget], TIGHT, "invalid_label"),
+        (None, TIGHT, "invalid_label"),
+        (None, {**TIGHT, "tenant": "a"}, "invalid_label"),
+        (None, {"budget": {"max_seconds": 0.0}}, "max_seconds"),
+        (None, {"policy": {"lables": []}}, "guard_error:request_guard"),
+        (None, {"policy": {"labels": "bug"}}, "guard_error:request_guard"),
+    ],
+)
+def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, reason):
+    """Policy and budget in a parent's dictionary tighten the subgraph; what cannot be read closes its run."""
+    parent = StateGraph(Mine, context_schema=schema, output_schema=TypedDict("O", {"stop_reason": str}))
+    parent.add_node("triage", triage())
+    parent.add_edge(START, "triage")
+    assert parent.compile().invoke(TICKET, context=context) == {"stop_reason": reason}
+
+
+def test_a_guarded_graph_may_be_a_tool_of_another():
+    """The tool's run is its own, whatever the context of the run that uses it."""
+    rag = create_rag_agent()
+    graph = create_research_agent(search=lambda request: [rag.invoke({"question": "P1 response?"})["stop_reason"]])
+    request = {"request": {"question": "q", "report_date": "2026-03-07", "region": "US"}, "policy_hints": {}}
+    result = graph.invoke({"goal": "g", "request": request}, context={"budget": {"max_seconds": 9}})
+    assert result["stop_reason"] in ("no_sources_after_dedupe", "tool_invalid_output:search_sources")
+
+
+def test_every_form_of_events_and_output_works():
+    """LangGraph's typed output, its event streams and its other stream modes tell the same run."""
+    graph, expected = triage(), masked(triage().invoke(TICKET))
+    assert masked(graph.invoke(TICKET, version="v2").value) == expected
+    values = masked(list(graph.stream(TICKET, stream_mode="values"))[-1])
+    assert {key: values[key] for key in expected} == expected
+    assert values.keys() - expected.keys() == {"run", "log", "task", "accepted_label", "accepted_duty"}
+    parts = list(graph.stream(TICKET, stream_mode=["updates", "values"], version="v2"))
+    assert {part["type"] for part in parts} == {"updates", "values"}
+    assert list(graph.stream(TICKET, stream_mode="custom")) == []
+    assert masked(asyncio.run(last_event(graph))["data"]["output"]).items() >= expected.items()
+
+
+@pytest.mark.filterwarnings("ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning")
+def test_the_newest_event_stream_works():
+    """LangGraph's experimental event protocol goes through the door too."""
+    with triage().stream_events(TICKET, version="v3") as events:
+        assert events.output["outcome"] == "routed"
+    with pytest.raises(InputError), triage().stream_events("x", version="v3") as events:
+        assert events.output
+
+
+async def last_event(graph):
+    """Return the last event of a run."""
+    return [event async for event in graph.astream_events(TICKET, version="v2")][-1]
+
+
+def test_content_is_what_the_pattern_declared():
+    """A result holds the record of the run and the pattern's own keys, nothing else."""
+    assert content(triage().invoke(TICKET)) == {"outcome": "routed", "label": "bug", "on_duty": "Ada (bug)"}

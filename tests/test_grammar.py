@@ -1,0 +1,364 @@
+"""The grammar at run time: whatever a body does, the run ends closed with a stop reason; nothing escapes."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langgraph.errors import GraphInterrupt, ParentCommand
+from langgraph.types import Command, Send, interrupt
+from runs import MODES, check_result, content, masked, run
+from ticket_pattern import REASONS, TICKET, Policy, label, triage
+
+from guardgraph import Call, Outcome, Pass, Step, Stop, verify
+from guardgraph.testing import ScriptedClock
+
+
+def closed(node, body, mode="invoke"):
+    """Run with a body that misbehaves; the run must end closed on account of that node. Returns the details."""
+    result = check_result(REASONS, run(triage(bodies={node: body}), TICKET, mode))
+    assert result["status"] == "stopped"
+    assert result["stop_reason"] == f"guard_error:{node}"
+    assert result["path"][-1] == "stop_guard_error"
+    assert content(result).keys() == {"details"}
+    return result["details"]
+
+
+def raising(error):
+    """Return a body that raises."""
+
+    def body(state, run):
+        raise error
+
+    return body
+
+
+class Mute(Exception):
+    """An error that cannot even say what it is."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+FAILURES = [KeyError("task"), RecursionError(), MemoryError(), StopIteration(3), TimeoutError(), Mute()]
+WORKING = ["label", "lookup"]
+GUARDS = ["request_guard", "label_guard", "duty_guard"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("node", [*GUARDS, *WORKING])
+def test_a_body_that_raises_closes_the_run(node, mode):
+    """A bug in any body is a stop reason that names the node, in every way of running."""
+    details = closed(node, raising(KeyError("task")), mode)
+    assert details == {"type": "KeyError", "message": "'task'"}
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=repr)
+@pytest.mark.parametrize("node", ["label_guard", "lookup"])
+def test_no_exception_of_a_body_escapes(node, error):
+    """Whatever a body raises, even a full stack or memory, the run ends closed."""
+    assert closed(node, raising(error))["type"] == type(error).__name__
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (Command(goto="routed"), "returned a Command; a body returns a dictionary of channels"),
+        (Command(update={"accepted_label": "bug"}), "returned a Command"),
+        ([Command(goto="routed")], "returned a list"),
+        (Send("routed", {}), "returned a Send"),
+        (None, "returned a NoneType"),
+        ("bug", "returned a str"),
+        ({"accepted_label": "bug"}, "wrote accepted_label; declared: "),
+        ({"stop_reason": "success", "route": "routed"}, "wrote route, stop_reason; declared: "),
+        ({1: 2}, "wrote 1; declared: "),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("node", WORKING)
+def test_a_node_writes_only_what_it_declared(node, returned, message):
+    """A Command, a foreign channel or nothing at all closes the run; nothing of it is written."""
+    details = closed(node, lambda state, run: returned)
+    assert details["type"] == "GrammarBreach"
+    assert details["message"].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        ({"accepted_label": "bug"}, "returned a dict; a guard returns a Pass or raises a Stop"),
+        (Command(goto="routed"), "returned a Command; a guard returns a Pass or raises a Stop"),
+        (None, "returned a NoneType"),
+        (Pass({"accepted_label": "bug"}), "passed to None; declared: lookup, spam"),
+        (Pass({"accepted_label": "bug"}, "routed"), "passed to 'routed'; declared: lookup, spam"),
+        (Pass({"accepted_label": "bug"}, "stop_llm"), "passed to 'stop_llm'"),
+        (Pass({"accepted_label": "bug"}, ["lookup"]), "passed to ['lookup']"),
+        (Pass({"accepted_duty": "Ada"}, "lookup"), "wrote accepted_duty; declared: accepted_label"),
+        (Pass({"verdict": {}}, "lookup"), "wrote verdict"),
+        (Pass("accepted", "lookup"), "returned a str; a body returns a dictionary of channels"),
+        (Pass({"accepted_label": 10**30}, "lookup"), "wrote a whole number of more than 64 bits to accepted_label"),
+        (Pass({"accepted_label": "\ud800"}, "lookup"), "wrote a text with lone surrogates"),
+        (Pass({"accepted_label": {"bug"}}, "lookup"), "wrote a set to accepted_label; a state is plain JSON"),
+        (Pass({}, "lookup", (Step({"phase": "label"}, {}), "step")), "'str' object has no attribute 'trace'"),
+    ],
+)
+def test_a_guard_leaves_only_by_a_pass_or_a_stop(returned, message):
+    """A guard that returns anything but a Pass to a way that it declared closes the run."""
+    assert closed("label_guard", lambda state, run: returned)["message"].startswith(message)
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        Stop("invalid_lable"),
+        Stop("desk_denied:"),
+        Stop("desk_denied:bug"),
+        Stop("max_seconds", phase="nowhere"),
+        Stop("llm_timeout", phase="lookup"),
+        Stop("invalid_label", unknown_key=1),
+        Stop("invalid_label", raw_label=1, outcome="routed"),
+        Stop("invalid_label", status="ok", stop_reason="success"),
+        Stop("invalid_label", run_id="forged"),
+        Stop("invalid_label", path=["routed"]),
+        Stop(None),
+        Stop(["invalid_label"]),
+        Stop("success"),
+    ],
+    ids=repr,
+)
+def test_a_stop_must_be_in_the_catalogue_and_in_the_declaration(stop):
+    """A reason, family, phase or evidence key that was not declared closes the run; evidence forges no ok result."""
+    details = closed("label_guard", raising(stop))
+    assert details["type"] == "GrammarBreach"
+    assert details["message"].startswith("raised Stop(")
+
+
+def test_a_stop_shows_its_evidence_as_plain_json():
+    """What JSON cannot say is shown by name, so that every result can be written down."""
+    evidence = {"huge": 10**1000, "nan": float("nan"), "odd": {1, 2}, "text": "a\ud800b", "nested": [[1]]}
+    result = check_result(
+        REASONS, triage(bodies={"label_guard": raising(Stop("invalid_label", raw_label=evidence))}).invoke(TICKET)
+    )
+    assert result["raw_label"] == {"huge": "inf", "nan": "nan", "odd": "nan", "text": "a\ufffdb", "nested": [[1]]}
+
+
+@pytest.mark.parametrize("node", [*GUARDS, "label_guard"])
+def test_a_guard_makes_no_calls(node):
+    """A guard decides on what it has; one that yields a Call closes the run, and nothing is called."""
+    called = []
+
+    def body(state, run):
+        yield Call("tool", called.append, {})
+        return Pass()
+
+    assert closed(node, body)["message"] == "returned a generator; a guard returns a Pass or raises a Stop"
+    assert called == []
+
+
+@pytest.mark.parametrize(
+    ("node", "yielded", "message"),
+    [
+        ("label", "ask", "yielded a str; this node may yield Calls of a proposer"),
+        ("label", Call("tool", print, {}), "yielded a Call of a tool; this node may yield Calls of a proposer"),
+        ("lookup", Command(goto="routed"), "yielded a Command; this node may yield Calls of a tool"),
+        ("lookup", Call("proposer", print, {}), "yielded a Call of a proposer; this node may yield Calls of a tool"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_body_yields_calls_of_its_own_kind_only(node, yielded, message, mode):
+    """Propose nodes ask proposers, act nodes use tools; anything else that is yielded closes the run."""
+
+    def body(state, run):
+        yield yielded
+
+    assert closed(node, body, mode)["message"] == message
+
+
+def test_a_propose_node_makes_one_call():
+    """A second call in one propose node closes the run before it is made."""
+    asked = []
+
+    def body(state, run):
+        call = Call("proposer", asked.append, {"ticket": "x"})
+        yield call
+        yield call
+
+    assert closed("label", body)["message"] == "asked twice; a propose node makes one call at most"
+    assert len(asked) == 1
+
+
+def test_an_act_node_may_call_several_times():
+    """A tool can be used page by page; a body goes on after a call that failed."""
+
+    def body(state, run):
+        first = yield Call("tool", lambda request: 1 / 0, {})
+        second = yield Call("tool", lambda request: "Bob", {})
+        assert (first.form, second.form) == ("failure", "value")
+        return {"found_duty": second.packed()}
+
+    assert triage(bodies={"lookup": body}).invoke(TICKET)["on_duty"] == "Bob"
+
+
+@pytest.mark.parametrize("written", [{"label": "bug"}, 7, None, ["bug"]])
+def test_a_proposal_is_kept_as_text(written):
+    """A propose node that writes a value instead of its text closes the run."""
+    message = closed("label", lambda state, run: {"proposed_label": written})["message"]
+    assert message == f"wrote a {type(written).__name__} to proposed_label; a proposal is kept as JSON text"
+
+
+@pytest.mark.parametrize("text", ["", "bug", '["value"]', '["value", 1, {}, 4]', "[[], 1]", "null", "\ud800"])
+def test_a_raw_channel_that_holds_no_packed_outcome_closes_the_run(text):
+    """A guard that cannot read what a propose node wrote stops the run."""
+    result = check_result(REASONS, triage(bodies={"label": lambda state, run: {"proposed_label": text}}).invoke(TICKET))
+    assert result["stop_reason"].startswith("guard_error:label")
+
+
+@pytest.mark.parametrize("node", ["routed", "spam"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        raising(KeyError("x")),
+        raising(Stop("invalid_label")),
+        lambda state, run: None,
+        lambda state, run: Command(goto="label"),
+        lambda state, run: {"outcome": "x", "status": "ok"},
+        lambda state, run: {"outcome": "x", "stop_reason": "fine"},
+        lambda state, run: {"outcome": {1}},
+        lambda state, run: (yield Call("tool", print, {})),
+    ],
+)
+def test_a_terminal_that_fails_ends_stopped(node, body):
+    """A failing ok ending never looks like a good one, and cannot write how the run went."""
+    proposed = {"label": "spam" if node == "spam" else "bug"}
+    result = triage(lambda view: proposed, bodies={node: body}).invoke(TICKET)
+    assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{node}")
+    assert result["phase"] == ("label" if node == "spam" else "lookup")
+    assert content(result).keys() == {"details"}
+
+
+def test_a_terminal_shows_plain_json():
+    """Numbers that JSON has no form for are shown by name in an ok result too."""
+    result = triage(bodies={"routed": lambda state, run: {"outcome": "routed", "on_duty": float("inf")}}).invoke(TICKET)
+    assert check_result(REASONS, result)["on_duty"] == "inf"
+
+
+@pytest.mark.parametrize("node", WORKING)
+def test_a_working_node_can_refuse(node):
+    """A Stop raised before a call is carried out by the guard behind, and nothing is called."""
+    reason = {"label": "invalid_label", "lookup": "desk_denied:bug"}[node]
+    result = check_result(REASONS, triage(bodies={node: raising(Stop(reason))}).invoke(TICKET))
+    assert result["stop_reason"] == reason
+    assert result["path"][-2] == {"label": "label_guard", "lookup": "duty_guard"}[node]
+
+
+def test_a_working_node_cannot_refuse_for_what_its_guard_did_not_declare():
+    """The guard behind decides whether a refusal is one of its own."""
+    result = triage(bodies={"lookup": raising(Stop("invalid_label", raw_label=1))}).invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:duty_guard"
+
+
+@pytest.mark.parametrize("error", [ParentCommand(Command(goto="routed", graph=Command.PARENT)), GraphInterrupt(())])
+def test_control_flow_of_langgraph_cannot_leave_a_guard(error):
+    """A guard that would jump or interrupt closes the run."""
+    assert closed("label_guard", raising(error))["type"] == type(error).__name__
+
+
+def test_a_parent_command_cannot_leave_a_working_node():
+    """A propose node cannot steer the graph that embeds it."""
+    error = ParentCommand(Command(goto="elsewhere", graph=Command.PARENT))
+    assert closed("label", raising(error))["type"] == "ParentCommand"
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_an_interrupt_that_nobody_could_resume_closes_the_run(mode):
+    """Without a checkpointer an interrupt would end a run without a reason; it is a stop instead."""
+    details = closed("label", lambda state, run: interrupt("who?"), mode)
+    assert details["message"] == "interrupted the run, which nobody can resume without a checkpointer"
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_what_no_server_can_cause_closes_the_run_at_the_node_that_asked(mode):
+    """A failed assertion in a proposer is no answer of a model; the run is closed and says what it was."""
+
+    def proposer(view):
+        raise AssertionError("the script has run out")
+
+    details = closed("label", label(proposer), mode)
+    assert details == {"type": "AssertionError", "message": "the script has run out"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_way_of_running_gives_the_same_result(mode):
+    """Sync and async, streamed and batched runs agree but for id and times; tools may be functions or Runnables."""
+    for proposer in (lambda view: {"label": "bug"}, RunnableLambda(lambda view: {"label": "bug"})):
+        result = check_result(REASONS, run(triage(proposer), TICKET, mode))
+        assert masked(result) == masked(triage().invoke(TICKET))
+
+
+def test_steps_are_numbered_timed_and_kept_when_a_later_guard_stops():
+    """What was completed before a stop stands in trace and history, with the time since the step before."""
+    clock = ScriptedClock()
+    result = triage(advancing(clock, 2, {"label": "bug"}), advancing(clock, 3, 7), clock=clock).invoke(TICKET)
+    assert result["stop_reason"] == "tool_invalid_output:lookup"
+    assert result["trace"] == [{"step": 1, "phase": "label", "labels": 1, "elapsed_ms": 2000.0, "ok": True}]
+    told = {"step": 1, "action": "label", "label": "bug", "proposer": "test", "elapsed_ms": 2000.0}
+    assert result["history"] == [told]
+
+
+def advancing(clock, seconds, value):
+    """Return a proposer or tool during which time passes."""
+
+    def answer(request):
+        clock.advance(seconds)
+        return value
+
+    return answer
+
+
+def test_a_step_that_may_not_begin_leaves_those_before_it():
+    """When time is spent, the run stops with the phase of the step that would have begun."""
+    clock = ScriptedClock()
+    result = check_result(REASONS, triage(advancing(clock, 60, {"label": "bug"}), clock=clock).invoke(TICKET))
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
+    assert result["details"] == {"max_seconds": 60.0, "spent_seconds": 60.0}
+    assert [step["phase"] for step in result["trace"]] == ["label"]
+
+
+def test_a_way_that_spends_nothing_needs_no_time():
+    """A run whose time is spent still ends well when nothing more is to be done."""
+    clock = ScriptedClock()
+    result = triage(advancing(clock, 90, {"label": "spam"}), clock=clock).invoke(TICKET)
+    assert (result["stop_reason"], result["outcome"]) == ("success", "spam")
+
+
+@pytest.mark.parametrize("node", ["label", "label_guard"])
+def test_a_node_that_lost_its_body_closes_the_run(node):
+    """A node without anything to run stops the run."""
+    graph = triage()
+    graph.builder.nodes[node].runnable.body = None
+    assert graph.invoke(TICKET)["stop_reason"] == f"guard_error:{node}"
+
+
+def test_what_a_body_does_to_its_view_stays_in_its_view():
+    """Changing a validated value in place is a write that was not declared; it reaches nobody."""
+
+    def check(state, run):
+        return Pass({"task": {"text": state["ticket"]}})
+
+    def ask(state, run):
+        state["task"]["text"] = "forged"
+        state["log"].clear()
+        return {"proposed_label": Outcome("value", {"label": "spam"}).packed()}
+
+    def label_guard(state, run):
+        return Pass({"accepted_label": "spam"}, "spam")
+
+    graph = triage(bodies={"request_guard": check, "label": ask, "label_guard": label_guard})
+    last = list(graph.stream(TICKET, stream_mode="values"))[-1]
+    assert last["task"] == {"text": TICKET["ticket"]}
+    assert last["path"] == ["request_guard", "label", "label_guard", "spam"]
+
+
+def test_the_bench_is_a_proved_pattern():
+    """The pattern that these tests break one piece at a time holds as it stands."""
+    assert verify(triage()) == []
+    assert triage(policy=Policy(desks=("billing",))).invoke(TICKET)["stop_reason"] == "desk_denied:bug"

@@ -1,0 +1,236 @@
+"""Putting a pattern together: what the grammar adds, what it keeps in the graph, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
+from typing_extensions import TypedDict
+
+from guardgraph import (
+    Budget,
+    Catalogue,
+    ConfigurationError,
+    GrammarError,
+    GuardedGraph,
+    Pass,
+    Pattern,
+    Result,
+    StopReason,
+    common_reasons,
+    verify,
+)
+
+
+class Shared(Out):
+    task: NotRequired[str]
+
+
+class NoResult(TypedDict):
+    label: str
+
+
+class Logged(TypedDict):
+    log: str
+
+
+class Summed(State):
+    seen: Annotated[list[str], lambda old, new: old + new]
+
+
+def empty(**changed):
+    """Return a pattern without nodes."""
+    parts = {"state": State, "input": In, "output": Out, "policy": Policy(), "budget": Budget(), **changed}
+    return Pattern(parts.pop("catalogue", REASONS), **parts)
+
+
+def terminal(state, run):
+    """End."""
+    return {"outcome": "done"}
+
+
+def direct(**changed):
+    """Return the smallest pattern: a guard and an end."""
+    p = empty(**changed)
+    p.entry("request_guard", check_request, writes=["task"], to="done")
+    p.terminal("done", terminal, phase="lookup", reads=["task"], writes=["outcome"])
+    return p
+
+
+def test_the_smallest_pattern_runs():
+    """A pattern without propose or act nodes is one too."""
+    assert direct().compile(name="direct").invoke(TICKET)["outcome"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"output": Shared}, r"channels: each name once .*; given twice: task"),
+        ({"state": Logged}, r"given twice: log"),
+        ({"input": State}, r"given twice: accepted_duty, "),
+        ({"output": NoResult}, r"output: a TypedDict derived from Result is required; missing: details, history, "),
+    ],
+)
+def test_channels_are_named_once_and_the_output_is_a_result(changed, message):
+    """A caller must not be able to write what nodes write, and every result says how the run went."""
+    with pytest.raises(GrammarError, match=message):
+        empty(**changed)
+
+
+async def coroutine(state, run):
+    """Stand in for a body that LangGraph would take."""
+
+
+async def stream(state, run):
+    """Stand in for another one."""
+    yield
+
+
+REFUSED = [
+    (
+        lambda p: p.entry("request_guard", check_request, writes=[], to="done"),
+        r"node 'request_guard': a name of its own",
+    ),
+    (lambda p: p.guard("stop_it", check_request, phase="label", reads=[], to=[]), r"not beginning with 'stop_'"),
+    (lambda p: p.guard("g", coroutine, phase="label", reads=[], to=[]), r"node 'g': a body is a plain function"),
+    (lambda p: p.propose("g", stream, phase="label", reads=[], writes=[], to="done"), r"a body is a plain function"),
+    (
+        lambda p: p.guard("g", check_request, phase="label", reads=["tasks"], to=[]),
+        r"'g', reads: given tasks; allowed: ",
+    ),
+    (lambda p: p.guard("g", check_request, phase="label", reads=["ticket"], to=[]), r"'g', reads: given ticket"),
+    (lambda p: p.guard("g", check_request, phase="label", reads=["label"], to=[]), r"'g', reads: given label"),
+    (lambda p: p.guard("g", check_request, phase="label", reads=[], writes=["label"], to=[]), r"writes: given label"),
+    (lambda p: p.guard("g", check_request, phase="label", reads=[], writes=["log"], to=[]), r"writes: given log"),
+    (
+        lambda p: p.guard("g", check_request, phase="label", reads=[], to="nowhere"),
+        r"'g', to: given nowhere; allowed: ",
+    ),
+    (lambda p: p.guard("g", check_request, phase="label", reads=[], to=[], stops=["x"]), r"'g', stops: given x"),
+    (lambda p: p.guard("g", check_request, phase="plan", reads=[], to=[]), r"'g', phase: given plan; allowed: label, "),
+    (lambda p: p.terminal("t", terminal, phase="label", reads=[], writes=["status"]), r"'t', writes: given status"),
+    (lambda p: p.terminal("t", terminal, phase="label", reads=[], writes=["task"]), r"'t', writes: given task"),
+    (lambda p: p.entry("again", check_request, writes=[], to="done"), r"entry: a pattern has one guard that every run"),
+    (
+        lambda p: p.propose("ask", terminal, phase="label", reads=[], writes=["proposed_label"], to="done"),
+        r"guarded: ask is followed by done, which is no guard \[ask -> done\]\nbypass: ",
+    ),
+    (
+        lambda p: p.guard("orphan", check_request, phase="label", reads=["task"], to="done"),
+        r"reachable: no run can reach orphan",
+    ),
+]
+
+
+@pytest.mark.parametrize(("declare", "message"), REFUSED)
+def test_what_cannot_work_is_refused_while_building(declare, message):
+    """An unknown name, a name taken twice, a body that cannot run, or a broken rule never becomes a graph."""
+
+    def build():
+        p = direct()
+        declare(p)
+        p.compile(name="refused")
+
+    with pytest.raises(GrammarError, match=message) as raised:
+        build()
+    assert isinstance(raised.value, ConfigurationError)
+
+
+def test_a_pattern_begins_somewhere():
+    """A pattern without an entry guard is refused."""
+    with pytest.raises(GrammarError, match=r"^entry: a pattern has one guard that every run begins with$"):
+        empty().compile(name="empty")
+
+
+def test_channels_with_reducers_are_refused():
+    """What adds up cannot be cleared, so it would carry one run into the next."""
+    with pytest.raises(GrammarError, match=r"^fresh: the channel seen has a reducer"):
+        direct(state=Summed).compile(name="summed")
+
+
+LACKING = {
+    "no guard_error": ([], r"'request_guard', stops: given invalid_request, guard_error; allowed: nothing"),
+    "guard_error in one phase": (
+        [
+            StopReason("guard_error:<guard>", "guard_error", ("label",), "m", "a"),
+            StopReason("invalid_request:<field>", "invalid_request", ("label",), "m", "a"),
+        ],
+        r"node 'done', phase of guard_error:done: given lookup; allowed: label",
+    ),
+    "guard_error without the node's name": (
+        [
+            StopReason("guard_error", "guard_error", PHASES, "m", "a"),
+            StopReason("invalid_request:<field>", "invalid_request", PHASES, "m", "a"),
+        ],
+        r"phase of guard_error:request_guard: given label; allowed: nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_catalogue_must_have_what_the_grammar_itself_stops_for(name):
+    """Every node must be able to close the run, in its own phase."""
+    reasons, message = LACKING[name]
+    with pytest.raises(GrammarError, match=message):
+        direct(catalogue=Catalogue("lacking", PHASES, reasons)).compile(name="lacking")
+
+
+def test_a_catalogue_must_have_the_time_of_every_step_that_spends_it():
+    """max_seconds must be allowed in the phase of every propose and act node."""
+    rest = [item for item in REASONS if item.family != "budget"]
+    late = [*rest, *(i for i in common_reasons(phases=PHASES, spending=["label"]) if i.family == "budget")]
+    with pytest.raises(GrammarError, match=r"node 'lookup', phase of max_seconds: given lookup; allowed: label"):
+        pattern(catalogue=Catalogue("late", PHASES, late)).compile(name="late")
+
+
+def test_the_grammar_adds_its_own_families():
+    """Every guard can fail, and every guard before or behind a step that takes time can stop for want of it."""
+    nodes = triage().builder.nodes
+    stops = {name: spec.metadata["stops"] for name, spec in nodes.items() if spec.metadata["kind"] == "guard"}
+    assert stops == {
+        "request_guard": ["invalid_request", "budget", "guard_error"],
+        "label_guard": ["llm", "invalid_label", "budget", "guard_error"],
+        "duty_guard": ["desk_denied", "tool", "budget", "guard_error"],
+    }
+    assert "budget" not in direct().compile(name="x").builder.nodes["request_guard"].metadata["stops"]
+
+
+def test_declarations_live_in_the_metadata_and_survive_a_recompile():
+    """Kind, phase, writes and stop families are in the graph, and in its picture."""
+    graph = triage().builder.compile(checkpointer=InMemorySaver(), name="again")
+    assert isinstance(graph, GuardedGraph)
+    assert verify(graph) == []
+    assert graph.nodes["label"].metadata == {"kind": "propose", "phase": "label", "writes": ["proposed_label"]}
+    assert graph.nodes["stop_llm"].metadata["family"] == "llm"
+    drawn = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+    assert {("label_guard", "stop_invalid_label"), ("stop_llm", "__end__"), ("label", "label_guard")} <= drawn
+    assert "kind = propose" in graph.get_graph().draw_mermaid()
+
+
+def test_schemas_are_those_of_the_contract():
+    """What LangGraph tells of input and output are the pattern's own dictionaries, and no channel of the run."""
+    graph = triage()
+    assert graph.get_input_jsonschema()["properties"].keys() == {"ticket"}
+    assert (
+        graph.get_output_jsonschema()["properties"].keys() == Out.__annotations__.keys() | Result.__annotations__.keys()
+    )
+    assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget"}
+
+
+def test_a_pattern_can_be_compiled_more_than_once():
+    """Two graphs of one pattern do not share a run."""
+    p = pattern()
+    one, two = p.compile(name="one"), p.compile(name="two", checkpointer=InMemorySaver())
+    assert (one.name, two.name) == ("one", "two")
+    config = {"configurable": {"thread_id": "1"}}
+    assert one.invoke(TICKET)["outcome"] == two.invoke(TICKET, config)["outcome"] == "routed"
+
+
+def test_a_guard_with_one_way_need_not_name_it():
+    """With one way on, a Pass without `to` takes it."""
+    assert (
+        triage(bodies={"duty_guard": lambda state, run: Pass({"accepted_duty": "Bob"})}).invoke(TICKET)["on_duty"]
+        == "Bob"
+    )

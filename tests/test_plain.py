@@ -1,0 +1,212 @@
+"""JSON text in and out: any value becomes text, any text a value that is safe to keep."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import OrderedDict
+from contextlib import suppress
+from enum import Enum, IntEnum
+from types import MappingProxyType
+
+import ormsgpack
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from guardgraph.guards.plain import MAX_DEPTH, NotJson, excerpt, json_problem, json_text, parse_json, storable
+
+
+class Colour(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
+    """A text with a name."""
+
+    RED = "red"
+
+
+class Size(IntEnum):
+    """A number with a name."""
+
+    LARGE = 3
+
+
+TEXTS = st.text(st.characters(codec=None), max_size=8) | st.sampled_from(["\ud800", "a\udfffb", "\x00", "é", "😀"])
+ODD = [object(), {1, 2}, b"x", 1j, range(3), json_text, Colour.RED, Size.LARGE, 10**1000, -(10**400), 2**63, -(2**63)]
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.sampled_from(ODD)
+KEYS = TEXTS | st.integers() | st.none() | st.booleans() | st.tuples(st.integers())
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4) | st.tuples(inner, inner),
+    max_leaves=20,
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=20,
+)
+STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
+
+
+def nested(levels, kind=list):
+    """Return containers in containers, `levels` of them."""
+    value = kind()
+    for _ in range(levels - 1):
+        value = [value] if kind is list else {"a": value}
+    return value
+
+
+def same(one, other):
+    """Compare values, taking NaN for NaN and True for something else than 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def can_be_kept(value):
+    """Say whether a checkpoint returns a value as it was."""
+    return same(STRICT.loads_typed(STRICT.dumps_typed(value)), value)
+
+
+@given(VALUES)
+def test_any_value_becomes_text_that_can_be_read_and_kept(value):
+    """The text is ASCII; what is read from it can be kept in a checkpoint, and reads the same again."""
+    text = json_text(value)
+    assert text.isascii()
+    read = parse_json(text)
+    assert json_problem(read) is None
+    assert can_be_kept(read)
+    assert same(parse_json(json_text(read)), read)
+
+
+@given(VALUES)
+def test_any_value_can_be_shown_in_a_result(value):
+    """What results show is strict JSON, without NaN, and fits into a message pack."""
+    shown = storable(value)
+    assert json.loads(json.dumps(shown, allow_nan=False)) == shown
+    assert ormsgpack.unpackb(ormsgpack.packb(shown)) == shown
+    assert storable(shown) == shown
+
+
+@given(JSON)
+def test_plain_json_passes_unchanged(value):
+    """What was right stays as it was."""
+    assert json_problem(value) is None
+    assert same(parse_json(json_text(value)), value)
+
+
+@given(VALUES)
+def test_a_value_without_a_problem_can_be_kept(value):
+    """What may enter a state comes out of a checkpoint as it was."""
+    if json_problem(value) is None:
+        assert can_be_kept(value)
+
+
+@given(st.text() | JSON.map(json.dumps) | st.sampled_from(["[" * 10_000, "9" * 5000, "1e999", "-Infinity", "\ud800"]))
+@settings(max_examples=60)
+def test_any_text_is_a_value_that_can_be_kept_or_no_json(text):
+    """Parsing returns or raises NotJson, and nothing else."""
+    with suppress(NotJson):
+        assert can_be_kept(parse_json(text))
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (10**1000, "inf"),
+        (-(10**1000), "-inf"),
+        (2**63, 2.0**63),
+        (-(2**63), -(2**63)),
+        (math.nan, "nan"),
+        (math.inf, "inf"),
+        ("a\ud800b", "a\ufffdb"),
+        ("\ud83d\ude00", "😀"),
+        ({"\udfff": 1, 2: 3, None: 4}, {"\ufffd": 1, "2": 3, "None": 4}),
+        ((1, [2, (3,)]), [1, [2, [3]]]),
+        (OrderedDict(a=1), {"a": 1}),
+        (MappingProxyType({"a": {1}}), {"a": "nan"}),
+        (Colour.RED, "red"),
+        ({Colour.RED: Colour.RED}, {"red": "red"}),
+        (Size.LARGE, 3),
+        (True, True),
+        (b"x", "nan"),
+    ],
+)
+def test_what_json_cannot_say_is_named_or_left_out(value, shown):
+    """No odd value looks like a right one: it becomes a name, a float, or the mark U+FFFD."""
+    assert storable(value) == shown
+    assert type(storable(value)) is type(shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("18446744073709551616", 2.0**64),
+        ("9" * 5000, math.inf),
+        ("-" + "9" * 5000, -math.inf),
+        ("9223372036854775807", 2**63 - 1),
+        ("1e999", math.inf),
+        ('"\\ud800"', "\ufffd"),
+        ('"\\ud83d\\ude00"', "😀"),
+        ('{"a": 1, "a": 2}', {"a": 2}),
+        (" [1] ", [1]),
+    ],
+)
+def test_odd_texts_become_values_that_no_guard_takes_for_right(text, value):
+    """Long integers become floats, lone surrogates U+FFFD."""
+    assert parse_json(text) == value
+    assert type(parse_json(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "{", "{'a': 1}", "[1,]", "NaN1", "[" * 100_000, "[" * 5000 + "]" * 5000, "\ufeff1"]
+)
+def test_no_json_is_said_to_be_none(text):
+    """A text that cannot be read is NotJson."""
+    with pytest.raises(NotJson):
+        parse_json(text)
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
+    """What is nested deeper is cut with NaN, or named as a problem."""
+    assert json_problem(nested(MAX_DEPTH, kind)) is None
+    assert storable(nested(MAX_DEPTH, kind)) == nested(MAX_DEPTH, kind)
+    assert can_be_kept(parse_json(json_text(nested(100_000, kind))))
+    assert json_problem(nested(MAX_DEPTH + 1, kind)) == "more than 64 levels of nesting"
+    assert "NaN" in json_text(nested(MAX_DEPTH + 1, kind))
+
+
+def test_a_value_that_contains_itself_is_cut_at_once():
+    """Cycles are not followed, however many ways lead round them."""
+    wide = []
+    wide.extend([wide] * 50)
+    assert json_text(wide) == json.dumps([math.nan] * 50)
+    assert json_problem(wide) == "more than 64 levels of nesting"
+    shared = [1]
+    assert storable([shared, shared]) == [[1], [1]]
+    assert json_problem([shared, shared]) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (2**63, "a whole number of more than 64 bits"),
+        ([10**5000], "a whole number of more than 64 bits"),
+        ({"a": {"b": "\ud800"}}, "a text with lone surrogates"),
+        ({"\ud800": 1}, "a text with lone surrogates"),
+        ({"a": {1: 2}}, "an object with keys that are no strings"),
+        ([(1,)], "a tuple"),
+        (MappingProxyType({}), "a mappingproxy"),
+        (None, None),
+        ({"a": [True, 1.5, math.nan, "é"]}, None),
+    ],
+)
+def test_a_problem_is_named(value, problem):
+    """A value that no state can hold is said to be so, wherever in it that is."""
+    assert json_problem(value) == problem
+
+
+def test_an_excerpt_is_cut():
+    """Messages show values as JSON, texts as they are, at most so many characters of either."""
+    assert excerpt("short") == "short"
+    assert excerpt({"a": [1]}) == '{"a": [1]}'
+    assert excerpt("x" * 200) == "x" * 117 + "..."
+    assert len(excerpt([0] * 1000, limit=50)) == 50

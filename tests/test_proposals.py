@@ -1,0 +1,159 @@
+"""Outcomes of calls, as text in a raw channel and as what guards read from it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_plain import VALUES, same
+
+from guardgraph import Outcome, Proposal, Stop, evidence, found, proposal, proposed_object, proposed_text
+from guardgraph.guards.plain import NotJson, parse_json
+from guardgraph.guards.proposals import check_text
+from guardgraph.guards.stop import shown_name
+
+ABOUT = {"proposer": "p", "usage": {"input_tokens": 1}}
+FAILED = Outcome("failure", {"reason": "llm_auth", "details": {"status": 401}}).packed()
+LATE = Outcome("failure", {"reason": "max_seconds", "details": {"seconds": 1.0}}).packed()
+
+
+def text(content):
+    """Pack a model's text."""
+    return Outcome("text", content, ABOUT).packed()
+
+
+def value(content):
+    """Pack a Runnable's value."""
+    return Outcome("value", content, ABOUT).packed()
+
+
+def stopped(call, *args):
+    """Return the reason and the evidence of the stop that a call raises."""
+    with pytest.raises(Stop) as raised:
+        call(*args)
+    return raised.value.reason, raised.value.evidence
+
+
+@given(st.sampled_from(["text", "value", "failure"]), VALUES, st.dictionaries(st.text(), VALUES, max_size=2))
+def test_an_outcome_survives_its_channel(form, content, about):
+    """Whatever came back is packed as ASCII text, and unpacked as what JSON can say of it."""
+    packed = Outcome(form, content, about).packed()
+    assert packed.isascii()
+    unpacked = Outcome.unpacked(packed)
+    assert unpacked.form == form
+    assert unpacked.packed() == packed
+
+
+@pytest.mark.parametrize("packed", ["", "null", "{}", '["value"]', '["value", 1, {}, 2]', "7"])
+def test_a_channel_that_holds_something_else_is_an_error(packed):
+    """Only what `packed` wrote is read."""
+    with pytest.raises((NotJson, ValueError, TypeError)):
+        Outcome.unpacked(packed)
+
+
+@given(VALUES)
+def test_a_value_reaches_the_guard_as_it_was(content):
+    """A Runnable's value is judged as a value, whatever it is."""
+    given_ = proposal(value(content))
+    assert (given_.text, given_.unreadable, given_.about) == (None, False, ABOUT)
+    assert same(given_.raw, given_.value)
+    assert proposed_object(value(content)).text is None
+    assert proposed_text(value(content), "draft").text is None
+
+
+@given(st.text(st.characters(codec=None)))
+def test_a_text_is_read_as_json_or_kept_as_it_is(content):
+    """A model's text is either readable or evidence."""
+    given_ = proposal(text(content))
+    if given_.unreadable:
+        assert given_.value is None
+        assert given_.raw == given_.text
+    else:
+        assert same(given_.raw, parse_json(given_.text))
+
+
+def test_a_proposal_keeps_both_its_forms():
+    """The value is for the guard, the text for the evidence where it is no JSON."""
+    assert proposal(text('{"a": 1}')) == Proposal({"a": 1}, '{"a": 1}', ABOUT)
+    assert proposal(text("{a}")) == Proposal(None, "{a}", ABOUT, unreadable=True)
+    assert proposal(text("{a}")).raw == "{a}"
+    assert proposal(text("null")).raw is None
+
+
+@pytest.mark.parametrize("read", [proposal, proposed_object, lambda packed: proposed_text(packed, "draft")])
+def test_a_failure_is_its_own_stop(read):
+    """What happened to the model is the reason, however the proposal would have been read."""
+    assert stopped(read, FAILED) == ("llm_auth", {"details": {"status": 401}})
+
+
+@pytest.mark.parametrize("content", ["", "x", "[1]", "null", '"a"', "7", "[" * 10_000])
+def test_a_text_that_is_no_object_is_invalid_json(content):
+    """A pattern's guard judges the fields of an object; without one there is nothing to judge."""
+    reason, shown = stopped(proposed_object, text(content))
+    assert reason == "llm_invalid_json"
+    assert len(shown["details"]["text"]) <= 120
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "details"),
+    [
+        ("{}", "llm_invalid_schema", {"fields": ["draft", "citations"], "given": "{}"}),
+        ('{"draft": 1, "citations": []}', "llm_invalid_schema", None),
+        ('{"draft": null, "citations": []}', "llm_invalid_schema", None),
+        ('{"draft": "x"}', "llm_invalid_schema", None),
+        ('{"draft": "x", "citations": "a"}', "llm_invalid_schema", None),
+        ('{"draft": "x", "citations": ["a", 1]}', "llm_invalid_schema", None),
+        ('{"draft": "", "citations": ["a"]}', "llm_empty", {"field": "draft"}),
+        ('{"draft": " \\n\\u00a0", "citations": []}', "llm_empty", None),
+        ("[]", "llm_invalid_json", None),
+    ],
+)
+def test_a_text_that_is_to_carry_a_text_is_checked(content, reason, details):
+    """Answer, draft and revision need their field, of the right type and not blank."""
+    given_reason, shown = stopped(proposed_text, text(content), "draft", ("citations",))
+    assert given_reason == reason
+    assert details in (None, shown["details"])
+
+
+def test_a_text_that_carries_what_it_should_passes():
+    """Further fields are nobody's business."""
+    given_ = proposed_text(text('{"draft": "x", "citations": ["a"], "more": 1}'), "draft", ("citations",))
+    assert given_.value["draft"] == "x"
+
+
+@given(VALUES)
+def test_checking_a_text_returns_or_stops(content):
+    """Any value as an answer is right, or a stop of the contract."""
+    assert reason_of(content) in (None, "llm_invalid_schema", "llm_empty")
+
+
+def reason_of(content):
+    """Return why an answer is refused, None for one that passes."""
+    try:
+        check_text(content, "answer", ("citations",))
+    except Stop as stop:
+        return stop.reason
+
+
+def test_a_tool_s_outcome_is_its_value_or_a_stop():
+    """What a tool returned, that it failed, or that it outlasted the run's time."""
+    assert found(value([1]), "search") == [1]
+    broken = Outcome("failure", {"reason": "tool_error", "details": {"type": "OSError"}}).packed()
+    assert stopped(found, broken, "search") == ("tool_invalid_output:search", {"details": {"type": "OSError"}})
+    assert stopped(found, LATE, "search") == ("max_seconds", {"details": {"seconds": 1.0}})
+
+
+def test_evidence_is_added_to_whatever_stop_is_raised():
+    """A guard shows what it judged without naming it at every stop; what the stop itself says wins."""
+    with pytest.raises(Stop) as raised, evidence(raw=1, details="outer"):
+        raise Stop("invalid", details="inner")
+    assert raised.value.evidence == {"raw": 1, "details": "inner"}
+    assert repr(raised.value) == "Stop('invalid', raw, details)"
+    with evidence(raw=1):
+        pass
+
+
+def test_a_name_written_by_a_model_is_cut():
+    """A stop reason repeats at most 80 characters of a name."""
+    assert shown_name("x" * 100) == "x" * 80
+    assert shown_name("short") == "short"

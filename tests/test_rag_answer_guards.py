@@ -1,0 +1,193 @@
+"""What the RAG agent's guards decide of what was found and answered: candidates, context, citations, numbers."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from guard_cases import outcome, reference_cases, stop_of
+
+from guardgraph.guards import rag
+
+SOURCES = ("support_policy", "security_policy", "billing_policy")
+CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "Uptime is 99.95 %.", "score": 0.5}
+CHUNK = {**CANDIDATE, "title": "T", "section": "S", "updated_at": "2026-01-15"}
+
+
+def chunk(doc_id, text="words", **fields):
+    """Make a chunk of the context."""
+    return {**CHUNK, "doc_id": doc_id, "text": text, **fields}
+
+
+def parse_found(raw, allowed=SOURCES, top_k=4):
+    """Parse candidates as the demo's context guard does."""
+    return rag.parse_candidates(raw, allowed_sources=allowed, top_k=top_k)
+
+
+# What a retriever returned
+
+BAD_CANDIDATES = {
+    "no object": "a",
+    "no doc_id": {key: value for key, value in CANDIDATE.items() if key != "doc_id"},
+    **{f"doc_id {value!r}": {**CANDIDATE, "doc_id": value} for value in (None, "", " ", 5, ["a"])},
+    **{f"text {value!r}": {**CANDIDATE, "text": value} for value in (None, "", "\n", 5, {})},
+    **{f"source {value!r}": {**CANDIDATE, "source": value} for value in (None, "", "wiki", "operations_notes", 5, [])},
+    **{
+        f"score {value!r:.20}": {**CANDIDATE, "score": value}
+        for value in (None, True, False, "0.5", -0.1, 1.01, math.nan, math.inf, -math.inf, 10**400, -(10**400), [])
+    },
+    **{
+        f"{key} {value!r}": {**CANDIDATE, key: value} for key in ("title", "section", "updated_at") for value in (5, [])
+    },
+}
+
+
+@pytest.mark.parametrize("case", BAD_CANDIDATES)
+def test_a_bad_candidate(case):
+    """One malformed candidate, or one of a source not asked for, makes the retriever's output invalid."""
+    stop = stop_of(parse_found, [CANDIDATE, BAD_CANDIDATES[case]])
+    assert stop.reason == "tool_invalid_output:retrieve"
+    assert stop.evidence["details"].keys() == {"allowed", "given"}
+    assert len(stop.evidence["details"]["given"]) <= 120
+
+
+@pytest.mark.parametrize("raw", [None, {}, {"candidates": []}, "[]", 5, True, math.nan, CANDIDATE])
+def test_no_list_of_candidates(raw):
+    """What is no list is invalid."""
+    assert stop_of(parse_found, raw).reason == "tool_invalid_output:retrieve"
+
+
+def test_candidates():
+    """Missing titles are empty, ids stripped, a score of 0 is no candidate, unknown keys are dropped."""
+    raw = [{**CANDIDATE, "doc_id": " a "}, {**CANDIDATE, "doc_id": "b", "score": 0}, {**CHUNK, "score": 1, "note": "x"}]
+    found = parse_found(raw)
+    assert found == [{**CANDIDATE, "title": "", "section": "", "updated_at": ""}, {**CHUNK, "score": 1.0}]
+    assert isinstance(found[1]["score"], float)
+
+
+def test_rank_is_the_order_of_the_list():
+    """A list keeps its order, whatever the scores, and is cut at top_k after zeros are dropped."""
+    scores = [0, 0.2, 0.9, 0, 0.1, 0.9]
+    raw = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate(scores)]
+    assert [item["doc_id"] for item in parse_found(raw, top_k=3)] == ["1", "2", "4"]
+    assert parse_found(raw, top_k=0) == []
+
+
+def test_every_candidate_is_judged():
+    """A candidate behind top_k is judged too: a retriever that breaks its contract is not trusted at all."""
+    raw = [CANDIDATE, {**CANDIDATE, "source": "wiki"}]
+    assert stop_of(parse_found, raw, top_k=1).reason == "tool_invalid_output:retrieve"
+
+
+# The context
+
+
+@pytest.mark.parametrize(("case", "expected"), reference_cases("rag_context_pack"))
+def test_reference_packs(case, expected):
+    """Chunks are packed as the reference implementation does."""
+    limits = {"min_score": case["min_score"], "max_chunks": case["max_chunks"], "max_chars": case["max_chars"]}
+    packed = rag.pack(case["candidates"], **limits)
+    assert {**packed, "chunks": [item["doc_id"] for item in packed["chunks"]]} == expected["value"]
+
+
+def pack(*sizes_and_scores, max_chunks=3, max_chars=100, min_score=0.2):
+    """Pack chunks of these sizes and scores; return the places packed and the count rejected."""
+    candidates = [chunk(str(i), f" {'x' * size}\n", score=score) for i, (size, score) in enumerate(sizes_and_scores)]
+    packed = rag.pack(candidates, min_score=min_score, max_chunks=max_chunks, max_chars=max_chars)
+    assert packed["total_chars"] == sum(len(item["text"]) for item in packed["chunks"])
+    return [int(item["doc_id"]) for item in packed["chunks"]], packed["rejected_low_score"]
+
+
+def test_packing():
+    """Low scores are counted; a text too long is skipped and a later one fits; the limits hold exactly."""
+    assert pack((60, 0.9), (60, 0.8), (40, 0.7), (1, 0.6)) == ([0, 2], 0)
+    assert pack((1, 0.2), (1, 0.19), (1, 0.9)) == ([0, 2], 1)
+    assert pack((1, 0.9), (1, 0.1), (1, 0.9), (1, 0.1), max_chunks=1) == ([0], 1)
+    assert pack((101, 0.9)) == ([], 0)
+    assert pack((1, 0.9), max_chunks=0) == ([], 0)
+
+
+# The answer
+
+
+@pytest.mark.parametrize(("case", "expected"), reference_cases("rag_citations"))
+def test_reference_citations(case, expected):
+    """Citations are parsed as the reference implementation does, and then stop the run as the contract says."""
+    chunks, (valid, details, invalid, known) = case["context_chunks"], expected["value"]
+    assert rag.parse_citations(case["citations"], chunks) == (valid, invalid)
+    decided = outcome(rag.cited, case["citations"], chunks)
+    if invalid:
+        assert decided == {"stop": "invalid_answer:citations_out_of_context"}
+        evidence = stop_of(rag.cited, case["citations"], chunks).evidence
+        assert evidence == {"invalid_citations": invalid, "context_doc_ids": known}
+    elif not valid:
+        assert decided == {"stop": "invalid_answer:missing_citations"}
+    else:
+        assert decided == {"value": details}
+
+
+def test_citations():
+    """Ids are stripped, blanks dropped, duplicates collapsed, order kept; details are the chunks' own."""
+    chunks = [chunk("a", score=0.9), chunk("b", title="B", score=0.4), chunk("c")]
+    details = rag.cited([" b ", "", "a", "\n", "b"], chunks)
+    keys = ("doc_id", "title", "section", "updated_at", "source", "score")
+    assert details == [{key: item[key] for key in keys} for item in (chunks[1], chunks[0])]
+    assert [tuple(item) for item in details] == [keys, keys]
+
+
+def test_citations_out_of_context():
+    """An unknown id stops the run, with what is unknown and what was there, both sorted, each once."""
+    stop = stop_of(rag.cited, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
+    assert stop.reason == "invalid_answer:citations_out_of_context"
+    assert stop.evidence == {"invalid_citations": ["A", "y", "z"], "context_doc_ids": ["a", "b"]}
+
+
+@pytest.mark.parametrize("citations", [[], [""], [" ", "\t"]])
+def test_missing_citations(citations):
+    """An answer without an id cites nothing."""
+    stop = stop_of(rag.cited, citations, [chunk("a")])
+    assert (stop.reason, stop.evidence) == ("invalid_answer:missing_citations", {})
+
+
+SLA = chunk(
+    "sla",
+    "Enterprise plan includes 99.95% monthly uptime SLA. P1: first response within 15 minutes, 24/7. 1,200 seats.",
+    title="Policy 7",
+    section="Section 12",
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "99.95 % uptime, P1 in 15 minutes, 24/7.",
+        "A quarter of an hour: 15min.",
+        "Up to 1200 seats (1.2k).",
+        "As of January 15, 2026.",
+        "See Policy 7, Section 12.",
+        "You asked about 3 plans.",
+        "1. 99.95%\n2. 15 minutes",
+        "No number at all, in the EU or the US.",
+    ],
+)
+def test_supported_numbers(answer):
+    """A number may be said that text, title, section or date of a cited chunk has, or the question."""
+    assert rag.check_numbers(answer, question="Which of the 3 plans?", chunks=[SLA]) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "unsupported"),
+    [
+        ("99.99% uptime", ["99.99%"]),
+        ("15 hours", ["15 hours"]),
+        ("15 %", ["15 %"]),
+        ("within 20 minutes or 30 minutes", ["20 minutes", "30 minutes"]),
+        ("3 days", ["3 days"]),
+        ("February 15, 2026", ["February 15, 2026"]),
+    ],
+)
+def test_unsupported_numbers(answer, unsupported):
+    """A number that nobody stated, or with another unit, is refused, and shown as written."""
+    stop = stop_of(rag.check_numbers, answer, question="Which of the 3 hours?", chunks=[SLA])
+    assert stop.reason == "invalid_answer:unsupported_number"
+    assert stop.evidence == {"unsupported": unsupported}

@@ -1,0 +1,201 @@
+"""Settings: strict when they are read, and never looser after a context than before."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from guardgraph import (
+    Allowlist,
+    Budget,
+    Check,
+    ConfigurationError,
+    MaxFloat,
+    MaxInt,
+    MinFloat,
+    RagBudget,
+    ResearchPolicy,
+    Settings,
+    Vocabulary,
+)
+from guardgraph.state.settings import configuration_error, settings_or
+
+
+class Limits(Settings):
+    """One field of every kind."""
+
+    most: MaxInt = 5
+    longest: MaxFloat = 5.0
+    least: MinFloat = 5.0
+    allowed: Allowlist = ("a", "b", "c")
+    watched: Vocabulary = ("x",)
+    checked: Check = False
+
+
+NAMES = st.lists(st.sampled_from("abcdxyz"), max_size=4)
+FIELDS = {
+    "most": st.integers(0, 10),
+    "longest": st.floats(0, 10),
+    "least": st.floats(0, 10),
+    "allowed": NAMES,
+    "watched": NAMES,
+    "checked": st.booleans(),
+}
+LIMITS = st.fixed_dictionaries({}, optional=FIELDS).map(lambda fields: Limits(**fields))
+
+
+def no_looser(tight, loose):
+    """Say whether nothing passes `tight` that `loose` would stop."""
+    return (
+        tight.most <= loose.most
+        and tight.longest <= loose.longest
+        and tight.least >= loose.least
+        and set(tight.allowed) <= set(loose.allowed)
+        and set(tight.watched) >= set(loose.watched)
+        and tight.checked >= loose.checked
+    )
+
+
+@given(LIMITS, LIMITS)
+def test_tightened_settings_are_no_looser_than_either(ours, theirs):
+    """In every field the result stops what the deployment or the set fields of the context would stop."""
+    both = ours.tightened_by(theirs)
+    wishes = {name: getattr(theirs, name) for name in theirs.model_fields_set}
+    assert no_looser(both, ours)
+    assert no_looser(both, ours.model_copy(update=wishes))
+
+
+@given(LIMITS, LIMITS)
+def test_tightening_twice_changes_nothing_more(ours, theirs):
+    """A context that holds at every node tightens a run once."""
+    once = ours.tightened_by(theirs)
+    assert once.tightened_by(theirs) == once
+    assert ours.tightened_by(ours) == ours
+
+
+@given(LIMITS, LIMITS)
+def test_fields_left_out_of_a_context_do_not_count(ours, theirs):
+    """A default in the context's class is no wish of the caller."""
+    both = ours.tightened_by(theirs)
+    for name in Limits.model_fields.keys() - theirs.model_fields_set:
+        assert getattr(both, name) == getattr(ours, name)
+    assert ours.tightened_by(None) is ours
+    assert ours.tightened_by(Limits()) is ours
+
+
+@given(LIMITS, LIMITS, LIMITS)
+def test_the_order_of_two_contexts_does_not_matter(ours, one, two):
+    """However often settings are tightened, only the tightest values hold."""
+    first = ours.tightened_by(one).tightened_by(two)
+    second = ours.tightened_by(two).tightened_by(one)
+    assert no_looser(first, second)
+    assert no_looser(second, first)
+
+
+def test_each_kind_of_field_tightens_in_its_own_way():
+    """The smaller ceiling, the larger floor, the intersection, the union, the check that is on."""
+    overlay = Limits(most=9, longest=1.0, least=9.0, allowed=["c", "a", "z"], watched=["y"], checked=True)
+    assert Limits().tightened_by(overlay) == Limits(
+        most=5, longest=1.0, least=9.0, allowed=["a", "c"], watched=["x", "y"], checked=True
+    )
+    assert Limits().tightened_by(Limits(allowed=[])).allowed == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("most", "5"),
+        ("most", 5.0),
+        ("most", True),
+        ("most", -1),
+        ("most", None),
+        ("most", math.nan),
+        ("longest", "5"),
+        ("longest", True),
+        ("longest", -0.1),
+        ("longest", math.inf),
+        ("longest", math.nan),
+        ("least", math.inf),
+        ("least", None),
+        ("allowed", "abc"),
+        ("allowed", None),
+        ("allowed", {"a"}),
+        ("allowed", {"a": 1}),
+        ("allowed", ["a", 1]),
+        ("allowed", [b"a"]),
+        ("watched", "x"),
+        ("watched", [None]),
+        ("checked", 1),
+        ("checked", "true"),
+        ("checked", None),
+        ("unknown", 1),
+    ],
+)
+def test_settings_take_no_other_types(field, value):
+    """Nothing is coerced: a wrong type or an unknown field is an error, never a default."""
+    with pytest.raises(ValidationError):
+        Limits(**{field: value})
+
+
+@given(st.dictionaries(st.text(max_size=5) | st.sampled_from(list(FIELDS)), st.none() | st.booleans() | st.text()))
+@settings(max_examples=50)
+def test_settings_from_anything_are_settings_or_an_error(fields):
+    """Whatever is given, there are settings of the right types, or a ValidationError that can be told."""
+    assert told(fields) is None or told(fields).startswith("limits.")
+
+
+def told(fields):
+    """Return what is said of settings, None for good ones."""
+    try:
+        Limits(**fields)
+    except ValidationError as error:
+        return str(configuration_error("limits", error))
+
+
+def test_settings_are_frozen_and_lists_hold_each_name_once():
+    """What a deployment fixed stays; a name given twice counts once."""
+    limits = Limits(allowed=["b", "a", "b"])
+    assert limits.allowed == ("b", "a")
+    with pytest.raises(ValidationError, match="frozen"):
+        limits.most = 9
+
+
+@pytest.mark.parametrize("hint", [int, str, list[str], dict[str, int]])
+def test_a_field_must_say_how_it_tightens(hint):
+    """A settings class with a field of any other type cannot be written."""
+    namespace = {"__annotations__": {"free": hint}, "__module__": __name__}
+    with pytest.raises(TypeError, match=r"^Loose\.free: a setting is a MaxInt, MaxFloat, MinFloat, Allowlist, "):
+        type("Loose", (Settings,), namespace)
+
+
+def test_a_subclass_may_change_a_default():
+    """A pattern's budget is the common one with its own limits."""
+    assert RagBudget().max_seconds == 20.0
+    assert RagBudget().tightened_by(RagBudget(max_seconds=60)).max_seconds == 20.0
+
+
+def test_a_configuration_error_has_a_line_for_every_field():
+    """The message names each field, what is allowed and what was given; long values are cut."""
+    with pytest.raises(ValidationError) as raised:
+        Limits(most="x" * 500, allowed="a", wrong=1)
+    lines = str(configuration_error("policy", raised.value)).splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["policy.most", "policy.allowed", "policy.wrong"]
+    assert lines[1:] == [
+        "policy.allowed: a list of strings is required; given: 'a'",
+        "policy.wrong: no such setting; given: 1",
+    ]
+    assert max(map(len, lines)) < 200
+
+
+def test_a_factory_takes_settings_of_its_own_class():
+    """Nothing given means the default; something else is an error that names the argument."""
+    budget = RagBudget(max_top_k=2)
+    assert settings_or(RagBudget(), budget, "budget") is budget
+    assert settings_or(RagBudget(), None, "budget") == RagBudget()
+    with pytest.raises(ConfigurationError, match=r"^budget: a RagBudget is required; given: ResearchPolicy$"):
+        settings_or(RagBudget(), ResearchPolicy(), "budget")
+    assert settings_or(Budget(), budget, "budget") is budget
