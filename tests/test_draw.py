@@ -140,6 +140,7 @@ def test_a_branch_that_can_lead_anywhere_says_so():
     assert [(edge.start, edge.end) for edge in picture.diagram.edges] == [(START, "a")]
 
 
+@pytest.mark.usefixtures("fonts")
 def test_hostile_names_are_text():
     """Markup in the names of graphs, nodes and ways is shown as it is, and what steers is shown as its escape."""
     builder = StateGraph(State)
@@ -207,6 +208,7 @@ def test_a_notebook_shows_the_svg():
     assert repr(picture) == "<Picture: rag_agent, 10 nodes and 8 stops>"
 
 
+@pytest.mark.usefixtures("fonts")
 def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
     """The scale is pixels for each CSS pixel, and a dark picture is another one."""
     picture = draw(fan(2))
@@ -259,6 +261,7 @@ def test_importing_guardgraph_loads_no_drawing():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.usefixtures("fonts")
 def test_save_writes_what_the_ending_says(tmp_path):
     """The three forms are those of the properties, whatever the case of the ending."""
     picture = draw(fan(2))

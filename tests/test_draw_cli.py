@@ -30,6 +30,7 @@ def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
     assert (here / "picture.svg").read_text(encoding="utf-8") == guardgraph.draw(getattr(guardgraph, factory)()).svg
 
 
+@pytest.mark.usefixtures("fonts")
 def test_draw_writes_png_and_mermaid(here):
     """The ending of the name chooses the form."""
     assert run("draw", "rag", "--out", "picture.png").exit_code == 0
