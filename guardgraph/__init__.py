@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from guardgraph.graphs.door import GuardedGraph
+    from guardgraph.graphs.drawing import Picture, draw
     from guardgraph.graphs.grammar import Pattern
     from guardgraph.graphs.rag import create_rag_agent
     from guardgraph.graphs.research import create_research_agent
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "guardgraph.graphs.door": ("GuardedGraph",),
+    "guardgraph.graphs.drawing": ("Picture", "draw"),
     "guardgraph.graphs.grammar": ("Pattern",),
     "guardgraph.graphs.rag": ("create_rag_agent",),
     "guardgraph.graphs.research": ("create_research_agent",),
@@ -119,6 +121,7 @@ __all__ = [
     "Outcome",
     "Pass",
     "Pattern",
+    "Picture",
     "Prompt",
     "Proposal",
     "Proposer",
@@ -147,6 +150,7 @@ __all__ = [
     "create_rag_agent",
     "create_research_agent",
     "create_self_critique_agent",
+    "draw",
     "evidence",
     "found",
     "load_folder",

@@ -1,6 +1,6 @@
 """The parts of the documentation that are made from the code, and how a page is taken apart.
 
-A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``. All are renewed by
+A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``; a made picture is a file. All are renewed by
 ``.venv/bin/python tests/docs_parts.py``.
 """
 
@@ -16,15 +16,11 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 import guardgraph
+from guardgraph.cli.inputs import CRITIQUE_GOAL, incident_context
 from guardgraph.state.catalogues import catalogue_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-
-EVERYWHERE = {"guard_error", "budget"}
-"""Families that the diagrams leave out, since (nearly) every guard has them."""
-
-SHAPES = {"propose": "([{}])", "act": "[{}]", "guard": "{{{{{}}}}}", "terminal": "[[{}]]"}
 
 MADE_PART = re.compile(r"(?<=<!-- made: )(?P<name>[\w ]+) -->\n(?P<text>.*?)(?=<!-- end -->)", re.DOTALL)
 
@@ -56,6 +52,14 @@ def links(page: Path) -> Iterator[str]:
                 yield str(child.attrGet("href"))
 
 
+def images(page: Path) -> Iterator[Path]:
+    """Yield the files of the pictures of a page."""
+    for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
+        for child in token.children or ():
+            if child.type == "image":
+                yield (page.parent / str(child.attrGet("src"))).resolve()
+
+
 def anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub makes of a page's headings."""
     tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
@@ -77,26 +81,29 @@ def rules_table() -> str:
     return "\n".join(["| rule | what must hold |", "| --- | --- |", *rows, ""])
 
 
-def diagram(create: Callable[[], guardgraph.GuardedGraph]) -> str:
-    """Return a graph as a small diagram: every node and way on, the stop families of a guard in one box."""
-    builder = create().builder
-    lines = ["```mermaid", "flowchart TD"]
-    kinds = {name: spec.metadata["kind"] for name, spec in builder.nodes.items() if "family" not in spec.metadata}
-    lines += [f"  {name}{SHAPES[kind].format(name)}" for name, kind in kinds.items()]
-    for name in kinds:
-        branches = [way for branch in builder.branches[name].values() for way in branch.ends.values()]
-        plain = [end for start, end in builder.edges if start == name]
-        lines += [f"  {name} --> {way}" for way in [*branches, *plain] if way in kinds]
-        families = [way for way in branches if way not in kinds and way.removeprefix("stop_") not in EVERYWHERE]
-        if families:
-            lines.append(f'  {name} -.-> {name}_stops[/"{"<br>".join(families)}"/]')
-    return "\n".join([*lines, "```", ""])
+def stopped_rag() -> str:
+    """Return the picture of a run that a guard stopped."""
+    agent = guardgraph.create_rag_agent(planner=lambda view: {"kind": "retrieve", "query": "SLA", "sources": ["wiki"]})
+    return guardgraph.draw(agent, agent.invoke({"question": "What is our SLA?"})).svg
 
+
+def repaired_draft() -> str:
+    """Return the picture of a run that went in circles: the revisions lacked what was required."""
+    agent = guardgraph.create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
+    request = {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    return guardgraph.draw(agent, agent.invoke(request)).svg
+
+
+PICTURES: dict[str, Callable[[], str]] = {
+    "docs/pictures/rag.svg": lambda: guardgraph.draw(guardgraph.create_rag_agent()).svg,
+    "docs/pictures/research.svg": lambda: guardgraph.draw(guardgraph.create_research_agent()).svg,
+    "docs/pictures/self_critique.svg": lambda: guardgraph.draw(guardgraph.create_self_critique_agent()).svg,
+    "docs/pictures/rag_stopped.svg": stopped_rag,
+    "docs/pictures/self_critique_repaired.svg": repaired_draft,
+}
+"""Every picture of the docs, by its file."""
 
 MADE: dict[str, Callable[[], str]] = {
-    "rag diagram": lambda: diagram(guardgraph.create_rag_agent),
-    "research diagram": lambda: diagram(guardgraph.create_research_agent),
-    "self_critique diagram": lambda: diagram(guardgraph.create_self_critique_agent),
     "rules": rules_table,
     "reasons": catalogue_markdown,
 }
@@ -110,3 +117,5 @@ def renewed(text: str) -> str:
 if __name__ == "__main__":
     for path in PAGES:
         path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, picture in PICTURES.items():
+        (ROOT / name).write_text(picture(), encoding="utf-8")

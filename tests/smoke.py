@@ -89,6 +89,12 @@ def check_model() -> None:
     assert reason == "invalid_answer:citations_out_of_context", f"the run ended with {reason}"
 
 
+def check_picture() -> None:
+    """A graph is drawn as Mermaid text without any extra."""
+    text = guardgraph.draw(guardgraph.create_rag_agent()).mermaid
+    assert text.startswith("flowchart TD\n"), f"the picture begins with {text[:40]!r}"
+
+
 def check_command() -> None:
     """The console script answers, in JSON alone when asked to."""
     version = _guardgraph("--version")
@@ -124,6 +130,6 @@ def _json(name):
 
 
 if __name__ == "__main__":
-    for check in (check_names, check_files, check_demo_runs, check_model, check_command):
+    for check in (check_names, check_files, check_demo_runs, check_model, check_picture, check_command):
         check()
         print(f"ok: {check.__doc__}")

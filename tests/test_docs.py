@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from docs_parts import MADE, MADE_PART, PAGES, ROOT, anchors, fences, links, renewed, table
+from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
 
 import guardgraph
 
@@ -115,7 +115,7 @@ def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_ins
 
 def test_blocks_are_of_a_kind_that_is_checked():
     """No block of code escapes the tests by its name."""
-    known = {"python", "python no-run", "text", "mermaid", *SHELL}
+    known = {"python", "python no-run", "text", *SHELL}
     assert {fence.info for page in PAGES for fence in fences(page)} <= known
 
 
@@ -133,9 +133,21 @@ def test_links_lead_to_files_and_headings_that_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_parts_made_from_the_code_are_up_to_date(page):
-    """Diagrams and tables are what `.venv/bin/python tests/docs_parts.py` would write."""
+    """Tables are what `.venv/bin/python tests/docs_parts.py` would write."""
     text = page.read_text(encoding="utf-8")
     assert renewed(text) == text, "run: .venv/bin/python tests/docs_parts.py"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_are_up_to_date(name):
+    """Every picture is, byte for byte, what `.venv/bin/python tests/docs_parts.py` would draw."""
+    assert (ROOT / name).read_bytes() == PICTURES[name]().encode(), "run: .venv/bin/python tests/docs_parts.py"
+
+
+def test_every_picture_stands_in_a_page():
+    """The pages show the pictures that are made, and no others."""
+    assert {file for page in PAGES for file in images(page)} == {ROOT / name for name in PICTURES}
+    assert {*(ROOT / "docs" / "pictures").iterdir()} == {ROOT / name for name in PICTURES}
 
 
 def test_every_part_that_can_be_made_stands_in_one_page():

@@ -88,7 +88,7 @@ def test_the_notes_are_those_of_the_pages():
     urls = [item["url"] for item in SAMPLE["citation_details"]]
 
     def found(pages, most=6):
-        return [note["url"] for note in extract({"pages": dict.fromkeys(pages, {}), "max_notes": most})]
+        return [note["url"] for note in extract({"pages": {url: {} for url in pages}, "max_notes": most})]
 
     assert found(urls[::-1]) == urls
     assert found(urls[1:]) == urls[1:]

@@ -161,7 +161,9 @@ STOPS = {
             ],
         },
     ),
-    "invalid_notes:too_many": StopCase("read_extract", lambda: research({"max_notes": 1}, extractor=scripted_tool(NOTES))),
+    "invalid_notes:too_many": StopCase(
+        "read_extract", lambda: research({"max_notes": 1}, extractor=scripted_tool(NOTES))
+    ),
     "invalid_notes:item": StopCase("read_extract", lambda: research(extractor=scripted_tool([NOTES[0], "n2"]))),
     "invalid_notes:id": StopCase("read_extract", noted(id=7)),
     "invalid_notes:url": StopCase("read_extract", noted(url=" ")),

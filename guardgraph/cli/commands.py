@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import guardgraph
-from guardgraph.cli import inputs, proofs, reasons, runs, views
+from guardgraph.cli import inputs, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, Shell
 
@@ -129,6 +129,29 @@ def verify(
     else:
         proofs.show_proofs(Screen(), proved)
     _exit(not any(proof.findings for proof in proved))
+
+
+@app.command()
+def draw(
+    target: Annotated[
+        str, typer.Argument(metavar="rag|research|critique|MODULE:FACTORY", help="The graph.", show_default=False)
+    ],
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", metavar="FILE", help="Ends in .svg, .png or .mmd (Mermaid).", show_default=False),
+    ],
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", metavar="FILE", help="A run's result, as --json prints it: shows its way.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Draw a graph to a file, and the way that a run took through it."""
+    inputs.load_environment()
+    picture = pictures.picture_of(target, run)
+    pictures.save(picture, out)
+    Screen().show(f"{out}: {picture.described}", indent=0)
 
 
 @app.command(name="reasons")

@@ -24,6 +24,7 @@ __all__ = [
     "folder_named",
     "graph_named",
     "incident_context",
+    "json_object",
     "load_environment",
     "research_request",
 ]
@@ -81,15 +82,24 @@ def incident_context(file: str | None = None) -> JsonObject:
     """
     if file is None:
         return _packaged("self_critique_incident_context.json")
+    return json_object("--context", file)
+
+
+def json_object(option: str, file: str) -> JsonObject:
+    """Return the JSON object in the file that an option names.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or holds no JSON object.
+    """
     try:
-        context = parse_json(Path(file).read_text(encoding="utf-8-sig"))
+        value = parse_json(Path(file).read_text(encoding="utf-8-sig"))
     except NotJson as error:
-        raise ConfigurationError(f"--context {file!r}: not JSON: {error}") from error
+        raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"--context {file!r}: cannot be read as UTF-8 text: {error}") from error
-    if not isinstance(context, dict):
-        raise ConfigurationError(f"--context {file!r}: a JSON object is required; given: {type(context).__name__}")
-    return context
+        raise ConfigurationError(f"{option} {file!r}: cannot be read as UTF-8 text: {error}") from error
+    if not isinstance(value, dict):
+        raise ConfigurationError(f"{option} {file!r}: a JSON object is required; given: {type(value).__name__}")
+    return value
 
 
 def _packaged(name: str) -> JsonObject:
@@ -98,13 +108,14 @@ def _packaged(name: str) -> JsonObject:
     return packaged
 
 
-def graph_named(target: str) -> Any:
+def graph_named(target: str, command: str) -> Any:
     """Return what a user's factory makes, or the graph itself where the name is one.
 
     Modules are looked for in the current folder first. What they print goes to stderr.
 
     Args:
         target: ``module:factory``.
+        command: who asks, for messages.
 
     Raises:
         ConfigurationError: there is no such module or factory, or it raises.
@@ -112,7 +123,7 @@ def graph_named(target: str) -> Any:
     module, colon, name = target.partition(":")
     if not (module and colon and name):
         raise ConfigurationError(
-            f"verify: module:factory is required, such as my_agents.triage:create; given: {target!r}"
+            f"{command}: module:factory is required, such as my_agents.triage:create; given: {target!r}"
         )
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -123,7 +134,7 @@ def graph_named(target: str) -> Any:
     except GuardgraphError:
         raise
     except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"verify {target!r}: {type(error).__name__}: {error}") from error
+        raise ConfigurationError(f"{command} {target!r}: {type(error).__name__}: {error}") from error
     if inspect.iscoroutine(made):
-        made.close()  # verify refuses it; Python need not complain that nobody awaited it
+        made.close()  # every command refuses it; Python need not complain that nobody awaited it
     return made

@@ -34,7 +34,7 @@ def prove(target: str | None) -> list[Proof]:
         InputError: what it makes is no compiled LangGraph graph.
     """
     if target is not None:
-        return [_proof(inputs.graph_named(target))]
+        return [_proof(inputs.graph_named(target, "verify"))]
     ours = (guardgraph.create_rag_agent, guardgraph.create_research_agent, guardgraph.create_self_critique_agent)
     return [_proof(create()) for create in ours]
 

@@ -3,7 +3,7 @@
 GuardgraphError
 ├── ConfigurationError   a factory, a setting, a context or an environment is wrong; nothing was run
 │   └── GrammarError     a pattern is put together in a way that the grammar forbids
-└── InputError           LangGraph could not have started a run from what was given
+└── InputError           what was given is no input, no graph, or no run of the graph; nothing was run
 """
 
 __all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError"]
@@ -22,4 +22,4 @@ class GrammarError(ConfigurationError):
 
 
 class InputError(GuardgraphError, TypeError):
-    """The input is no dictionary, or there is no run to resume."""
+    """The input is no dictionary, there is no run to resume, or what is to be looked at is no graph or no run of it."""

@@ -1,0 +1,122 @@
+"""How pictures look: one style sheet for light and one for dark, without fonts or anything else from outside."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["MONO", "SANS", "style_sheet"]
+
+SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',Arial,sans-serif"
+MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
+
+
+class _Palette(NamedTuple):
+    paper: str
+    ink: str
+    muted: str
+    line: str
+    frame: str
+    stopped: str
+    stop_ink: str
+    ok_ink: str
+    kinds: dict[str, tuple[str, str]]
+    """Filling and border."""
+
+
+_LIGHT = _Palette(
+    paper="#ffffff",
+    ink="#1f2328",
+    muted="#59636e",
+    line="#6b7681",
+    frame="#d1d9e0",
+    stopped="#c92a2a",
+    stop_ink="#b02528",
+    ok_ink="#237436",
+    kinds={
+        "propose": ("#fff3d1", "#b27a10"),
+        "act": ("#e5ebff", "#4c63d2"),
+        "guard": ("#dbf3f4", "#0b7f8f"),
+        "ok": ("#def5e3", "#2b8a3e"),
+        "stop": ("#fff0f0", "#d6545a"),
+        "plain": ("#f1f3f5", "#7a838c"),
+    },
+)
+_DARK = _Palette(
+    paper="#0d1117",
+    ink="#e6edf3",
+    muted="#9198a1",
+    line="#8b949e",
+    frame="#30363d",
+    stopped="#e5484d",
+    stop_ink="#ffa3a6",
+    ok_ink="#6bd681",
+    kinds={
+        "propose": ("#3a2c07", "#d9a62e"),
+        "act": ("#1a2550", "#8499ff"),
+        "guard": ("#07333b", "#37b9c9"),
+        "ok": ("#10331a", "#4cc264"),
+        "stop": ("#35161a", "#c9606a"),
+        "plain": ("#21262d", "#8b949e"),
+    },
+)
+
+
+def style_sheet(*, dark: bool | None = None) -> str:
+    """Return the style sheet of a picture.
+
+    Args:
+        dark: the one for dark or for light surroundings; None for both, of which the reader's system takes one.
+    """
+    if dark is not None:
+        return _SHAPES + _colours(_DARK if dark else _LIGHT)
+    return f"{_SHAPES}{_colours(_LIGHT)}@media (prefers-color-scheme: dark) {{\n{_colours(_DARK)}}}\n"
+
+
+_SHAPES = f"""\
+.gg text {{ font-family: {MONO}; font-size: 13px; text-anchor: middle }}
+.gg .chip text {{ font-size: 11px }}
+.gg .sans {{ font-family: {SANS}; font-size: 12px; text-anchor: start }}
+.gg .title {{ font-size: 16px; font-weight: 600 }}
+.gg .edge {{ fill: none; stroke-width: 1.4 }}
+.gg .fold {{ fill: none; stroke-width: 1.2 }}
+.gg .bridge {{ fill: none; stroke-width: 7 }}
+.gg .decided {{ stroke-dasharray: 5 4 }}
+.gg .shape {{ stroke-width: 1.5 }}
+.gg .inner {{ fill: none; stroke-width: 1 }}
+.gg .taken .shape {{ stroke-width: 2.4 }}
+.gg .taken .edge {{ stroke-width: 3 }}
+.gg .taken .fold {{ stroke-width: 2.4 }}
+.gg .faded {{ opacity: 0.32 }}
+.gg .badge text {{ font-size: 11px; font-weight: 700 }}
+"""
+
+
+def _colours(palette: _Palette) -> str:
+    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, kinds = palette
+    rules = [
+        f".paper {{ fill: {paper}; stroke: {frame} }}",
+        f"text {{ fill: {ink} }}",
+        f".rule {{ stroke: {frame} }}",
+        f".edge {{ stroke: {line} }}",
+        f".tip, .gg .dot {{ fill: {line}; stroke: {line} }}",
+        f".ring {{ fill: {paper}; stroke: {line} }}",
+        f".halo {{ fill: {paper} }}",
+        f".bridge {{ stroke: {paper} }}",
+        *(f".{kind} .shape {{ fill: {fill}; stroke: {border} }}" for kind, (fill, border) in kinds.items()),
+        *(f".{kind} .inner {{ stroke: {border} }}" for kind, (_, border) in kinds.items()),
+        f".stop .fold {{ stroke: {kinds['stop'][1]} }}",
+        f".plain .fold {{ stroke: {line} }}",
+        f".stop .tip {{ fill: {kinds['stop'][1]}; stroke: {kinds['stop'][1]} }}",
+        f".stop text, .gg .stop_ink {{ fill: {stop_ink} }}",
+        f".ok_ink {{ fill: {ok_ink} }}",
+        f"text.muted {{ fill: {muted} }}",
+        f".taken .edge {{ stroke: {ink} }}",
+        f".taken .tip, .gg .taken .dot {{ fill: {ink}; stroke: {ink} }}",
+        f".badge rect {{ fill: {ink} }}",
+        f".badge text {{ fill: {paper} }}",
+        f".stopping .shape {{ stroke: {stopped}; stroke-width: 3 }}",
+        f".stop.taken .fold {{ stroke: {stopped} }}",
+        f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
+        ".stop.taken text { fill: #ffffff; font-weight: 700 }",
+    ]
+    return "".join(f".gg {rule}\n" for rule in rules)

@@ -1,0 +1,30 @@
+"""Texts as pictures show them: nothing that steers or hides, cut to what fits, and how wide they will be."""
+
+from __future__ import annotations
+
+from unicodedata import east_asian_width
+
+__all__ = ["cells", "shown"]
+
+
+def shown(text: str, limit: int) -> str:
+    r"""Return a text with its unprintable letters as escapes, such as ``\x1b``, cut to `limit` cells."""
+    safe = text if text.isprintable() else "".join(map(_letter, text))
+    if cells(safe) <= limit:
+        return safe
+    while cells(safe) > limit - 1:
+        safe = safe[: min(limit, len(safe) - 1)]
+    return f"{safe}…"
+
+
+def cells(text: str) -> int:
+    """Return how many letters of a fixed width a text takes; those of East Asia take two."""
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _letter(letter: str) -> str:
+    return letter if letter.isprintable() else ascii(letter)[1:-1]
+
+
+def _width(letter: str) -> int:
+    return 2 if east_asian_width(letter) in "WF" else 1

@@ -1,0 +1,81 @@
+"""`guardgraph draw`: files of three kinds, runs, and errors on one line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_runs import empty_folder, files_of_a_user, process, refused, run
+
+import guardgraph
+
+here = pytest.fixture(autouse=True)(empty_folder)
+user_files = pytest.fixture(files_of_a_user)
+
+
+@pytest.mark.parametrize(
+    ("target", "factory", "described"),
+    [
+        ("rag", "create_rag_agent", "rag_agent, 10 nodes and 8 stops"),
+        ("research", "create_research_agent", "research_agent, 16 nodes and 11 stops"),
+        ("critique", "create_self_critique_agent", "self_critique_agent, 13 nodes and 12 stops"),
+        ("self_critique", "create_self_critique_agent", "self_critique_agent, 13 nodes and 12 stops"),
+        ("guardgraph:create_rag_agent", "create_rag_agent", "rag_agent, 10 nodes and 8 stops"),
+    ],
+)
+def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
+    """The file is what `draw` makes of the graph."""
+    done = run("draw", target, "-o", "picture.svg")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, f"picture.svg: {described}\n", "")
+    assert (here / "picture.svg").read_text(encoding="utf-8") == guardgraph.draw(getattr(guardgraph, factory)()).svg
+
+
+@pytest.mark.usefixtures("fonts")
+def test_draw_writes_png_and_mermaid(here):
+    """The ending of the name chooses the form."""
+    assert run("draw", "rag", "--out", "picture.png").exit_code == 0
+    assert (here / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert run("draw", "rag", "--out", "picture.mmd").exit_code == 0
+    assert (here / "picture.mmd").read_text(encoding="utf-8").startswith("flowchart TD\n")
+
+
+def test_draw_shows_a_run_that_was_printed(here):
+    """What `--json` printed is a run that `--run` shows."""
+    (here / "run.json").write_text(process("rag", "What is the P1 target?", "--json").stdout, encoding="utf-8")
+    done = process("draw", "rag", "--run", "run.json", "-o", "run.svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "run.svg: rag_agent, 10 nodes and 8 stops, a run that ended with success\n"
+    assert 'class="propose taken"' in (here / "run.svg").read_text(encoding="utf-8")
+
+
+def test_a_foreign_graph_is_drawn(user_files):
+    """A graph that the grammar did not make needs no guards to be drawn."""
+    assert run("draw", "factories:unguarded", "-o", "picture.svg").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nope", "-o", "a.svg"), "draw: rag, research, critique or module:factory is required; given: 'nope'"),
+        (("", "-o", "a.svg"), "draw: rag, research, critique or module:factory is required; given: ''"),
+        ((":x", "-o", "a.svg"), "draw: module:factory is required"),
+        (("factories:number", "-o", "a.svg"), "draw: a compiled LangGraph graph is required; given: int"),
+        (("factories:raises", "-o", "a.svg"), "draw 'factories:raises': RuntimeError: "),
+        (("rag", "-o", "a.gif"), "file: a name that ends in .svg, .png or .mmd; given: 'a.gif'"),
+        (("rag", "-o", ""), "file: a name that ends in .svg, .png or .mmd"),
+        (("rag", "-o", "nowhere/a.svg"), "--out 'nowhere/a.svg': cannot be written: "),
+        (("rag", "-o", "nul\0.svg"), "cannot be written: "),
+        (("rag", "-o", "a.svg", "--run", "nowhere"), "--run 'nowhere': cannot be read"),
+        (("rag", "-o", "a.svg", "--run", "binary"), "--run 'binary': cannot be read as UTF-8 text"),
+        (("rag", "-o", "a.svg", "--run", "a_file"), "--run 'a_file': not JSON"),
+        (("rag", "-o", "a.svg", "--run", "list"), "--run 'list': a JSON object is required; given: list"),
+        (("rag", "-o", "a.svg", "--run", "object"), "run: the result of a finished run is required"),
+        (("rag", "-o", "a.svg", "--run", "other"), "run: a run of another graph; rag_agent has no node 'x[31m'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line(arguments, message, user_files):
+    """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file is left."""
+    (user_files / "object").write_text("{}", encoding="utf-8")
+    (user_files / "other").write_text(json.dumps({"path": ["x\x1b[31m"], "stop_reason": "no"}), encoding="utf-8")
+    assert message in refused(run("draw", *arguments)).replace("\\x1b", "")
+    assert not list(user_files.glob("*.svg"))

@@ -1,0 +1,147 @@
+"""Where things stand in a picture: the main way straight down the middle, nothing on top of anything else."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, pairwise
+
+import pytest
+from drawn_graphs import GRAPHS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph import draw
+from guardgraph.graphs.drawing.diagram import Diagram, Edge, Ending, Node
+from guardgraph.graphs.drawing.geometry import Box, around
+from guardgraph.graphs.drawing.layout import place
+from guardgraph.graphs.drawing.main_way import main_way
+from guardgraph.graphs.drawing.shapes import trimmed
+
+OURS = ("rag", "research", "self_critique", "triage")
+
+
+def _boxes(placed):
+    chips = [chip.box for panel in placed.panels for chip in panel.chips]
+    return [*(box for _, box in placed.nodes), *chips]
+
+
+def _pieces(points):
+    return [around(pair) for pair in pairwise(points)]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_nothing_stands_on_anything_else(name):
+    """Nodes, stops and labels keep apart; no edge goes through a node or a stop, nor along the line to a stop."""
+    diagram = draw(GRAPHS[name]()).diagram
+    placed = place(diagram)
+    labels = [box for *_, box in placed.edges if box is not None]
+    assert not [pair for pair in combinations([*_boxes(placed), *labels], 2) if pair[0].meets(pair[1])]
+    boxes = {node.name: box for node, box in placed.nodes}
+    for edge, points, _ in placed.edges:
+        others = [box for other, box in boxes.items() if other not in (edge.start, edge.end)]
+        others += [chip.box for panel in placed.panels for chip in panel.chips]
+        assert not [piece for piece in _pieces(points) if any(map(piece.meets, others))], edge
+    for panel in placed.panels:
+        others = [box for other, box in boxes.items() if other != panel.node]
+        assert not [piece for piece in _pieces(panel.line) if any(map(piece.meets, others))], panel.node
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_main_way_runs_straight_down_the_middle(name):
+    """Its nodes stand below one another in the middle of the picture, and so do the edges between them."""
+    picture = draw(GRAPHS[name]())
+    placed, main = place(picture.diagram), picture.diagram.main
+    boxes = {node.name: box for node, box in placed.nodes}
+    assert {boxes[name].x for name in main} == {0.0}
+    assert sorted(main, key=lambda name: boxes[name].y) == [*main]
+    steps = {(edge.start, edge.end): points for edge, points, _ in placed.edges}
+    assert {x for step in pairwise(main) for x, _ in steps[step]} == {0.0}
+    width, shift = re.search(r'width="(\S+)"', picture.svg)[1], re.search(r"translate\((\S+) ", picture.svg)[1]
+    assert float(shift) == pytest.approx(float(width) / 2, abs=0.01)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_stops_stand_at_the_side(name):
+    """Stops of the guards on the main way stand on their right, in one lane; nodes beside the main way on its left."""
+    diagram = draw(GRAPHS[name]()).diagram
+    placed = place(diagram)
+    boxes = {node.name: box for node, box in placed.nodes}
+    lanes = set()
+    for panel in placed.panels:
+        if panel.node in diagram.main:
+            lanes.add(panel.line[-1][0])
+            assert {y for _, y in panel.line} == {boxes[panel.node].y}
+    assert len(lanes) == 1
+    assert all(box.x < 0 for name, box in boxes.items() if name not in diagram.main)
+    assert min(lanes) > max(box.right for name, box in boxes.items() if name in diagram.main)
+
+
+@pytest.mark.parametrize(
+    ("edges", "way"),
+    [
+        ("sa", "sa"),
+        ("sa sb bc", "sbc"),
+        ("sb sa", "sb"),
+        ("sa ab ba bc", "sabc"),
+        ("sa aa ab", "sab"),
+        ("sa ac sb bc cd", "sacd"),
+        ("sa ab bc ca bd de", "sabde"),
+        ("ab", "s"),
+    ],
+)
+def test_the_main_way_is_the_longest_without_loops(edges, way):
+    """Ties go to what was declared first, and edges that lead back do not count."""
+    assert "".join(main_way("sabcde", [tuple(edge) for edge in edges.split()])) == way
+
+
+def test_a_long_way_needs_no_recursion():
+    """A thousand nodes in a row are a way like any other."""
+    nodes = [str(number) for number in range(3000)]
+    assert main_way(nodes, pairwise(nodes)) == tuple(nodes)
+
+
+@st.composite
+def diagrams(draw_one):
+    """Some graph whose nodes may have stops, in many rows or few, and whose edges may have labels."""
+    count = draw_one(st.integers(2, 9))
+    names = ["__start__", *(f"node_{number}" for number in range(count))]
+    numbers = st.integers(0, count)
+    pairs = draw_one(st.lists(st.tuples(numbers, st.integers(1, count)), max_size=16, unique=True))
+    labels = draw_one(st.lists(st.sampled_from(["", "yes", "a longer label"]), min_size=16, max_size=16))
+    edges = tuple(Edge(names[a], names[b], label) for (a, b), label in zip(pairs, labels, strict=False))
+    nodes = [Node(names[0], "start", "")]
+    for name in names[1:]:
+        stops = draw_one(st.sampled_from([0, 0, 1, 2, 5, 9]))
+        endings = tuple(Ending(f"some_family_{number}", "", f"stop_{number}") for number in range(stops))
+        nodes.append(Node(name, "guard", name, endings))
+    main = main_way(names, [(edge.start, edge.end) for edge in edges])
+    return Diagram("any", tuple(nodes), edges, (), main)
+
+
+@settings(max_examples=60, deadline=None)
+@given(diagrams())
+def test_whatever_the_graph_nodes_and_stops_keep_apart(diagram):
+    """No node and no stop covers another, wherever the layout puts them, and all of them are in the frame."""
+    placed = place(diagram)
+    boxes = _boxes(placed)
+    assert not [pair for pair in combinations(boxes, 2) if pair[0].meets(pair[1])]
+    frame = placed.bounds.wider(0.1)
+    assert all(frame.left <= box.left and box.right <= frame.right for box in boxes)
+    assert sum(len(panel.chips) for panel in placed.panels) == sum(len(node.endings) for node in diagram.nodes)
+    for edge, points, _ in placed.edges:
+        chips = [chip.box for panel in placed.panels for chip in panel.chips]
+        assert not [piece for piece in _pieces(points) if any(map(piece.meets, chips))], edge
+
+
+@pytest.mark.parametrize(
+    ("kind", "aside", "height"),
+    [("act", 70, 19), ("guard", 60, 19), ("guard", 74, 9.5), ("propose", 61, 19), ("propose", 80, 0), ("start", 0, 19)],
+)
+def test_edges_reach_the_shapes(kind, aside, height):
+    """An edge that ends at the place of a node is drawn out to its outline, however that is bent."""
+    box = Box(0.0, 0.0, 160.0, 38.0)
+    down = trimmed([(aside, -90.0), (aside, -40.0)], ("act", Box(0.0, -110.0, 160.0, 38.0)), (kind, box))
+    assert down[-1] == pytest.approx((aside, -height))
+    up = trimmed([(aside, 40.0), (aside, 90.0)], (kind, box), None)
+    assert up[0] == pytest.approx((aside, height))
+    assert trimmed([(80.0, 0.0), (99.0, 0.0)], (kind, box), None)[0] == (80.0, 0.0)

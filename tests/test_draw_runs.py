@@ -1,0 +1,127 @@
+"""A picture with a run: the way stands out, loops are counted, the guard that stopped it says why."""
+
+from __future__ import annotations
+
+import pytest
+from drawn_graphs import elements, shown_nodes, triage, words
+
+from guardgraph import InputError, RagBudget, create_rag_agent, create_self_critique_agent, draw
+from guardgraph.cli.inputs import CRITIQUE_GOAL, incident_context
+
+QUESTION = {"question": "What is the P1 first response target?"}
+LONG = "wiki " * 40
+
+
+def _asking_for(source):
+    return create_rag_agent(planner=lambda view: {"kind": "retrieve", "query": "SLA", "sources": [source]})
+
+
+def _classes(picture):
+    return {
+        kind: {name for name, classes in shown_nodes(picture).items() if kind in classes} for kind in ("taken", "faded")
+    }
+
+
+def test_the_way_of_a_run_stands_out():
+    """What ran is marked, nodes and the edges between them; everything else fades."""
+    agent = create_rag_agent()
+    result = agent.invoke(QUESTION)
+    picture = draw(agent, run=result)
+    assert _classes(picture) == {"taken": {*result["path"]}, "faded": {"clarified"}}
+    taken = {(edge.start, edge.end) for edge in picture.diagram.edges if edge.taken}
+    assert taken == {*zip(["__start__", *result["path"]], result["path"], strict=False)}
+    assert not elements(picture, "stopping")
+    assert "ok: grounded_answer" in [text for item in elements(picture, "gg") for text in words(item)]
+
+
+def test_the_guard_that_stopped_a_run_is_marked_with_the_reason():
+    """The second to last of the path is marked; its ending is filled and says the stop reason, not the family."""
+    agent = _asking_for("wiki")
+    picture = draw(agent, agent.invoke(QUESTION))
+    [guard] = elements(picture, "stopping")
+    assert words(guard) == ["policy_guard"]
+    [chip] = [item for item in elements(picture, "chip") if "taken" in item.get("class")]
+    assert words(chip) == ["invalid_intent:source_not_allowed:w…"]
+    assert chip[0].text == "stop_invalid_intent: the run ended here, invalid_intent:source_not_allowed:wiki"
+    assert _classes(picture)["taken"] == {"request_guard", "plan", "policy_guard"}
+    assert "stopping" in picture.mermaid
+    assert repr(picture).endswith("a run that ended with invalid_intent:source_not_allowed:wiki>")
+
+
+def test_a_stop_that_every_guard_has_is_shown_at_the_one_that_made_it():
+    """A spent budget, named once in the legend, stands at the guard that found it."""
+    agent = create_rag_agent(budget=RagBudget(max_seconds=1e-9))
+    picture = draw(agent, agent.invoke(QUESTION))
+    assert [words(item) for item in elements(picture, "stopping")] == [["request_guard"]]
+    [chip] = [item for item in elements(picture, "chip") if "taken" in item.get("class")]
+    assert words(chip) == ["max_seconds"]
+    assert [ending.label for ending in picture.diagram.everywhere] == ["budget", "guard_error"]
+
+
+def test_loops_are_counted():
+    """A node that ran more than once says how often, in the picture and in the Mermaid text."""
+    agent = create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
+    result = agent.invoke({"goal": CRITIQUE_GOAL, "incident_context": incident_context()})
+    assert result["path"].count("patch_guard") == 4
+    picture = draw(agent, result)
+    assert sorted(words(item)[0] for item in elements(picture, "badge")) == ["×3", "×4"]
+    assert "patch_guard ×4" in picture.mermaid
+    assert "the way of this run, ×2: twice" in [text for item in elements(picture, "gg") for text in words(item)]
+
+
+def test_an_ending_that_failed_is_marked_itself():
+    """A run that an ok terminal could not end well shows that terminal as where it stopped."""
+    agent = create_rag_agent()
+    result = {**agent.invoke(QUESTION), "status": "stopped", "stop_reason": "guard_error:answered"}
+    del result["outcome"]
+    picture = draw(agent, result)
+    assert [words(item) for item in elements(picture, "stopping")] == [["answered"]]
+    assert "stopped: guard_error:answered" in [text for item in elements(picture, "gg") for text in words(item)]
+
+
+def test_a_long_reason_is_cut_and_whole_in_the_tooltip():
+    """However much a model wrote into a name, the picture stays a picture."""
+    agent = _asking_for(LONG)
+    result = agent.invoke(QUESTION)
+    picture = draw(agent, result)
+    [chip] = [item for item in elements(picture, "chip") if "taken" in item.get("class")]
+    assert chip[0].text.endswith(result["stop_reason"])
+    assert all(len(text) <= 100 for item in elements(picture, "gg") for text in words(item))
+
+
+def test_a_run_of_ones_own_pattern_is_drawn():
+    """What holds for ours holds for a graph that was made with the grammar."""
+    agent = triage()(triager=lambda view: {"queue": "legal", "priority": "P2"})
+    picture = draw(agent, agent.invoke({"ticket": "We will sue"}))
+    assert [words(item) for item in elements(picture, "stopping")] == [["triage_guard"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda run: [run], "given: list"),
+        (lambda run: 7, "given: int"),
+        (lambda run: {}, "given: an empty dictionary"),
+        (lambda run: {"path": run["path"]}, "given: a dictionary with path"),
+        (lambda run: {**run, "path": []}, "the result of a finished run is required"),
+        (lambda run: {**run, "path": "plan"}, "the result of a finished run is required"),
+        (lambda run: {**run, "path": ["request_guard", 1]}, "the result of a finished run is required"),
+        (lambda run: {**run, "path": [["request_guard"]]}, "the result of a finished run is required"),
+        (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
+        (
+            lambda run: {**run, "path": ["request_guard", "draft"]},
+            "a run of another graph; rag_agent has no node 'draft'",
+        ),
+        (lambda run: {**run, "path": ["__start__", "plan"]}, "rag_agent has no node '__start__'"),
+        (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
+        (lambda run: {**run, "path": ["request_guard", "answered"]}, "no edge leads from request_guard to answered"),
+        (lambda run: {**run, "path": run["path"][:-1]}, "no edge leads from answer_guard to __end__"),
+    ],
+)
+def test_what_is_no_finished_run_of_the_graph_is_refused(change, message):
+    """The error says what is required and what was given."""
+    agent = create_rag_agent()
+    with pytest.raises(InputError) as refused:
+        draw(agent, change(agent.invoke(QUESTION)))
+    assert str(refused.value).startswith("run: ")
+    assert message in str(refused.value)
