@@ -138,13 +138,6 @@ def lax():
     return pattern(policy=Policy(labels=("anything",))).builder()
 
 
-def swap(name, runnable):
-    """Return a change that puts another runnable in the place of a node's."""
-    return lambda builder: setattr(builder.nodes[name], "runnable", runnable(builder))
-
-
 def replace_router(builder, name, router):
     """Put another router in the place of a guard's own."""
     builder.branches[name]["route"] = builder.branches[name]["route"]._replace(path=router)
-
-

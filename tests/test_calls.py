@@ -13,13 +13,11 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command
 from pydantic import BaseModel
-from runs import check_result, masked
-from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import InputError
 from guardgraph.nodes.body import Call
 from guardgraph.nodes.calls import aperform, perform
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, ScriptExhausted
+from guardgraph.testing import Reply, ScriptedChatModel
 
 SHORT = {"budget": {"max_seconds": 0.15}}
 PROMPTLY = 1.0
@@ -236,99 +234,3 @@ def test_a_late_answer_is_dropped_without_a_word(mode):
     assert outcome(target, mode, "tool", seconds=0.05).content["reason"] == "max_seconds"
     release.set()
     assert done.wait(5)
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("target", [sleepy, async_sleepy])
-def test_a_run_ends_in_time_whatever_is_called(target, mode):
-    """A proposer that is too slow ends as llm_timeout, a tool as max_seconds, each within the run's budget."""
-
-    def timed(graph):
-        async def ainvoke():
-            started = time.perf_counter()
-            return await graph.ainvoke(TICKET, context=SHORT), time.perf_counter() - started
-
-        if mode == "ainvoke":
-            return asyncio.run(ainvoke())
-        started = time.perf_counter()
-        return graph.invoke(TICKET, context=SHORT), time.perf_counter() - started
-
-    result, seconds = timed(triage(target))
-    assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("llm_timeout", "label")
-    assert result["details"]["limit"] == "max_seconds"
-    assert seconds < PROMPTLY
-    result, seconds = timed(triage(tool=target))
-    assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
-    assert seconds < PROMPTLY
-
-
-def test_the_second_call_of_a_step_has_what_the_first_left():
-    """All calls of one node share the run's time."""
-    clock, left = ScriptedClock(), []
-
-    def body(state, run):
-        for _ in range(3):
-            came = yield Call("tool", lambda request: clock.advance(25), {})
-            left.append(came.form)
-        return {"found_duty": came.packed()}
-
-    result = triage(bodies={"lookup": body}, clock=clock).invoke(TICKET)
-    assert left == ["value", "value", "value"]
-    assert result["stop_reason"] == "tool_invalid_output:lookup"
-    left.clear()
-    result = triage(bodies={"lookup": body}, clock=clock).invoke(TICKET, context={"budget": {"max_seconds": 50.0}})
-    assert left == ["value", "value", "failure"]
-    assert result["stop_reason"] == "max_seconds"
-
-
-def test_a_cancelled_run_is_cancelled():
-    """Cancelling an asynchronous run ends its call and raises what asyncio raises."""
-    seen = []
-
-    async def proposer(view):
-        seen.append("asked")
-        try:
-            await asyncio.sleep(5)
-        finally:
-            seen.append("ended")
-
-    async def cancelled():
-        task = asyncio.create_task(triage(proposer).ainvoke(TICKET))
-        while not seen:
-            await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(cancelled())
-    assert seen == ["asked", "ended"]
-
-
-def test_many_runs_at_once_do_not_share_anything():
-    """Concurrent runs of one graph each label their own ticket, sync and async."""
-
-    async def proposer(view):
-        await asyncio.sleep(0.001 * (int(view["ticket"]) % 3))
-        return {"label": "bug" if int(view["ticket"]) % 2 else "spam", "said": view["ticket"]}
-
-    graph = triage(proposer)
-    inputs = [{"ticket": str(number)} for number in range(40)]
-
-    async def many():
-        return await asyncio.gather(*(graph.ainvoke(given) for given in inputs))
-
-    expected = ["bug" if number % 2 else "spam" for number in range(40)]
-    gathered = asyncio.run(many())
-    batched = graph.batch(inputs, {"max_concurrency": 8})
-    abatched = asyncio.run(graph.abatch(inputs, {"max_concurrency": 8}))
-    for results in (gathered, batched, abatched):
-        assert [result["label"] for result in results] == expected
-        assert len({result["run_id"] for result in results}) == 40
-        assert [masked(result) for result in results] == [masked(graph.invoke(given)) for given in inputs]
-
-
-def test_a_script_that_has_run_out_shows_in_the_result():
-    """A test whose script is too short sees why: the run is closed and names the exhausted script."""
-    result = triage(RunnableLambda(lambda view: ScriptedChatModel().invoke("x"))).invoke(TICKET)
-    assert result["stop_reason"] == "guard_error:label"
-    assert result["details"]["type"] == ScriptExhausted.__name__

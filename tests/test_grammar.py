@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
-from runs import MODES, check_result, content, masked, run
+from runs import MODES, check_result, content, run
 from ticket_pattern import REASONS, TICKET, Policy, label, triage
 
 from guardgraph import Call, Outcome, Pass, Step, Stop, verify
-from guardgraph.testing import ScriptedClock
 
 
 def closed(node, body, mode="invoke"):
@@ -212,35 +210,6 @@ def test_a_raw_channel_that_holds_no_packed_outcome_closes_the_run(text):
     assert result["stop_reason"].startswith("guard_error:label")
 
 
-@pytest.mark.parametrize("node", ["routed", "spam"])
-@pytest.mark.parametrize(
-    "body",
-    [
-        raising(KeyError("x")),
-        raising(Stop("invalid_label")),
-        lambda state, run: None,
-        lambda state, run: Command(goto="label"),
-        lambda state, run: {"outcome": "x", "status": "ok"},
-        lambda state, run: {"outcome": "x", "stop_reason": "fine"},
-        lambda state, run: {"outcome": {1}},
-        lambda state, run: (yield Call("tool", print, {})),
-    ],
-)
-def test_a_terminal_that_fails_ends_stopped(node, body):
-    """A failing ok ending never looks like a good one, and cannot write how the run went."""
-    proposed = {"label": "spam" if node == "spam" else "bug"}
-    result = triage(lambda view: proposed, bodies={node: body}).invoke(TICKET)
-    assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{node}")
-    assert result["phase"] == ("label" if node == "spam" else "lookup")
-    assert content(result).keys() == {"details"}
-
-
-def test_a_terminal_shows_plain_json():
-    """Numbers that JSON has no form for are shown by name in an ok result too."""
-    result = triage(bodies={"routed": lambda state, run: {"outcome": "routed", "on_duty": float("inf")}}).invoke(TICKET)
-    assert check_result(REASONS, result)["on_duty"] == "inf"
-
-
 @pytest.mark.parametrize("node", WORKING)
 def test_a_working_node_can_refuse(node):
     """A Stop raised before a call is carried out by the guard behind, and nothing is called."""
@@ -284,50 +253,6 @@ def test_what_no_server_can_cause_closes_the_run_at_the_node_that_asked(mode):
 
     details = closed("label", label(proposer), mode)
     assert details == {"type": "AssertionError", "message": "the script has run out"}
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_every_way_of_running_gives_the_same_result(mode):
-    """Sync and async, streamed and batched runs agree but for id and times; tools may be functions or Runnables."""
-    for proposer in (lambda view: {"label": "bug"}, RunnableLambda(lambda view: {"label": "bug"})):
-        result = check_result(REASONS, run(triage(proposer), TICKET, mode))
-        assert masked(result) == masked(triage().invoke(TICKET))
-
-
-def test_steps_are_numbered_timed_and_kept_when_a_later_guard_stops():
-    """What was completed before a stop stands in trace and history, with the time since the step before."""
-    clock = ScriptedClock()
-    result = triage(advancing(clock, 2, {"label": "bug"}), advancing(clock, 3, 7), clock=clock).invoke(TICKET)
-    assert result["stop_reason"] == "tool_invalid_output:lookup"
-    assert result["trace"] == [{"step": 1, "phase": "label", "labels": 1, "elapsed_ms": 2000.0, "ok": True}]
-    told = {"step": 1, "action": "label", "label": "bug", "proposer": "test", "elapsed_ms": 2000.0}
-    assert result["history"] == [told]
-
-
-def advancing(clock, seconds, value):
-    """Return a proposer or tool during which time passes."""
-
-    def answer(request):
-        clock.advance(seconds)
-        return value
-
-    return answer
-
-
-def test_a_step_that_may_not_begin_leaves_those_before_it():
-    """When time is spent, the run stops with the phase of the step that would have begun."""
-    clock = ScriptedClock()
-    result = check_result(REASONS, triage(advancing(clock, 60, {"label": "bug"}), clock=clock).invoke(TICKET))
-    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
-    assert result["details"] == {"max_seconds": 60.0, "spent_seconds": 60.0}
-    assert [step["phase"] for step in result["trace"]] == ["label"]
-
-
-def test_a_way_that_spends_nothing_needs_no_time():
-    """A run whose time is spent still ends well when nothing more is to be done."""
-    clock = ScriptedClock()
-    result = triage(advancing(clock, 90, {"label": "spam"}), clock=clock).invoke(TICKET)
-    assert (result["stop_reason"], result["outcome"]) == ("success", "spam")
 
 
 @pytest.mark.parametrize("node", ["label", "label_guard"])

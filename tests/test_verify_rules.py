@@ -6,7 +6,24 @@ import pytest
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.types import CachePolicy, Command
-from tampering import *
+from tampering import (
+    Tame,
+    WildRouter,
+    branch,
+    channel,
+    commanding,
+    declared,
+    edge,
+    fails,
+    lax,
+    no_edge,
+    node,
+    plain,
+    readable,
+    replace_router,
+    spec,
+    ways,
+)
 
 from guardgraph import RULES, create_rag_agent
 from guardgraph.graphs.router import Router
@@ -229,5 +246,3 @@ def test_every_rule_is_broken_here():
     """No rule stands untested, and each says in one sentence what must hold."""
     assert {name.partition(":")[0] for name in BROKEN} == RULES.keys() - {"door", "changed"}
     assert all(rule.__doc__ for rule in RULES.values())
-
-

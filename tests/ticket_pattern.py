@@ -31,6 +31,8 @@ from guardgraph import (
 )
 
 TICKET = {"ticket": "The invoice is wrong"}
+TIGHT = {"policy": {"labels": ["billing"]}}
+"""A context under which the default label is not allowed."""
 PHASES = ("label", "lookup")
 
 
