@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -217,11 +216,9 @@ def test_structured_output_of_another_shape() -> None:
 
 
 def test_long_prose_is_not_parsed() -> None:
-    """100,000 characters that are no JSON come back at once; LangChain's parser would take a minute."""
+    """100,000 characters that are no JSON come back as they are; LangChain's parser would take a minute."""
     proposer = ModelProposer(ScriptedChatModel("word " * 20_000), PLAN)
-    begun = time.monotonic()
     assert len(message_text(proposer.invoke({}))) == 100_000
-    assert time.monotonic() - begun < 1
 
 
 def test_the_scripted_model_proposes() -> None:
