@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -22,6 +20,9 @@ from guardgraph.state.rag import RAG_REASONS, RagBudget, RagInput, RagPolicy, Ra
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
-
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -26,6 +24,9 @@ from guardgraph.state.research import (
 )
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["create_research_agent", "research_pattern"]
 

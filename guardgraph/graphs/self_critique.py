@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
-
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -25,6 +23,9 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.state.settings import settings_or
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["create_self_critique_agent", "self_critique_pattern"]
 

@@ -11,16 +11,18 @@ from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ada_url import check_url
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["ModelProposer", "Prompt", "chat_model", "load_prompt", "model_name"]
 
@@ -87,6 +89,8 @@ def chat_model(model: BaseChatModel | str, *, environ: Mapping[str, str] | None 
     Raises:
         ConfigurationError: the model or a variable is wrong; the message never repeats a key.
     """
+    from langchain_core.language_models import BaseChatModel  # not before a model is asked for: it takes a while
+
     if isinstance(model, BaseChatModel):
         return model
     if not isinstance(model, str):

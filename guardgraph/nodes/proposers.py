@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 
 from guardgraph.nodes.body import Call, Outside
@@ -13,6 +13,9 @@ from guardgraph.nodes.models import ModelProposer, Prompt, load_prompt
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.settings import Budget
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["OFFLINE", "Proposer", "choose_proposer", "outside"]
 

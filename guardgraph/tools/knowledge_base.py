@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from typing_extensions import TypedDict
 
 from guardgraph.state.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 __all__ = ["Document", "demo_documents", "load_folder"]
 
@@ -179,6 +180,8 @@ def _split_sections(body: str, fallback: str) -> tuple[str, list[_Section]]:
 
 def _headings(body: str) -> Iterator[tuple[int, str, int, int]]:
     """Yield level, text, first line and the line after of each heading that is in no list or quotation."""
+    from markdown_it import MarkdownIt
+
     tokens = MarkdownIt("commonmark").parse(body)
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
