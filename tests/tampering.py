@@ -133,6 +133,17 @@ class WildRouter(Router):
         return "spam"
 
 
+def overridden(part):
+    """Give a guard, or its branch, a method of its own."""
+
+    def change(builder):
+        (made,) = builder.branches["label_guard"].values()
+        target = builder.nodes["label_guard"].runnable if part == "node" else made.path
+        target.invoke = plain
+
+    return change
+
+
 def lax():
     """Return the builder of the same pattern with a wider policy."""
     return pattern(policy=Policy(labels=("anything",))).builder()

@@ -20,6 +20,7 @@ from guardgraph import (
     Result,
     StopReason,
     common_reasons,
+    create_rag_agent,
     verify,
 )
 
@@ -234,3 +235,18 @@ def test_a_guard_with_one_way_need_not_name_it():
         triage(bodies={"duty_guard": lambda state, run: Pass({"accepted_duty": "Bob"})}).invoke(TICKET)["on_duty"]
         == "Bob"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"clock": 3}, "clock: a function that returns seconds; given: 3"),
+        ({"checkpointer": "x"}, "checkpointer: a LangGraph checkpointer; given: str"),
+        ({"name": None}, "name: a text that is not blank; given: None"),
+        ({"name": " "}, "name: a text that is not blank; given: ' '"),
+    ],
+)
+def test_a_factory_names_the_argument_that_is_wrong(given, message):
+    """Nothing waits for the first run to fail."""
+    with pytest.raises(ConfigurationError, match=f"^{message}$"):
+        create_rag_agent(**given)

@@ -18,6 +18,7 @@ from tampering import (
     lax,
     no_edge,
     node,
+    overridden,
     plain,
     readable,
     replace_router,
@@ -40,6 +41,8 @@ BROKEN = {
         None,
         [node("extra", metadata={"kind": "guard", "stops": ["llm"]}), edge("extra", "routed")],
     ),
+    "foreign: a guard's own method": (["label_guard"], None, [overridden("node")]),
+    "foreign: a branch's own method": (["label_guard"], None, [overridden("branch")]),
     "foreign: a Command": (["extra"], None, [node("extra", commanding), edge("extra", "label_guard")]),
     "foreign: destinations": (
         ["extra"],

@@ -23,9 +23,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Question = Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)]
 ResearchQuestion = Annotated[
-    str | None, typer.Argument(help="What you want to know; the demo's if left out.", show_default=False)
+    str | None,
+    typer.Argument(metavar="[QUESTION]", help="What you want to know; the demo's if left out.", show_default=False),
 ]
 Model = Annotated[
     str | None,
@@ -157,7 +158,7 @@ def draw(
 @app.command(name="reasons")
 def list_reasons(
     pattern: Annotated[
-        str | None, typer.Argument(metavar="[rag|research|self_critique]", help="All if left out.", show_default=False)
+        str | None, typer.Argument(metavar="[rag|research|critique]", help="All if left out.", show_default=False)
     ] = None,
     as_json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of the docs.")] = False,

@@ -22,9 +22,10 @@ def catalogues_named(pattern: str | None) -> list[Catalogue]:
     known = guardgraph.CATALOGUES
     if pattern is None:
         return list(known.values())
-    if pattern not in known:
-        raise ConfigurationError(f"reasons: {', '.join(known)} or nothing is required; given: {pattern!r}")
-    return [known[pattern]]
+    name = "self_critique" if pattern == "critique" else pattern  # as the command line calls it
+    if name not in known:
+        raise ConfigurationError(f"reasons: rag, research, critique or nothing is required; given: {pattern!r}")
+    return [known[name]]
 
 
 def show_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:

@@ -34,7 +34,8 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run; see LangGraph's `stream`.
 
         Raises:
-            InputError: the input is no dictionary, or there is no run to resume.
+            InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
+                None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
             ConfigurationError: the context has unknown fields or wrong types.
         """
         admitted, context = self._admitted(input), self._context(context)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, NotRequired, get_origin
 
 from langgraph.channels import EphemeralValue
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict, get_type_hints
 
@@ -24,7 +25,7 @@ from guardgraph.graphs.router import Router
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
-from guardgraph.state.errors import GrammarError
+from guardgraph.state.errors import ConfigurationError, GrammarError
 from guardgraph.state.run import Kind, LogEntry, Result, Verdict
 from guardgraph.state.settings import Budget, Context, Settings
 
@@ -96,6 +97,8 @@ class Pattern:
         names = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in names if names.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
+        if not callable(clock):
+            raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
         if missing := sorted(Result.__annotations__.keys() - self._output.keys()):
             raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
 
@@ -140,8 +143,13 @@ class Pattern:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
         Raises:
+            ConfigurationError: the name is no text, or the checkpointer none of LangGraph's.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
+        if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
+            raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
         graph = self.builder().compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))

@@ -16,6 +16,9 @@ from guardgraph.state.run import Kind
 
 __all__ = ["Topology"]
 
+_NODE_PARTS = {"declaration", "body", "frame", "name"}
+"""All that a node of the grammar holds; a method of its own would stand in for the grammar's."""
+
 _SETTINGS = ("cache_policy", "timeout", "defer", "ends")
 """What LangGraph can add to a node that changes what runs, or where it goes; the grammar adds none of it."""
 
@@ -47,7 +50,8 @@ class Topology:
 
     def _made(self, name: str) -> GrammarNode | None:
         spec = self.builder.nodes.get(name)
-        return spec.runnable if spec is not None and type(spec.runnable) is GrammarNode else None
+        node = spec.runnable if spec is not None else None
+        return node if type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS else None
 
     def kind(self, name: str) -> Kind | None:
         """Return a node's kind, None where the grammar did not make it."""
@@ -168,7 +172,7 @@ class Topology:
             for branch in branches.values():
                 if branch.ends is None:
                     yield name, "has a branch without a path_map, which can lead anywhere"
-                elif type(branch.path) is not Router or any(way != end for way, end in branch.ends.items()):
+                elif not _is_ours(branch.path) or any(way != end for way, end in branch.ends.items()):
                     yield name, "has a branch that the grammar did not make"
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
@@ -198,3 +202,7 @@ class Topology:
         for branch in self.builder.branches.get(name, {}).values():
             targets |= {*self.nodes, END} if branch.ends is None else set(branch.ends.values())
         return frozenset(targets)
+
+
+def _is_ours(path: object) -> bool:
+    return type(path) is Router and not vars(path)

@@ -44,9 +44,21 @@ def parse_json(text: str) -> JsonValue:
         NotJson: the text is no JSON, or nested deeper than can be read.
     """
     try:
-        return _legible(json.loads(text, parse_int=_int))
+        value = json.loads(text, parse_int=_int)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)[:200]) from None
+    if _is_too_deep(value):
+        raise NotJson(f"more than {MAX_DEPTH} levels of nesting")
+    return _legible(value)
+
+
+def _is_too_deep(value: JsonValue) -> bool:
+    """Say so at the same depth on every Python; how deep its parser can read differs."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        containers = [item for item in level if isinstance(item, dict | list)]
+        level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
+    return bool(containers)
 
 
 def _int(digits: str) -> int | float:

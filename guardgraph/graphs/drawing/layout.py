@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from math import fsum
 from typing import Any
 
 from guardgraph.graphs.drawing.diagram import Diagram, Edge, Node
@@ -94,7 +95,7 @@ def _leads_on(diagram: Diagram, name: str) -> bool:
 
 def _weight_on_the_right(arranged: _Arranged) -> float:
     """Return by how much nodes stand on the right of the main way, where endings should be."""
-    return sum(box.x for box in [*arranged.boxes.values(), *arranged.below.values()])
+    return fsum(box.x for box in [*arranged.boxes.values(), *arranged.below.values()])
 
 
 def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import fsum
 
 from guardgraph.graphs.drawing.diagram import Ending, Node
 from guardgraph.graphs.drawing.geometry import Box, Point, near
@@ -85,7 +86,7 @@ def _rows(endings: Iterable[Ending]) -> Iterator[list[tuple[Ending, str, float]]
 
 
 def _row_width(row: list[tuple[Ending, str, float]]) -> float:
-    return sum(width for *_, width in row) + CHIP_GAP * (len(row) - 1)
+    return fsum(width for *_, width in row) + CHIP_GAP * (len(row) - 1)
 
 
 def panel_size(node: Node) -> tuple[float, float]:
