@@ -1,0 +1,85 @@
+"""How a notebook is executed: in a kernel of its own, with nothing of the machine's or the reader's settings.
+
+The outputs that are saved in notebooks are renewed by ``.venv/bin/python tests/notebook_runs.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+SECONDS = 120
+"""How long one cell may take."""
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+"""What a saved notebook says of its kernel: nothing that differs from one machine to another."""
+
+
+def read(path: Path) -> NotebookNode:
+    """Return a notebook as it is saved."""
+    return nbformat.read(path, as_version=4)
+
+
+def save(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook."""
+    nbformat.write(notebook, path)
+
+
+def executed(path: Path) -> NotebookNode:
+    """Return a notebook with fresh outputs; a cell that fails raises a `CellExecutionError`."""
+    with TemporaryDirectory() as folder:
+        return asyncio.run(_executed(read(path), Path(folder)))
+
+
+async def _executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    # No folder of kernels: only then is "python3" this very interpreter, whatever is installed on the machine.
+    kernel = AsyncKernelManager(
+        kernel_name="python3",
+        kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+        transport="ipc",
+        connection_file=str(folder / "kernel.json"),
+    )
+    client = NotebookClient(
+        notebook,
+        km=kernel,
+        timeout=SECONDS,
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    await client.async_execute(cleanup_kc=True, env=_environment(folder))
+    notebook.metadata = nbformat.from_dict(METADATA)
+    return notebook
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "IPYTHON"))}
+    return {**kept, "LANGGRAPH_STRICT_MSGPACK": "true", "IPYTHONDIR": str(folder / "ipython")}
+
+
+def main() -> None:
+    """Execute every notebook and save it with its outputs."""
+    for path in NOTEBOOKS:
+        save(executed(path), path)
+        sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""The notebooks are true: they run in a clean kernel, and what is saved in them is what comes out."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from nbclient.exceptions import CellExecutionError
+from nbformat.v4 import new_code_cell, new_notebook
+from notebook_runs import METADATA, NOTEBOOKS, ROOT, executed, read, save
+
+MACHINE_PATH = re.compile(r"""(?<![\w.])/(?:home|Users|root|tmp|var|opt|usr|private|work)/|\b[A-Za-z]:\\\\?Users""")
+EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def written(folder, *sources):
+    """Return the path of a notebook with these cells."""
+    path = folder / "written.ipynb"
+    save(new_notebook(cells=[new_code_cell(source) for source in sources]), path)
+    return path
+
+
+def outputs(notebook):
+    """Return what the cells of a notebook gave out, by the cells' ids."""
+    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def printed(notebook):
+    """Return the text that a notebook printed."""
+    return "".join(output.text for given in outputs(notebook).values() for output in given)
+
+
+def assert_ended(pid):
+    """Assert that there is no such process; signal 0 only asks."""
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_there_are_notebooks():
+    """The notebooks are found: none of these tests is empty."""
+    assert NOTEBOOKS
+
+
+@EVERY_NOTEBOOK
+def test_saved_outputs_are_fresh(path):
+    """Each cell runs without an error, and its texts and pictures are those that are saved."""
+    fresh, saved = outputs(executed(path)), outputs(read(path))
+    assert fresh == saved, "if the change is wanted: .venv/bin/python tests/notebook_runs.py"
+
+
+@EVERY_NOTEBOOK
+def test_saved_notebook_is_complete(path):
+    """A saved notebook was run from its first cell to its last, and holds texts and pictures."""
+    notebook = read(path)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = {kind for cell in cells for output in cell.outputs for kind in output.get("data", {"text": ""})}
+    assert {"text", "image/svg+xml"} <= kinds
+    assert notebook.metadata == METADATA
+    assert not any(cell.metadata for cell in notebook.cells)
+
+
+@EVERY_NOTEBOOK
+def test_saved_notebook_names_no_machine(path):
+    """Nothing in the file names a folder of the machine that it was run on."""
+    text = path.read_text(encoding="utf-8")
+    assert [text[max(0, found.start() - 40) : found.end() + 40] for found in MACHINE_PATH.finditer(text)] == []
+    assert [name for name in {str(ROOT), str(Path.home()), sys.prefix} if len(name) > 1 and name + "/" in text] == []
+
+
+def test_kernel_is_clean_and_ends(tmp_path, monkeypatch):
+    """A kernel is this interpreter with strict checkpoints and without a key, and does not outlive its notebook."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a key that no notebook may use")
+    cell = """
+import os, sys
+print(os.getpid(), sys.prefix, os.environ["LANGGRAPH_STRICT_MSGPACK"], os.environ.get("OPENAI_API_KEY"), sep="\\n")
+"""
+    pid, *rest = printed(executed(written(tmp_path, cell))).splitlines()
+    assert rest == [sys.prefix, "true", "None"]
+    assert_ended(int(pid))
+
+
+def test_failing_cell_fails(tmp_path):
+    """A cell that raises fails the notebook, and its kernel ends all the same."""
+    where = tmp_path / "pid"
+    cells = f"import os, pathlib\npathlib.Path({str(where)!r}).write_text(str(os.getpid()))", "1 / 0"
+    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+        executed(written(tmp_path, *cells))
+    assert_ended(int(where.read_text()))
+
+
+def test_stale_output_shows(tmp_path):
+    """A notebook whose saved output is not what comes out is told from a fresh one."""
+    path = written(tmp_path, "print(1)")
+    fresh = executed(path)
+    assert outputs(fresh) != outputs(read(path))
+    save(fresh, path)
+    assert outputs(executed(path)) == outputs(read(path))
