@@ -266,12 +266,8 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
         max_chars=run.budget.max_answer_chars,
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],
     )
-    audit = audits.audit(
-        before,
-        answer,
-        risks_count=len(accepted["risks"]),
-        required_changes_count=len(accepted["required_changes"]),
-    )
+    risks, changed = len(accepted["risks"]), len(accepted["required_changes"])
+    audit = audits.audit(before, answer, risks_count=risks, required_changes_count=changed)
     trace = {
         "phase": "audit_finalize",
         "final_hash": audit["after_hash"],
