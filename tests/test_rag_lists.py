@@ -197,6 +197,15 @@ def test_a_source_switched_off_after_retrieval(before):
     assert len(model.calls) == 1
 
 
+@pytest.mark.parametrize("tighter", [{"allowed_sources_policy": []}, {"allowed_sources_execution": []}])
+def test_a_source_switched_off_before_the_answer_is_judged(tighter):
+    """An answer from a source that was taken off either list meanwhile is not given."""
+    result = resumed(agent(NAMED, checkpointer=InMemorySaver()), "answer_guard", {"policy": tighter})
+    assert (result["stop_reason"], result["phase"]) == ("source_denied:support_policy", "generate")
+    assert result["path"][-2:] == ["answer_guard", "stop_source_denied"]
+    assert "answer" not in result
+
+
 def test_a_source_taken_off_the_policy_list():
     """A source that the policy no longer allows is not read after a resume."""
     graph = agent(NAMED, checkpointer=InMemorySaver())

@@ -137,15 +137,20 @@ def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) 
     return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})
 
 
+def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
+    """Return the context, unless one of its sources has been switched off since it was packed."""
+    chunks = state["accepted_context"]["chunks"]
+    allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
+    guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
+    return chunks
+
+
 def generate(answerer: Proposer) -> Body:
     """Ask for an answer from the context alone."""
 
     def body(state: RagState, run: RagRun) -> Steps:
-        chunks = state["accepted_context"]["chunks"]
-        allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
-        guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
         keys = ("doc_id", "title", "section", "updated_at", "text")
-        shown = [{key: chunk[key] for key in keys} for chunk in chunks]  # type: ignore[literal-required]
+        shown = [{key: chunk[key] for key in keys} for chunk in _usable_chunks(state, run)]  # type: ignore[literal-required]
         outcome = yield answerer.call({"question": state["task"]["question"], "context_chunks": shown})
         return {"proposed_answer": outcome.packed()}
 
@@ -156,7 +161,7 @@ def check_answer(state: RagState, run: RagRun) -> Pass:
     """Hold the answer against its context: citations first, then numbers."""
     given = proposed_object(state["proposed_answer"])
     check_text(given.value, "answer", ("citations",))
-    answer, chunks = given.value["answer"].strip(), state["accepted_context"]["chunks"]
+    answer, chunks = given.value["answer"].strip(), _usable_chunks(state, run)
     details = guards.cited(given.value["citations"], chunks)
     citations = [item["doc_id"] for item in details]
     if run.policy.check_numbers:
