@@ -24,7 +24,7 @@ from uuid import UUID
 
 from hypothesis import Phase, given, settings
 
-RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"}
+RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 
 MODES = ("invoke", "ainvoke", "stream", "astream", "batch")
@@ -83,6 +83,9 @@ def check_result(catalogue, result):
         assert result["phase"] in reason.phases
         assert "outcome" not in result
         assert result["path"][-1] == f"stop_{reason.family}"
+    assert [entry["node"] for entry in result["timeline"]] == result["path"]
+    done = [number for entry in result["timeline"] for number in entry.get("steps", ())]
+    assert done == [step["step"] for step in result["trace"]]
     assert len(result["trace"]) == len(result["history"])
     for step, (traced, told) in enumerate(zip(result["trace"], result["history"], strict=True), start=1):
         assert traced["step"] == told["step"] == step

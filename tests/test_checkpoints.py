@@ -94,12 +94,12 @@ def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
 
 @SAVERS
 def test_no_proposal_outlives_its_guard(saver, tmp_path):
-    """After a run its state holds what guards let through, and no raw channel, verdict or route."""
+    """After a run its state holds what guards let through and the record, but no raw channel, verdict or route."""
     with saver(tmp_path) as checkpointer:
         graph = triage(checkpointer=checkpointer)
         graph.invoke(TICKET, THREAD)
         kept = graph.get_state(THREAD).values.keys() - graph.get_output_jsonschema()["properties"].keys()
-        assert kept == {"run", "log", "task", "accepted_label", "accepted_duty"}
+        assert kept == {"run", "log", "proposals", "task", "accepted_label", "accepted_duty"}
         histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
         assert sum("proposed_label" in names for names in histories) == 1
         assert sum("found_duty" in names for names in histories) == 1

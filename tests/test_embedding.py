@@ -100,7 +100,7 @@ def test_every_form_of_events_and_output_works():
     assert masked(graph.invoke(TICKET, version="v2").value) == expected
     values = masked(list(graph.stream(TICKET, stream_mode="values"))[-1])
     assert {key: values[key] for key in expected} == expected
-    assert values.keys() - expected.keys() == {"run", "log", "task", "accepted_label", "accepted_duty"}
+    assert values.keys() - expected.keys() == {"run", "log", "proposals", "task", "accepted_label", "accepted_duty"}
     parts = list(graph.stream(TICKET, stream_mode=["updates", "values"], version="v2"))
     assert {part["type"] for part in parts} == {"updates", "values"}
     assert list(graph.stream(TICKET, stream_mode="custom")) == []

@@ -271,7 +271,7 @@ def test_what_a_body_does_to_its_view_stays_in_its_view():
 
     def ask(state, run):
         state["task"]["text"] = "forged"
-        state["log"].clear()
+        state.clear()
         return {"proposed_label": Outcome("value", {"label": "spam"}).packed()}
 
     def label_guard(state, run):

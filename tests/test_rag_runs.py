@@ -97,7 +97,12 @@ def test_a_grounded_answer():
             },
         ],
         "path": [*ASKED, "generate", "answer_guard", "answered"],
+        "passages": result["passages"],
+        "timeline": masked(result["timeline"]),
     }
+    [passage] = result["passages"]
+    assert passage["doc_id"] == SLA
+    assert "99.95%" in passage["text"]
     assert candidates[0] == {"doc_id": SLA, "source": "support_policy", "score": details["score"]}
     assert all(item.keys() == {"doc_id", "source", "score"} for item in candidates)
 
@@ -143,6 +148,8 @@ def test_clarify():
             {"step": 2, "action": "fallback", "answer": clarification, "elapsed_ms": "*"},
         ],
         "path": [*ASKED, "clarified"],
+        "passages": [],
+        "timeline": masked(result["timeline"]),
     }
 
 

@@ -40,21 +40,36 @@ DEMO_PATH = [
 ]
 
 
+def brief(result):
+    """Return what came of a run, beside the passages that it rests on."""
+    return {key: value for key, value in content(result).items() if key != "passages"}
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_demo(mode):
-    """The demo's result is the sample's, beside path, the times in history and the names of proposers."""
+    """The demo's result is the sample's, but for what it says beyond it: path, times, proposers, passages, timeline."""
     result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))
     expected = deepcopy(SAMPLE) | {"path": DEMO_PATH}
     for told in expected["history"]:
         told["elapsed_ms"] = "*"
     for told in (expected["history"][0], expected["history"][-1]):
         told["proposer"] = "offline"
+    for key in ("passages", "timeline"):
+        expected[key] = masked(result[key])
     assert masked(result) == expected
+
+
+def test_passages_are_the_cited_notes():
+    """Beside each citation stand the claim and the quote that it rests on, in the order of the citations' details."""
+    result = research()
+    assert [item["id"] for item in result["passages"]] == [item["id"] for item in result["citation_details"]]
+    assert all(item.keys() == {"id", "claim", "quote"} for item in result["passages"])
+    assert {item["quote"] for item in result["passages"]} <= {note["quote"] for note in NOTES}
 
 
 def test_the_demo_needs_no_hints():
     """The demo's hints say what the deployment says."""
-    assert content(research()) == content(SAMPLE)
+    assert brief(research()) == content(SAMPLE)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +94,7 @@ def test_nothing_of_an_earlier_run_appears():
     config = {"configurable": {"thread_id": "1"}}
     first = run(graph, asked(allowed_domains_policy=[]), config=config)
     assert (first["stop_reason"], len(first["denied_sources"])) == ("no_reliable_sources", 2)
-    assert content(run(graph, asked(), config=config)) == content(SAMPLE)
+    assert brief(run(graph, asked(), config=config)) == content(SAMPLE)
     assert content(run(graph, asked(" "), config=config)).keys() == {"details"}
 
 
@@ -177,7 +192,7 @@ def test_a_models_names_and_tokens_are_kept():
     usage = {"input_tokens": 5, "output_tokens": 2}
     model = ScriptedChatModel(Reply(PLAN, usage=usage), Reply(ANSWER, usage=usage), model_name="demo-model")
     result = check_result(RESEARCH_REASONS, research(model=model))
-    assert content(result) == content(SAMPLE)
+    assert brief(result) == content(SAMPLE)
     proposed = [told for told in result["history"] if "proposer" in told]
     assert [told["proposer"] for told in proposed] == ["demo-model", "demo-model"]
     assert [told["prompt"].partition("@")[0] for told in proposed] == ["research_plan", "research_answer"]

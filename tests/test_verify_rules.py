@@ -159,6 +159,7 @@ BROKEN = {
     ),
     "raw: an act node": (["lookup"], None, [readable("lookup", "proposed_label")]),
     "raw: an ok terminal": (["routed"], None, [readable("routed", "found_duty")]),
+    "raw: the record of proposals": (["label_guard"], None, [readable("label_guard", "proposals")]),
     "raw: the whole state": (
         ["lookup"],
         None,

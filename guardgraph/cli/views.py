@@ -32,7 +32,7 @@ EVIDENCE_CHARS = 600
 OFFLINE = "offline"
 """What history calls the proposers that need no model."""
 
-_RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path"}
+_RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
 
 
 def show_run(screen: Screen, run: PlannedRun) -> JsonObject:
@@ -118,11 +118,12 @@ def _show_stop(screen: Screen, pattern: str, result: JsonObject) -> None:
 def _show_sources(screen: Screen, result: JsonObject) -> None:
     if cited := result.get("citation_details"):
         screen.heading("Sources")
+        said = {_name(item): item.get("quote") or item.get("text") for item in result["passages"]}
         for item in cited:
-            name, title = next(iter(item.values())), item["title"]
             rest = [f"{key} {value}" for key, value in list(item.items())[1:] if key != "title" and value != ""]
-            screen.show((f"{name}  ", "green"), title)
+            screen.show((f"{_name(item)}  ", "green"), item["title"])
             screen.show(", ".join(rest), indent=6)
+            screen.show(f'"{excerpt(said[_name(item)], EXCERPT_CHARS)}"', indent=6)
     aggregate = result.get("aggregate", {})
     denied, failed = aggregate.get("denied_sources", []), result.get("failed_sources", [])
     dropped = [{"url": url, "reason": "no absolute URL"} for url in result.get("dropped_urls", [])]
@@ -131,6 +132,10 @@ def _show_sources(screen: Screen, result: JsonObject) -> None:
         for item in left_out:
             screen.show(str(item["url"]))
             screen.show(item["reason"], indent=6)
+
+
+def _name(source: JsonObject) -> str:
+    return str(next(iter(source.values())))
 
 
 def _show_critique(screen: Screen, result: JsonObject) -> None:

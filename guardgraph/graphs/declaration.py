@@ -10,7 +10,7 @@ from guardgraph.state.errors import GrammarError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.run import Kind
 
-__all__ = ["SPENDING", "Declaration", "check_declarations", "complete", "unique"]
+__all__ = ["LOGS", "SPENDING", "Declaration", "check_declarations", "complete", "unique"]
 
 SPENDING = ("propose", "act")
 """Kinds of nodes that call out, and so spend the run's time."""
@@ -19,9 +19,12 @@ _READS: dict[Kind, tuple[str, ...]] = {
     "propose": ("log",),
     "act": ("log",),
     "guard": ("log", "route", "denial"),
-    "terminal": ("run", "log"),
+    "terminal": ("run", "log", "proposals"),
 }
-"""Channels of the grammar's own that a kind of node reads."""
+"""Channels of the grammar's own that a kind of node reads; no body sees them."""
+
+LOGS = ("log", "proposals")
+"""Channels that grow node by node; the entry guard begins them anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,12 @@ class Declaration:
     entry: bool = False
 
     @property
+    def channels(self) -> tuple[str, ...]:
+        """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
+        verdict = ("verdict",) if self.family is not None else ()
+        return unique([*self.reads, *_READS[self.kind], *verdict])
+
+    @property
     def spends(self) -> bool:
         """Whether the node spends the run's time."""
         return self.kind in SPENDING
@@ -55,7 +64,7 @@ class Declaration:
 
 
 def complete(declared: Mapping[str, Declaration], *, phase: str, outputs: Iterable[str]) -> dict[str, Declaration]:
-    """Return declarations with what the grammar adds: its own reads and stops, and a terminal for every family.
+    """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
 
     Args:
         declared: a pattern's nodes.
@@ -64,20 +73,18 @@ def complete(declared: Mapping[str, Declaration], *, phase: str, outputs: Iterab
     """
     done = {name: _completed(item, declared) for name, item in declared.items()}
     for family in unique(family for item in done.values() for family in item.stops):
-        reads = (*_READS["terminal"], "verdict")
         name = f"stop_{family}"
-        done[name] = Declaration(name, "terminal", phase, reads, tuple(outputs), family=family)
+        done[name] = Declaration(name, "terminal", phase, (), tuple(outputs), family=family)
     return done
 
 
 def _completed(item: Declaration, declared: Mapping[str, Declaration]) -> Declaration:
-    stops = item.stops
-    if item.kind == "guard":
-        following = [declared[way] for way in item.to if way in declared]
-        before = [other for other in declared.values() if item.name in other.to]
-        budget = ("budget",) if any(other.spends for other in [*following, *before]) else ()
-        stops = unique([*stops, *budget, "guard_error"])
-    return replace(item, reads=unique([*item.reads, *_READS[item.kind]]), stops=stops)
+    if item.kind != "guard":
+        return item
+    following = [declared[way] for way in item.to if way in declared]
+    before = [other for other in declared.values() if item.name in other.to]
+    budget = ("budget",) if any(other.spends for other in [*following, *before]) else ()
+    return replace(item, stops=unique([*item.stops, *budget, "guard_error"]))
 
 
 def check_declarations(
@@ -87,17 +94,15 @@ def check_declarations(
     channels: Iterable[str],
     inputs: Iterable[str],
     outputs: Iterable[str],
-    writable: Iterable[str],
 ) -> None:
     """Refuse what cannot work.
 
     Args:
         declarations: complete ones.
         catalogue: the pattern's.
-        channels: what every node may read.
+        channels: the pattern's own, which every node may read and all but terminals write.
         inputs: what the entry may read too.
         outputs: what ok terminals may write.
-        writable: what every other node may write.
 
     Raises:
         GrammarError: a declaration names what is not there; the message says what there is.
@@ -105,7 +110,7 @@ def check_declarations(
     for item in declarations.values():
         if item.family is not None:  # the grammar's own
             continue
-        _require(item, "writes", item.writes, outputs if item.kind == "terminal" else writable)
+        _require(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
         _require(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
         _require(item, "to", item.to, declarations)
         _require(item, "stops", item.stops, catalogue.families)

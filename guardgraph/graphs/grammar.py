@@ -26,14 +26,14 @@ from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import ConfigurationError, GrammarError
-from guardgraph.state.run import Kind, LogEntry, Result, Verdict
+from guardgraph.state.run import Kind, LogEntry, Proposed, Result, Verdict
 from guardgraph.state.settings import Budget, Context, Settings
 
 __all__ = ["Pattern", "PatternGraph"]
 
 
-def _append(log: list[LogEntry], entries: list[LogEntry]) -> list[LogEntry]:
-    return log + entries
+def _append(kept: list[Any], added: list[Any]) -> list[Any]:
+    return kept + added
 
 
 class Record(TypedDict):
@@ -41,6 +41,7 @@ class Record(TypedDict):
 
     run: str
     log: Annotated[list[LogEntry], _append]
+    proposals: Annotated[list[Proposed], _append]
     route: Annotated[str, EphemeralValue]
     verdict: Annotated[Verdict, EphemeralValue]
     denial: Annotated[dict[str, Any], EphemeralValue]
@@ -179,7 +180,7 @@ class Pattern:
         )
         everything = {**channels, **{k: _ephemeral(v) for k, v in self._input.items()}}
         for item in declarations.values():
-            reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.reads})
+            reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
             node = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
             _connect(graph, item)
@@ -215,10 +216,9 @@ class Pattern:
         check_declarations(
             declarations,
             self.catalogue,
-            channels=[*RECORD, *self._state],
+            channels=self._state,
             inputs=self._input,
             outputs=[name for name in self._output if name not in RECORDED],
-            writable=self._state,
         )
         return declarations
 
@@ -249,7 +249,7 @@ def _ephemeral(hint: Any) -> Any:
 
 def _record_last(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    return sorted(names, key=lambda name: name in ("trace", "history", "path"))
+    return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline"))
 
 
 def _schema(name: str, hints: dict[str, Any]) -> Any:

@@ -27,7 +27,7 @@ from guardgraph.nodes.body import Body, Call, Pass, Run
 from guardgraph.nodes.calls import aperform, perform
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.json import JsonObject
-from guardgraph.state.run import Verdict
+from guardgraph.state.run import LogEntry, Verdict
 from guardgraph.state.settings import Budget, Context, Settings
 
 __all__ = ["Frame", "GrammarNode"]
@@ -109,21 +109,28 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             return end.value  # type: ignore[no-any-return]
 
     def _work(self, state: JsonObject) -> Work:
-        if self.declaration.kind == "terminal":
-            return self._ending(state)
         started = self.frame.clock()
+        if self.declaration.kind == "terminal":
+            return self._ending(state, started)
         log = [] if self.declaration.entry else state.get("log") or []
-        entry: JsonObject = {}
         if self.declaration.kind == "guard":
-            update, entry = self._judged(state, log, started)
+            update, said = self._judged(state, log, started)
         else:
-            update = yield from self._spending(state, log, started)
-        elapsed = round((self.frame.clock() - started) * 1000, 3)
-        line = {"node": self.declaration.name, "kind": self.declaration.kind, "elapsed_ms": elapsed, **entry}
+            update, said = (yield from self._spending(state, log, started)), {}
+        line = self._line(started, said)
         if self.declaration.entry:
-            cleared = dict.fromkeys(self.frame.lasting)
-            return {**cleared, "run": str(uuid4()), "log": Overwrite([line]), **update}
+            begun = {"run": str(uuid4()), "log": Overwrite([line]), "proposals": Overwrite([])}
+            return {**dict.fromkeys(self.frame.lasting), **begun, **update}
+        if self.declaration.kind == "propose" and "denial" not in update:
+            update = {**update, "proposals": [{"at": len(log), "channels": update}]}
         return {**update, "log": [line]}
+
+    def _line(self, started: float, said: JsonObject) -> LogEntry:
+        """Return the node's line in the log."""
+        node = self.declaration
+        elapsed = round((self.frame.clock() - started) * 1000, 3)
+        line: Any = {"node": node.name, "kind": node.kind, "phase": node.phase, "elapsed_ms": elapsed, **said}
+        return line  # type: ignore[no-any-return]
 
     def _spending(self, state: JsonObject, log: list[Any], started: float) -> Work:
         try:
@@ -145,7 +152,9 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
     def _started(self, state: JsonObject, run: Run[Any, Any]) -> Any:
         if self.body is None:
             raise GrammarBreach("a node without a body")
-        return self.body(deepcopy(state), run)  # what a body does to its view must not reach the state
+        # A copy: what a body does to its view must not reach the state.
+        view = {name: deepcopy(state[name]) for name in self.declaration.reads if name in state}
+        return self.body(view, run)
 
     def _called(self, steps: Any, run: Run[Any, Any], started: float) -> Work:
         if not isinstance(steps, Generator):
@@ -182,7 +191,12 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             self._check_time(self.frame.declarations[way], run, started)
         except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
             update = self._stopping(self._stop(error))
-        return update, {"steps": steps} if steps else {}
+        said: JsonObject = {"to": update["route"]}
+        if verdict := update.get("verdict"):
+            said = {"verdict": "stop", **said, "reason": verdict["reason"]}
+        else:
+            said = {"verdict": "pass", **said}
+        return update, {**said, "steps": steps} if steps else said
 
     def _refuse(self, state: JsonObject) -> None:
         if denial := state.get("denial"):
@@ -239,15 +253,16 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             return self._stopping(self._failure(GrammarBreach(why)))
         return {"route": f"stop_{reason.family}", "verdict": _verdict(stop.reason, phase, shown)}
 
-    def _ending(self, state: JsonObject) -> JsonObject:
+    def _ending(self, state: JsonObject, started: float) -> JsonObject:
         if self.declaration.family is not None:
-            return stopped(state, self.declaration.name, state["verdict"])
+            return stopped(state, self._line(started, {}), state["verdict"])
         try:
             result = self._declared(self._started(state, self.frame.run(state["log"])))
-            return finished(state, self.declaration.name, storable(result))
+            return finished(state, self._line(started, {}), storable(result))
         except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
             stop = self._failure(error)
-            return stopped(state, self.declaration.name, _verdict(stop.reason, self.declaration.phase, stop.evidence))
+            verdict = _verdict(stop.reason, self.declaration.phase, stop.evidence)
+            return stopped(state, self._line(started, {"reason": stop.reason}), verdict)
 
 
 def _verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:

@@ -169,7 +169,7 @@ def _generate(p: Pattern, answerer: Proposer) -> None:
         to="answered",
         stops=["source_denied", "llm", "invalid_answer"],
     )
-    answer = ["outcome", "answer", "citations", "citation_details"]
+    answer = ["outcome", "answer", "citations", "citation_details", "passages"]
     p.terminal("answered", nodes.answered, phase="generate", reads=["accepted_answer"], writes=answer)
     p.terminal("clarified", nodes.clarified, phase="generate", reads=["accepted_answer"], writes=answer)
 

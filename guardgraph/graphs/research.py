@@ -255,6 +255,7 @@ def _write(p: Pattern, writer: Proposer) -> None:
             "answer",
             "citations",
             "citation_details",
+            "passages",
             "aggregate",
             "dropped_urls",
             "failed_sources",

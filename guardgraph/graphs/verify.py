@@ -15,6 +15,7 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.compiled import changes
+from guardgraph.graphs.declaration import LOGS
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.errors import InputError
@@ -111,10 +112,13 @@ def _bypass(shape: Topology) -> Iterator[Finding]:
 
 
 def _raw(shape: Topology) -> Iterator[Finding]:
-    """No act node, ok terminal, input or output can read a raw channel."""
+    """No act node, ok terminal, input or output can read a raw channel, and only terminals the record of them."""
     for name in [*shape.of_kind("act"), *filter(shape.is_ok_terminal, shape.of_kind("terminal"))]:
         if channels := sorted(shape.reads(name) & shape.raw_channels):
             yield Finding("raw", f"{name} can read what nobody has judged: {', '.join(channels)}", (name,))
+    for name in shape.of_kind("propose", "act", "guard"):
+        if "proposals" in shape.reads(name):
+            yield Finding("raw", f"{name} can read the record of what was proposed", (name,))
     for where, names in (("input", shape.inputs), ("output", shape.outputs)):
         if channels := sorted(names & shape.raw_channels):
             yield Finding("raw", f"the {where} schema holds raw channels: {', '.join(channels)}", ())
@@ -135,7 +139,7 @@ def _fresh(shape: Topology) -> Iterator[Finding]:
         if name in shape.raw_channels | shape.inputs | shape.outputs:
             if not isinstance(channel, EphemeralValue):
                 yield Finding("fresh", f"the channel {name} outlives the step after it was written", ())
-        elif name != "log" and not isinstance(channel, EphemeralValue | LastValue):
+        elif name not in LOGS and not isinstance(channel, EphemeralValue | LastValue):
             yield Finding("fresh", f"the channel {name} has a reducer, so it cannot be cleared", ())
 
 

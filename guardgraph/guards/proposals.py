@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from guardgraph.guards.plain import NotJson, excerpt, json_text, parse_json
+from guardgraph.guards.plain import NotJson, excerpt, json_text, parse_json, storable
 from guardgraph.guards.stop import Stop
 from guardgraph.state.json import JsonObject, JsonValue
 
@@ -37,8 +37,21 @@ class Outcome:
         Raises:
             NotJson: the channel holds something that `packed` did not write.
         """
-        form, content, about = parse_json(packed)
-        return cls(form, content, about)
+        match parse_json(packed):
+            case ["text" | "value" | "failure" as form, content, dict(about)]:
+                return cls(form, content, about)
+        raise NotJson("not what an outcome is packed as")
+
+    def shown(self) -> JsonObject:
+        """Return what a timeline shows: the proposal, a model's text read as JSON where it is some, or the failure."""
+        if self.form == "failure":
+            return {**self.about, "failure": storable(self.content)}
+        if self.form == "value":
+            return {**self.about, "proposal": storable(self.content)}
+        try:
+            return {**self.about, "proposal": storable(parse_json(self.content))}
+        except NotJson:
+            return {**self.about, "proposal": self.content}
 
 
 @dataclass(frozen=True, slots=True)

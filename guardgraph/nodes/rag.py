@@ -11,7 +11,7 @@ from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Call, Outside, Pass, Run, Step, Steps
 from guardgraph.nodes.proposers import Proposer
 from guardgraph.state.json import JsonObject
-from guardgraph.state.rag import Candidate, Intent, RagBudget, RagPolicy, RagState, Retrieval
+from guardgraph.state.rag import Candidate, Intent, Passage, RagBudget, RagPolicy, RagState, Retrieval
 
 __all__ = [
     "answered",
@@ -116,7 +116,7 @@ def pack_context(clarification: str) -> Body:
             {"phase": "fallback", "reason": "no_grounded_context"},
             {"action": "fallback", "answer": clarification},
         )
-        accepted = {"answer": clarification, "citations": [], "citation_details": []}
+        accepted = {"answer": clarification, "citations": [], "citation_details": [], "passages": []}
         return Pass({"accepted_answer": accepted}, "clarified", (step, fallback))
 
     return body
@@ -164,12 +164,13 @@ def check_answer(state: RagState, run: RagRun) -> Pass:
     answer, chunks = given.value["answer"].strip(), _usable_chunks(state, run)
     details = guards.cited(given.value["citations"], chunks)
     citations = [item["doc_id"] for item in details]
+    used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
     if run.policy.check_numbers:
-        used = [chunk for chunk in chunks if chunk["doc_id"] in citations]
         guards.check_numbers(answer, question=state["task"]["question"], chunks=used)
+    passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used]
     history = {"action": "compose_grounded_answer", "answer": excerpt(answer, HISTORY_CHARS), "citations": citations}
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
-    accepted = {"answer": answer, "citations": citations, "citation_details": details}
+    accepted = {"answer": answer, "citations": citations, "citation_details": details, "passages": passages}
     return Pass({"accepted_answer": accepted}, steps=(step,))
 
 

@@ -271,12 +271,15 @@ def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         "verified_notes": len(notes),
         **extra,
     }
-    keys = ("id", "url", "title", "published_at")
-    details = [{key: note[key] for key in keys} for note in cited]  # type: ignore[literal-required]
+    details, passages = (
+        [{key: note[key] for key in keys} for note in cited]
+        for keys in (("id", "url", "title", "published_at"), ("id", "claim", "quote"))
+    )
     return {
         "outcome": "grounded_research_answer",
         **answer,
         "citation_details": details,
+        "passages": passages,
         "aggregate": aggregate,
         **extra,
     }

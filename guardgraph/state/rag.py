@@ -94,12 +94,20 @@ class CitationDetail(TypedDict):
     score: float
 
 
+class Passage(TypedDict):
+    """What a cited chunk says."""
+
+    doc_id: str
+    text: str
+
+
 class RagAnswer(TypedDict):
     """A validated answer."""
 
     answer: str
     citations: list[str]
     citation_details: list[CitationDetail]
+    passages: list[Passage]
 
 
 class RagState(TypedDict):
@@ -122,6 +130,7 @@ class RagResult(Result):
     answer: NotRequired[str]
     citations: NotRequired[list[str]]
     citation_details: NotRequired[list[CitationDetail]]
+    passages: NotRequired[list[Passage]]
     raw_intent: NotRequired[JsonValue]
     intent: NotRequired[Intent]
     invalid_citations: NotRequired[list[str]]

@@ -141,6 +141,7 @@ class ResearchResult(Result):
     answer: NotRequired[str]
     citations: NotRequired[list[str]]
     citation_details: NotRequired[list[JsonObject]]
+    passages: NotRequired[list[JsonObject]]
     aggregate: NotRequired[JsonObject]
     dropped_urls: NotRequired[list[str]]
     denied_sources: NotRequired[list[JsonObject]]

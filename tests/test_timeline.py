@@ -1,0 +1,139 @@
+"""The timeline of a result: every node that ran, what was proposed there and what a guard made of it."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import QUESTION, agent
+from runs import MODES, check_result, run
+from ticket_pattern import REASONS, TICKET, TIGHT, triage
+
+from guardgraph import Outcome
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def at(result, node):
+    """Return a node's entry, without its time."""
+    [entry] = [entry for entry in result["timeline"] if entry["node"] == node]
+    return {key: value for key, value in entry.items() if key != "elapsed_ms"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_timeline_tells_the_whole_run(mode):
+    """One entry a node, in order: proposals as they came, each guard's verdict and way, the steps it completed."""
+    result = check_result(REASONS, run(triage(), TICKET, mode))
+    told = [{key: value for key, value in entry.items() if key != "elapsed_ms"} for entry in result["timeline"]]
+    label, lookup = {"phase": "label"}, {"phase": "lookup"}
+    assert told == [
+        {"node": "request_guard", "kind": "guard", **label, "verdict": "pass", "to": "label"},
+        {"node": "label", "kind": "propose", **label, "proposer": "test", "proposal": {"label": "bug"}},
+        {"node": "label_guard", "kind": "guard", **label, "verdict": "pass", "to": "lookup", "steps": [1]},
+        {"node": "lookup", "kind": "act", **lookup},
+        {"node": "duty_guard", "kind": "guard", **lookup, "verdict": "pass", "to": "routed", "steps": [2]},
+        {"node": "routed", "kind": "terminal", **lookup},
+    ]
+
+
+def test_times_are_each_nodes_own():
+    """Every entry has the milliseconds that its node took."""
+    clock = ScriptedClock()
+
+    def propose(view):
+        clock.advance(1.5)
+        return {"label": "spam"}
+
+    result = triage(propose, clock=clock).invoke(TICKET)
+    assert [entry["elapsed_ms"] for entry in result["timeline"]] == [0, 1500, 0, 0]
+
+
+def test_a_refusal_stands_beside_what_was_refused():
+    """The guard that stopped the run says so, with the reason, right behind the proposal."""
+    result = check_result(REASONS, triage().invoke(TICKET, context=TIGHT))
+    assert at(result, "label")["proposal"] == {"label": "bug"}
+    assert at(result, "label_guard") == {
+        "node": "label_guard",
+        "kind": "guard",
+        "phase": "label",
+        "verdict": "stop",
+        "to": "stop_invalid_label",
+        "reason": "invalid_label",
+    }
+    assert result["timeline"][-1]["node"] == "stop_invalid_label"
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ('{"label": "bug"}', {"proposal": {"label": "bug"}}),
+        ("I think it is a bug", {"proposal": "I think it is a bug"}),
+        ('{"label": NaN}', {"proposal": {"label": "nan"}}),
+        (ConnectionError("gone"), {"failure": {"reason": "llm_timeout"}}),
+    ],
+)
+def test_proposals_are_shown_as_the_model_wrote_them(reply, shown):
+    """A text that is JSON is shown read, any other text as it is, and a failed call as its failure."""
+    model = ScriptedChatModel(reply, model_name="m-1")
+    entry = at(agent(planner=None, model=model).invoke(QUESTION), "plan")
+    assert entry["proposer"] == "m-1"
+    assert entry["prompt"].startswith("rag_plan@")
+    if "failure" in shown:
+        assert entry["failure"].items() >= shown["failure"].items()
+        assert "proposal" not in entry
+    else:
+        assert entry["proposal"] == shown["proposal"]
+
+
+def test_tokens_stand_in_the_timeline_of_a_stopped_run():
+    """What a refused proposal cost is told, though no step was completed."""
+    usage = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
+    model = ScriptedChatModel(Reply({"kind": "delete"}, usage=usage))
+    result = check_result(RAG_REASONS, agent(planner=None, model=model).invoke(QUESTION))
+    assert result["history"] == []
+    assert at(result, "plan")["usage"] == usage
+
+
+def test_no_proposal_no_entry_of_one():
+    """A propose node that failed before it asked has nothing to show."""
+
+    def broken(state, run):
+        raise KeyError("x")
+
+    entry = at(triage(bodies={"label": broken}).invoke(TICKET), "label")
+    assert entry == {"node": "label", "kind": "propose", "phase": "label"}
+
+
+@pytest.mark.parametrize("text", ["[", "no outcome", "[1, 2, 3]", '{"a": 1, "b": 2, "c": 3}', '["text", "x", 5]'])
+def test_a_body_may_keep_its_proposal_as_any_text(text):
+    """What no `Outcome` packed is shown as it was written."""
+    result = triage(bodies={"label": lambda state, run: {"proposed_label": text}}).invoke(TICKET)
+    assert at(result, "label")["proposal"] == text
+
+
+def test_what_a_proposer_says_of_itself_cannot_rewrite_the_record():
+    """The grammar's own words win over a proposer's."""
+    forged = Outcome("value", {"label": "bug"}, {"node": "x", "kind": "guard", "verdict": "pass", "proposer": "p"})
+    entry = at(triage(bodies={"label": lambda state, run: {"proposed_label": forged.packed()}}).invoke(TICKET), "label")
+    assert (entry["node"], entry["kind"], entry["proposer"]) == ("label", "propose", "p")
+
+
+def test_nothing_of_an_earlier_run_is_in_the_timeline():
+    """A thread's second run tells its own proposals only, however the first one ended."""
+    graph = triage(lambda view: {"label": "spam"}, checkpointer=InMemorySaver())
+    graph.invoke({"ticket": "first"}, THREAD, interrupt_before=["label_guard"])
+    result = check_result(REASONS, graph.invoke({"ticket": "again"}, THREAD))
+    assert [entry["node"] for entry in result["timeline"] if "proposal" in entry] == ["label"]
+
+
+def test_no_body_sees_the_record():
+    """Neither log nor proposals reach a body: a terminal shows what guards let through."""
+    seen = []
+
+    def routed(state, run):
+        seen.append(set(state))
+        return {"outcome": "routed", "label": "bug"}
+
+    triage(bodies={"routed": routed}).invoke(TICKET)
+    assert seen == [{"accepted_label", "accepted_duty"}]
