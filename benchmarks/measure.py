@@ -1,0 +1,54 @@
+"""What the benchmarks share: rounds that are interleaved, ratios of them, and figures as `name value` lines.
+
+On a busy machine a time by itself says little. So what is compared runs in turn, each round starts with the other one,
+and a ratio is the median of the ratios of the rounds: what slows the machine down slows both of them down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+Figure = tuple[str, float]
+"""A name and its value."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The seconds that one work took, an item a round."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """Processor time of all threads of this process."""
+
+
+def interleaved(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Taken]:
+    """Run every work once a round, the order turned round by round, after one round that does not count."""
+    taken = {name: Taken() for name in works}
+    for work in works.values():
+        work()
+    for number in range(rounds):
+        for name in works if number % 2 else reversed(works):
+            gc.collect()
+            cpu, wall = time.process_time(), time.perf_counter()
+            works[name]()
+            taken[name].wall.append(time.perf_counter() - wall)
+            taken[name].cpu.append(time.process_time() - cpu)
+    return taken
+
+
+def ratio(these: list[float], those: list[float]) -> float:
+    """Return the median of the ratios of two works' rounds."""
+    return statistics.median(this / that for this, that in zip(these, those, strict=True))
+
+
+def print_figures(figures: Callable[[int], Iterator[Figure]], *, rounds: int) -> None:
+    """Print what a benchmark finds, each figure as soon as it is known; `--rounds` changes how often it measures."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"how often to measure; default {rounds}")
+    for name, value in figures(parser.parse_args().rounds):
+        print(f"{name} {value:.4g}", flush=True)
