@@ -41,13 +41,14 @@ def test_an_outcome_survives_its_channel(form, content, about):
     assert packed.isascii()
     unpacked = Outcome.unpacked(packed)
     assert unpacked.form == form
-    assert unpacked.packed() == packed
+    again = unpacked.packed()
+    assert Outcome.unpacked(again).packed() == again
 
 
 @pytest.mark.parametrize("packed", ["", "null", "{}", '["value"]', '["value", 1, {}, 2]', "7"])
 def test_a_channel_that_holds_something_else_is_an_error(packed):
     """Only what `packed` wrote is read."""
-    with pytest.raises((NotJson, ValueError, TypeError)):
+    with pytest.raises(NotJson):
         Outcome.unpacked(packed)
 
 

@@ -23,6 +23,7 @@ from research_cases import (
     STATUS,
     STEPS,
     asked,
+    brief,
     hits,
     notes,
     research,
@@ -38,11 +39,6 @@ DEMO_PATH = [
     *("request_guard", "plan", "plan_guard", "query_guard", "search", "hits_guard", "dedupe_guard", "source_guard"),
     *("read", "pages_guard", "extract", "notes_guard", "verify_guard", "synthesize", "answer_guard", "answered"),
 ]
-
-
-def brief(result):
-    """Return what came of a run, beside the passages that it rests on."""
-    return {key: value for key, value in content(result).items() if key != "passages"}
 
 
 @pytest.mark.parametrize("mode", MODES)

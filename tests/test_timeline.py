@@ -61,7 +61,8 @@ def test_a_refusal_stands_beside_what_was_refused():
         "to": "stop_invalid_label",
         "reason": "invalid_label",
     }
-    assert result["timeline"][-1]["node"] == "stop_invalid_label"
+    ending = at(result, "stop_invalid_label")
+    assert ending == {"node": "stop_invalid_label", "kind": "terminal", "phase": result["phase"]}
 
 
 @pytest.mark.parametrize(

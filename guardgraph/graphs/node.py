@@ -7,7 +7,6 @@ a stop family that it declared; a body that fails, returns a `Command` or calls 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -20,7 +19,7 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.door import REFUSED
 from guardgraph.graphs.endings import finished, stopped
-from guardgraph.guards.plain import json_problem, storable
+from guardgraph.guards.plain import copied, json_problem, storable
 from guardgraph.guards.proposals import Outcome
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Call, Pass, Run
@@ -80,7 +79,9 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
-        work = self._work(input)
+        if not self.declaration.spends:
+            return self._decided(input)
+        work = self._asking(input)
         try:
             call, seconds = next(work)
             while True:
@@ -95,7 +96,9 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited."""
-        work = self._work(input)
+        if not self.declaration.spends:
+            return self._decided(input)
+        work = self._asking(input)
         try:
             call, seconds = next(work)
             while True:
@@ -108,22 +111,32 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
 
-    def _work(self, state: JsonObject) -> Work:
+    def _decided(self, state: JsonObject) -> JsonObject:
+        """Run a guard or a terminal, which calls nobody."""
         started = self.frame.clock()
         if self.declaration.kind == "terminal":
             return self._ending(state, started)
         log = [] if self.declaration.entry else state.get("log") or []
-        if self.declaration.kind == "guard":
-            update, said = self._judged(state, log, started)
-        else:
-            update, said = (yield from self._spending(state, log, started)), {}
+        update, said = self._judged(state, log, started)
         line = self._line(started, said)
-        if self.declaration.entry:
-            begun = {"run": str(uuid4()), "log": Overwrite([line]), "proposals": Overwrite([])}
-            return {**dict.fromkeys(self.frame.lasting), **begun, **update}
+        return self._begun(line, update) if self.declaration.entry else {**update, "log": [line]}
+
+    def _begun(self, line: LogEntry, update: JsonObject) -> JsonObject:
+        """Return what the entry guard writes: a run of its own, and nothing where an earlier one may have written."""
+        run = {"run": str(uuid4())}
+        if not _on_a_thread():
+            return {**run, **update, "log": [line]}
+        cleared = dict.fromkeys(self.frame.lasting)
+        return {**cleared, **run, **update, "log": Overwrite([line]), "proposals": Overwrite([])}
+
+    def _asking(self, state: JsonObject) -> Work:
+        """Run a propose or act node, which calls out."""
+        started, log = self.frame.clock(), state.get("log") or []
+        update = yield from self._spending(state, log, started)
+        kept: JsonObject = {"log": [self._line(started, {})]}
         if self.declaration.kind == "propose" and "denial" not in update:
-            update = {**update, "proposals": [{"at": len(log), "channels": update}]}
-        return {**update, "log": [line]}
+            kept["proposals"] = [{"at": len(log), "channels": update}]
+        return {**update, **kept}
 
     def _line(self, started: float, said: JsonObject) -> LogEntry:
         """Return the node's line in the log."""
@@ -139,7 +152,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             writes = yield from self._called(self._started(state, run), run, started)
             return self._declared(writes)
         except GraphInterrupt:
-            if _resumable():
+            if _on_a_thread():
                 raise
             return self._denied(GrammarBreach("interrupted the run, which nobody can resume without a checkpointer"))
         except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
@@ -153,7 +166,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if self.body is None:
             raise GrammarBreach("a node without a body")
         # A copy: what a body does to its view must not reach the state.
-        view = {name: deepcopy(state[name]) for name in self.declaration.reads if name in state}
+        view = {name: copied(state[name]) for name in self.declaration.reads if name in state}
         return self.body(view, run)
 
     def _called(self, steps: Any, run: Run[Any, Any], started: float) -> Work:
@@ -255,7 +268,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def _ending(self, state: JsonObject, started: float) -> JsonObject:
         if self.declaration.family is not None:
-            return stopped(state, self._line(started, {}), state["verdict"])
+            return stopped(state, self._line(started, {"phase": state["verdict"]["phase"]}), state["verdict"])
         try:
             result = self._declared(self._started(state, self.frame.run(state["log"])))
             return finished(state, self._line(started, {}), storable(result))
@@ -270,7 +283,8 @@ def _verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     return verdict
 
 
-def _resumable() -> bool:
+def _on_a_thread() -> bool:
+    """Say whether a checkpointer may keep what this run writes."""
     info = get_runtime().execution_info
     return info is None or info.thread_id is not None
 

@@ -6,6 +6,7 @@ An outcome has one of three forms: a `text` that a model wrote, a `value` that a
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,14 +45,11 @@ class Outcome:
 
     def shown(self) -> JsonObject:
         """Return what a timeline shows: the proposal, a model's text read as JSON where it is some, or the failure."""
-        if self.form == "failure":
-            return {**self.about, "failure": storable(self.content)}
-        if self.form == "value":
-            return {**self.about, "proposal": storable(self.content)}
-        try:
-            return {**self.about, "proposal": storable(parse_json(self.content))}
-        except NotJson:
-            return {**self.about, "proposal": self.content}
+        content = self.content
+        if self.form == "text":
+            with suppress(NotJson):
+                content = parse_json(content)
+        return {**self.about, "failure" if self.form == "failure" else "proposal": storable(content)}
 
 
 @dataclass(frozen=True, slots=True)

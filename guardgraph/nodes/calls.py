@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, wait
-from contextvars import copy_context
-from copy import deepcopy
-from threading import TIMEOUT_MAX, Thread
+from collections.abc import Coroutine
+from functools import partial
+from threading import TIMEOUT_MAX
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -21,9 +19,11 @@ from langchain_core.runnables import Runnable
 from langgraph.errors import GraphInterrupt
 from pydantic import BaseModel
 
+from guardgraph.guards.plain import copied
 from guardgraph.guards.proposals import Outcome
 from guardgraph.nodes.body import Call
 from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.nodes.threads import in_thread
 
 __all__ = ["aperform", "perform"]
 
@@ -40,11 +40,11 @@ def perform(call: Call, seconds: float) -> Outcome:
     """
     if seconds <= 0:
         return _too_late(call, seconds)
-    done = _in_thread(_invoke, call)
-    wait([done], timeout=min(seconds, TIMEOUT_MAX))
-    if not done.done():
+    done = in_thread(partial(_invoke, call))
+    try:
+        error = done.exception(min(seconds, TIMEOUT_MAX))
+    except TimeoutError:
         return _too_late(call, seconds)
-    error = done.exception()
     return _returned(call, done.result()) if error is None else _raised(call, error)
 
 
@@ -68,37 +68,22 @@ async def aperform(call: Call, seconds: float) -> Outcome:
 
 async def _awaitable(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return await call.target.ainvoke(deepcopy(call.request))
-    returned = await asyncio.wrap_future(_in_thread(_asked, call))
+        return await call.target.ainvoke(copied(call.request))
+    if inspect.iscoroutinefunction(call.target):
+        return await call.target(copied(call.request))
+    returned = await asyncio.wrap_future(in_thread(partial(_asked, call)))
     return await returned if inspect.iscoroutine(returned) else returned
-
-
-def _in_thread(work: Callable[[Call], Any], call: Call) -> Future[Any]:
-    done: Future[Any] = Future()
-    # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
-    done.set_running_or_notify_cancel()
-    Thread(target=copy_context().run, args=(_fulfil, done, work, call), daemon=True, name="guardgraph-call").start()
-    return done
-
-
-def _fulfil(done: Future[Any], work: Callable[[Call], Any], call: Call) -> None:
-    try:
-        done.set_result(work(call))
-    except (StopIteration, asyncio.CancelledError) as error:  # to asyncio, these say something else
-        done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
-    except BaseException as error:  # noqa: BLE001 - nothing may be lost in a thread; the waiting side judges it
-        done.set_exception(error)
 
 
 def _invoke(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return call.target.invoke(deepcopy(call.request))
+        return call.target.invoke(copied(call.request))
     returned = _asked(call)
     return asyncio.run(_result_of(returned)) if inspect.iscoroutine(returned) else returned
 
 
 def _asked(call: Call) -> Any:
-    return call.target(deepcopy(call.request))  # type: ignore[operator]
+    return call.target(copied(call.request))  # type: ignore[operator]
 
 
 async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -1,0 +1,83 @@
+"""Threads for calls that may outlast their deadline.
+
+A call that hangs keeps its thread for as long as it hangs, and nobody waits for that: not the run, nor the process at
+its end, as it would for an executor of the standard library. A thread whose call is over waits for the next one, since
+starting a thread costs more than most guards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import Context, copy_context
+from threading import Lock, Thread
+from typing import Any, TypeAlias
+
+__all__ = ["in_thread"]
+
+MAX_IDLE = 32
+"""Threads that are kept waiting; a burst of calls may use more."""
+
+Task: TypeAlias = "tuple[Context, Future[Any], Callable[[], Any]]"
+
+
+def in_thread(work: Callable[[], Any]) -> Future[Any]:
+    """Start work in a thread of its own, in a copy of the caller's context.
+
+    Args:
+        work: a function of nothing.
+
+    Returns:
+        Its result, or what it raised; an exception that means something else to asyncio is a `RuntimeError` there.
+    """
+    done: Future[Any] = Future()
+    # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
+    done.set_running_or_notify_cancel()
+    task = (copy_context(), done, work)
+    try:
+        _idle.pop().take(task)
+    except IndexError:
+        _Worker(task).start()
+    return done
+
+
+class _Worker(Thread):
+    """A thread that does one task after the other."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(name="guardgraph-call", daemon=True)
+        self._task: Task | None = task
+        self._wake = Lock()
+        self._wake.acquire()
+
+    def take(self, task: Task) -> None:
+        """Give a waiting thread its next task."""
+        self._task = task
+        self._wake.release()
+
+    def run(self) -> None:
+        """Do what was given, then wait for more."""
+        while self._task is not None:
+            (context, done, work), self._task = self._task, None
+            context.run(_fulfil, done, work)
+            del context, done, work  # a waiting thread must not keep a run's data alive
+            if len(_idle) >= MAX_IDLE:
+                return
+            _idle.append(self)
+            self._wake.acquire()
+
+
+_idle: deque[_Worker] = deque()
+os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of these threads
+
+
+def _fulfil(done: Future[Any], work: Callable[[], Any]) -> None:
+    try:
+        done.set_result(work())
+    except (StopIteration, asyncio.CancelledError) as error:  # to asyncio, these say something else
+        done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
+    except BaseException as error:  # noqa: BLE001 - nothing may be lost in a thread; the waiting side judges it
+        done.set_exception(error)

@@ -1,0 +1,124 @@
+"""The threads of sync calls: used again, apart from each other, and never in the way."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+from contextvars import ContextVar
+from threading import Barrier
+
+from rag_agents import QUESTION, agent
+from ticket_pattern import TICKET, triage
+
+WHO = ContextVar("WHO", default="nobody")
+
+
+def waiting():
+    """Return the threads that calls were made in and that still are."""
+    return [thread for thread in threading.enumerate() if thread.name == "guardgraph-call"]
+
+
+def test_one_thread_after_the_other_is_used_again():
+    """A hundred runs, one after the other, do not start a thread for each call."""
+    seen = set()
+
+    def label(view):
+        seen.add(threading.get_ident())
+        return {"label": "spam"}
+
+    graph = triage(label)
+    for _ in range(100):
+        graph.invoke(TICKET)
+    assert len(seen) < 10
+
+
+def test_calls_at_once_have_a_thread_each_and_few_stay():
+    """Forty calls that wait for each other all run; afterwards no more threads are kept than a process needs."""
+    together = Barrier(40)
+
+    def label(view):
+        together.wait(30)
+        return {"label": "spam"}
+
+    results = triage(label).batch([TICKET] * 40, {"max_concurrency": 40})
+    assert {result["outcome"] for result in results} == {"spam"}
+    for thread in waiting():
+        thread.join(0.05)
+    assert len(waiting()) <= 33  # one may be on its way out
+
+
+def test_what_one_call_sets_no_other_call_sees():
+    """A context variable that a call sets is gone with it, though the thread goes on; the run's own is seen."""
+    seen = []
+
+    def label(view):
+        seen.append(WHO.get())
+        WHO.set("an earlier call")
+        return {"label": "spam"}
+
+    graph = triage(label)
+    token = WHO.set("the caller")
+    for _ in range(3):
+        graph.invoke(TICKET)
+    WHO.reset(token)
+    assert seen == ["the caller"] * 3
+
+
+def test_a_call_inside_a_call_has_a_thread_of_its_own():
+    """A proposer may run another agent, which calls out too."""
+    inner = agent()
+    outer = triage(lambda view: {"label": {"success": "bug"}[inner.invoke(QUESTION)["stop_reason"]]})
+    assert outer.invoke(TICKET)["label"] == "bug"
+
+
+FORKING = """
+import os
+from guardgraph import create_rag_agent
+graph = create_rag_agent()
+question = {"question": "What SLA applies to enterprise plan?"}
+graph.invoke(question)
+child = os.fork()
+if child == 0:
+    os._exit(0 if graph.invoke(question)["stop_reason"] == "success" else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_starts_threads_of_its_own():
+    """A server that forks after the first run goes on working in its children."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKING]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout.strip(), ran.stderr) == ("0", "")
+
+
+def test_a_process_ends_while_a_call_hangs():
+    """Nobody waits for a call that was given up, not even the process at its end."""
+    script = """
+import threading
+from guardgraph import RagBudget, create_rag_agent
+graph = create_rag_agent(planner=lambda view: threading.Event().wait(), budget=RagBudget(max_seconds=0.2))
+print(graph.invoke({"question": "What SLA applies to enterprise plan?"})["stop_reason"])
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "llm_timeout")
+
+
+class Held(dict):
+    """A dictionary that tells when it is gone."""
+
+
+def test_what_a_call_returned_is_not_kept_alive():
+    """A thread that waits for its next call holds nothing of the last one."""
+    kept = []
+
+    def label(view):
+        held = Held(label="spam")
+        kept.append(weakref.ref(held))
+        return held
+
+    triage(label).invoke(TICKET)
+    gc.collect()
+    assert [ref() for ref in kept] == [None]
