@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import sys
+from base64 import b64encode
 from functools import partial
 from xml.etree import ElementTree as xml
 
@@ -29,6 +30,7 @@ from drawn_graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from IPython.core.formatters import DisplayFormatter
 from langgraph.graph import END, START, StateGraph
 
 import guardgraph
@@ -200,12 +202,13 @@ def test_pictures_do_not_depend_on_hashing(tmp_path):
     assert len(drawn) == 1
 
 
-def test_a_notebook_shows_the_svg():
-    """The bundle for notebooks is the SVG and a line of text."""
+def test_a_notebook_shows_the_svg_as_an_image():
+    """Notebooks are given the SVG inside an image, which viewers show that trust no bare SVG, and a line of text."""
     picture = draw(guardgraph.create_rag_agent())
-    assert picture._repr_mimebundle_() == {"image/svg+xml": picture.svg, "text/plain": repr(picture)}
-    assert picture._repr_svg_() == picture.svg
-    assert repr(picture) == "<Picture: rag_agent, 10 nodes and 8 stops>"
+    given, _ = DisplayFormatter().format(picture)
+    image = '<img alt="rag_agent, 10 nodes and 8 stops" src="data:image/svg+xml;base64,{}">'
+    encoded = b64encode(picture.svg.encode()).decode()
+    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag_agent, 10 nodes and 8 stops>"}
 
 
 @pytest.mark.usefixtures("fonts")

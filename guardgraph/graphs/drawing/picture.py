@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -84,13 +86,14 @@ class Picture:
                 raise ConfigurationError(f"file: a name that ends in .svg, .png or .mmd; given: {str(path)!r:.200}")
         file.write_bytes(content)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return what notebooks show."""
-        return {"image/svg+xml": self.svg, "text/plain": repr(self)}
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the SVG as an image.
 
-    def _repr_svg_(self) -> str:
-        """Return what notebooks show that know no bundles."""
-        return self.svg
+        JupyterLab shows no bare SVG that it does not trust, as in every notebook that was run elsewhere, and GitHub
+        takes the style sheet out of it.
+        """
+        image = b64encode(self.svg.encode()).decode()
+        return f'<img alt="{escape(self.described)}" src="data:image/svg+xml;base64,{image}">'
 
     @property
     def described(self) -> str:
