@@ -22,7 +22,7 @@ from guardgraph.guards.facts.labels import (
     without_severities,
 )
 from guardgraph.guards.facts.numbers import number_of, numbers_in
-from guardgraph.guards.facts.tokens import visible
+from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.units import key_unit
 from guardgraph.guards.facts.values import BARE, Licence, Number, Unit
 from guardgraph.guards.stop import shown_name

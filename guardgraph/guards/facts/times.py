@@ -28,7 +28,7 @@ def moment(tokens: list[Token], at: int) -> _Moment | None:
     """Read a date, a time of day, a decade or a quarter that begins at a token."""
     text = tokens[at].text
     if text.isalpha():
-        return _date(tokens, at) if text.lower() in MONTHS else None
+        return _date(tokens, at) if tokens[at].lower in MONTHS else None
     if text[0] in "QH":
         return _period(tokens, at)
     return _date(tokens, at) or _clock(tokens, at) or _decade(tokens, at)
@@ -78,7 +78,7 @@ def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:
     text = tokens[at].text
     if text in ("may", "march", "mar"):
         return None, at
-    month = MONTHS.get(text.lower())
+    month = MONTHS.get(tokens[at].lower)
     return month, at + 1 + (month is not None and tokens[at + 1].text == ".")
 
 
@@ -99,7 +99,7 @@ def _clock(tokens: list[Token], at: int) -> _Moment | None:
 
 
 def _half(tokens: list[Token], at: int, clock: re.Match[str]) -> tuple[str, int]:
-    following = tokens[at + 1].text.lower()
+    following = tokens[at + 1].lower
     if not clock[4] and following in ("am", "pm"):
         return following, at + 2
     return (clock[4] or "").lower(), at + 1
