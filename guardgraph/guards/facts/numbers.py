@@ -94,13 +94,14 @@ def number_of(value: JsonValue, unit: Unit) -> Number | None:
     """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > MAX_DIGITS * 3:
         return Number(shown_name(hex(value)), (Mark("written", hex(value)),))
-    amount = None
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
-        match = NUMBER.fullmatch(str(value).strip().lstrip("-"))
-        amount = _parsed(match) if match and match["whole"] and not match["suffix"] else None
-    if amount is None:
+    if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None
     shown = str(value).strip()
+    digits = shown.lstrip("-")
+    match = NUMBER.fullmatch(digits) if digits[:1].isdecimal() else None
+    amount = _parsed(match) if match and not match["suffix"] else None
+    if amount is None:
+        return None
     amount = -amount if shown.startswith("-") else amount
     if unit == FRACTION and not -1 <= amount <= 1:
         unit = BARE
@@ -159,7 +160,8 @@ def _quantity(tokens: list[Token], at: int, floor: int) -> _Hit | None:
     if hit is None:
         return None
     while hit.measures[0][1].dimension in _SUMMED:
-        following = _measured(tokens, hit.end + (tokens[hit.end].text == "and"))
+        at_next = hit.end + (tokens[hit.end].text == "and")
+        following = _measured(tokens, at_next) if tokens[at_next].opens else None
         longer = _sum(hit, following) if following else None
         if longer is None:
             break
@@ -213,9 +215,8 @@ def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[_Measures, int
     if scale == 1 and tokens[at].lower in SCALES:
         scale, at = SCALES[tokens[at].lower], at + 1
     name, following = tokens[at].text, tokens[at + 1].text
-    if name in SYMBOLS and _has_digits(following):
-        return (_PLAIN if scale == 1 else ((scale, BARE),)), at
-    units, width = units_at(name, following)
+    before_amount = name in SYMBOLS and _has_digits(following)
+    units, width = ((), 0) if before_amount else units_at(name, following)
     if units:
         return tuple((scale, unit) for unit in units), at + width
     return (_PLAIN if scale == 1 else ((scale, BARE),)), at

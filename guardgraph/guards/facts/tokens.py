@@ -92,6 +92,8 @@ def tokens_of(plain_text: str) -> list[Token]:
 def shown(tokens: list[Token], first: int, end: int) -> str:
     """Return the text from one token up to another, not included, its white space normalised."""
     one, last = tokens[first], tokens[end - 1]
+    if end - first == 1:
+        return one.word[one.start : one.end]
     words = [one.word, *(token.word for token in tokens[first + 1 : end] if token.leads)]
     text = " ".join(words)
     return " ".join(text[one.start : len(text) - len(last.word) + last.end].split())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final
 
 from guardgraph.guards.facts.values import Amount, Unit
+from guardgraph.guards.memory import remembered
 
 __all__ = [
     "CURRENCIES",
@@ -176,6 +176,7 @@ def units_at(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
     return units_named(name), 1
 
 
+@remembered(texts=1024, chars=64)
 def key_unit(key: str) -> Unit | None:
     """Read the unit of a number from the JSON key it stands under.
 
