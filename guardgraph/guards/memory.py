@@ -1,4 +1,7 @@
-"""What is made of the latest texts, kept: a run reads the same text in several guards, and runs share words and URLs."""
+"""What was made of the latest texts.
+
+Several guards of a run read the same text, and runs share words, URLs and the documents of a knowledge base.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def remembered(*, texts: int, chars: int) -> Callable[[_OfText[_Rest, _Made]], _
     """
 
     def decorate(function: _OfText[_Rest, _Made]) -> _OfText[_Rest, _Made]:
-        known = lru_cache(maxsize=texts)(function)
+        known: _OfText[_Rest, _Made] = lru_cache(maxsize=texts)(function)
 
         @wraps(function)
         def remembering(text: str, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
