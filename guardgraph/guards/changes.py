@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from guardgraph.guards.wording import has_phrase, words
+from guardgraph.guards.wording import has_phrase, keys
 
 __all__ = ["PHRASE_CHARS", "Change", "enforceable", "parse_change", "unapplied"]
 
@@ -44,7 +44,7 @@ def parse_change(item: str) -> Change | None:
     kind = _marked(item.strip())
     phrase = _quoted(item)
     least, most = PHRASE_CHARS
-    if kind is None or phrase is None or not least <= len(phrase) <= most or not words(phrase):
+    if kind is None or phrase is None or not least <= len(phrase) <= most or not keys(phrase):
         return None
     return Change(kind, phrase)
 
@@ -54,7 +54,7 @@ def enforceable(items: Iterable[str]) -> list[Change]:
     changes = (change for item in items if (change := parse_change(item)) is not None)
     distinct: dict[tuple[str, ...], Change] = {}
     for change in changes:
-        distinct.setdefault((change.kind, *(word.key for word in words(change.phrase))), change)
+        distinct.setdefault((change.kind, *keys(change.phrase)), change)
     return list(distinct.values())
 
 

@@ -23,7 +23,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from guardgraph.guards.wording import words
+from guardgraph.guards.memory import remembered
+from guardgraph.guards.wording import keys, words
 from guardgraph.state.json import JsonObject
 
 __all__ = ["GUARANTEE", "RESTRICTED_CLAIMS", "claims_in_context", "restricted_claims"]
@@ -36,6 +37,9 @@ RESOLVED, RECOVERED, CLOSED, STABLE, GUARANTEE = RESTRICTED_CLAIMS = (
     "guarantee",
 )
 """The claims (contract, section 4)."""
+
+_CLAIM_WORD = re.compile("resolved|recovered|closed|stable|guarant(?:ee|y|ies)")
+"""Without one of these words nothing is claimed, and few texts have one: only their clauses are read closely."""
 
 _HARD_STOP = re.compile(r"[.!?;:()\[\]{}…—–。！？；：\n]")
 _COMMAS = frozenset(",，、")
@@ -101,8 +105,21 @@ def restricted_claims(text: str) -> list[str]:
     Returns:
         The claims found, each once, in the order of `RESTRICTED_CLAIMS`.
     """
-    found = {claim for keys, after_comma in _statements(text) for claim in _claims(keys, after_comma)}
-    return [claim for claim in RESTRICTED_CLAIMS if claim in found]
+    return list(_claims_in(text))
+
+
+@remembered(texts=128, chars=2000)
+def _claims_in(text: str) -> tuple[str, ...]:
+    if not _has_claim_word(text):
+        return ()
+    clauses = ((said, commas) for said, commas in _statements(text) if _CLAIM_WORD.search(" ".join(said)))
+    found = {claim for said, commas in clauses for claim in _claims(said, commas)}
+    return tuple(claim for claim in RESTRICTED_CLAIMS if claim in found)
+
+
+def _has_claim_word(text: str) -> bool:
+    said = text.replace("'", "").lower() if text.isascii() else " ".join(keys(text)).translate(_LOOKALIKES)
+    return _CLAIM_WORD.search(said) is not None
 
 
 def claims_in_context(context: JsonObject) -> list[str]:
@@ -120,19 +137,19 @@ def claims_in_context(context: JsonObject) -> list[str]:
 
 def _statements(text: str) -> Iterator[tuple[list[str], set[int]]]:
     """Yield the words of each statement, and the places of those that follow a comma."""
-    keys: list[str] = []
+    said: list[str] = []
     after_comma: set[int] = set()
     end = 0
     for word in words(text):
         gap = text[end : word.start]
         end = word.end
-        if keys and _ends_statement(gap):
-            yield keys, after_comma
-            keys, after_comma = [], set()
-        if not _COMMAS.isdisjoint(gap):
-            after_comma.add(len(keys))
-        keys.append(word.key.translate(_LOOKALIKES))
-    yield keys, after_comma
+        if said and gap != " " and _ends_statement(gap):
+            yield said, after_comma
+            said, after_comma = [], set()
+        if gap != " " and not _COMMAS.isdisjoint(gap):
+            after_comma.add(len(said))
+        said.append(word.key if word.key.isascii() else word.key.translate(_LOOKALIKES))
+    yield said, after_comma
 
 
 def _ends_statement(gap: str) -> bool:

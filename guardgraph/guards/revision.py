@@ -14,7 +14,7 @@ from guardgraph.guards.claims import claims_in_context, restricted_claims
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.plain import excerpt
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.wording import normalised, words
+from guardgraph.guards.wording import keys, normalised
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import Patch
 
@@ -127,8 +127,7 @@ def patch_similarity(before: str, after: str) -> float:
     2·LCS/total: twice the length of the longest common subsequence of their words over the number of words
     of both (the Dice coefficient). Case and punctuation make no difference; two texts without a word are 1.
     """
-    old = [word.key for word in words(before)]
-    new = [word.key for word in words(after)]
+    old, new = keys(before), keys(after)
     total = len(old) + len(new)
     return 2 * _common_length(old, new) / total if total else 1.0
 

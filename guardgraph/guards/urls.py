@@ -7,10 +7,13 @@ judged here is what a reader will fetch, however the URL was spelled.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from ada_url import URL
 
+from guardgraph.guards.memory import remembered
 from guardgraph.guards.plain import excerpt
 
 __all__ = ["dedupe", "denial", "identity", "normal_host"]
@@ -38,6 +41,20 @@ Protection" (https://github.com/AdguardTeam/AdguardFilters) strip them for the s
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
 
+KNOWN_URLS = 1024
+KNOWN_URL_CHARS = 500
+"""How many URLs are kept with what they are, and how long each may be: every guard of a run judges them again."""
+
+
+class _Target(NamedTuple):
+    """Where a URL leads."""
+
+    identity: str
+    protocol: str
+    userinfo: str
+    port: str
+    host: str
+
 
 def identity(url: object) -> str | None:
     """Return the one spelling under which a URL counts as itself.
@@ -51,15 +68,8 @@ def identity(url: object) -> str | None:
     Returns:
         The spelling, which is its own identity; None for what is no absolute URL with a host.
     """
-    parsed = _parsed(url)
-    if parsed is None:
-        return None
-    password = f":{parsed.password}" if parsed.password else ""
-    userinfo = f"{parsed.username}{password}@" if parsed.username or password else ""
-    # The standard lowers the hosts of http and its kin only.
-    host = parsed.host.lower()
-    path = parsed.pathname.rstrip("/")
-    return f"{parsed.protocol}//{userinfo}{host}{path}{_without_tracking(parsed.search)}"
+    target = _target(url) if isinstance(url, str) else None
+    return target.identity if target is not None else None
 
 
 def dedupe(urls: Sequence[object], *, max_urls: int) -> tuple[list[str], list[str]]:
@@ -94,30 +104,48 @@ def denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> 
         ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_policy`` or ``_execution``, the first that
         holds; None when the URL may be read.
     """
-    parsed = _parsed(url)
-    if parsed is None or parsed.protocol not in {"http:", "https:"}:
+    target = _target(url)
+    if target is None or target.protocol not in {"http:", "https:"}:
         return "source_denied_scheme"
-    if parsed.username or parsed.password:
+    if target.userinfo:
         return "source_denied_userinfo"
-    if parsed.port:
+    if target.port:
         return "source_denied_port"
-    if not _listed(parsed.hostname, policy):
+    if target.host not in _hosts(tuple(policy)):
         return "source_denied_policy"
-    if not _listed(parsed.hostname, execution):
+    if target.host not in _hosts(tuple(execution)):
         return "source_denied_execution"
     return None
 
 
+@remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
 def normal_host(name: str) -> str | None:
     """Return a host's name as URLs carry it, lower-case and punycode; None for what names no host."""
     parsed = _parsed(f"https://{name}")
     return parsed.hostname if parsed is not None and parsed.href == f"https://{parsed.hostname}/" else None
 
 
-def _parsed(url: object) -> URL | None:
-    """Parse an absolute URL with a host; a text with lone surrogates is none (UnicodeEncodeError)."""
-    if not isinstance(url, str):
+@lru_cache(maxsize=64)
+def _hosts(names: tuple[str, ...]) -> frozenset[str | None]:
+    return frozenset(map(normal_host, names))
+
+
+@remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
+def _target(url: str) -> _Target | None:
+    parsed = _parsed(url)
+    if parsed is None:
         return None
+    password = f":{parsed.password}" if parsed.password else ""
+    userinfo = f"{parsed.username}{password}@" if parsed.username or password else ""
+    # The standard lowers the hosts of http and its kin only.
+    host = parsed.host.lower()
+    path = parsed.pathname.rstrip("/")
+    known = f"{parsed.protocol}//{userinfo}{host}{path}{_without_tracking(parsed.search)}"
+    return _Target(known, parsed.protocol, userinfo, parsed.port, parsed.hostname)
+
+
+def _parsed(url: str) -> URL | None:
+    """Parse an absolute URL with a host; a text with lone surrogates is none (UnicodeEncodeError)."""
     try:
         parsed = URL(url)
     except ValueError:
@@ -133,7 +161,3 @@ def _without_tracking(search: str) -> str:
 def _tracks(parameter: str) -> bool:
     name = unquote_plus(parameter.partition("=")[0]).lower()
     return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
-
-
-def _listed(host: str, names: Collection[str]) -> bool:
-    return any(normal_host(name) == host for name in names)

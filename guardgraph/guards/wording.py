@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
-__all__ = ["Word", "has_phrase", "normalised", "words"]
+from guardgraph.guards.memory import remembered
+
+__all__ = ["Word", "has_phrase", "keys", "normalised", "words"]
 
 _APOSTROPHES = "'’ʼ＇"
 _NUMBER_POINTS = ".,"
@@ -25,6 +28,9 @@ _UNSPACED = (
 
 _WORD = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
 """A word in the letters of `_kind`: apostrophes hold words together, points only digits."""
+
+_ASCII_WORD = re.compile(r"\w+(?:(?:'|(?<=\d)[.,](?=\d))\w+)*", re.ASCII)
+"""The same in a text of ASCII characters alone."""
 
 _LONGEST_FOLDED = 256
 """Characters. Unicode normalisation takes quadratic time on endless accents; no phrase is as long."""
@@ -53,9 +59,20 @@ def words(text: str) -> list[Word]:
     Returns:
         The words in order, with their places in the text.
     """
-    kinds = "".join(map(_kind, text))
-    found = (Word(_folded(text[match.start() : match.end()]), *match.span()) for match in _WORD.finditer(kinds))
-    return [word for word in found if word.key]
+    found = _ASCII_WORD.finditer(text) if text.isascii() else _WORD.finditer("".join(map(_kind, text)))
+    spans = [match.span() for match in found]
+    return [Word(key, start, end) for start, end in spans if (key := _folded(text[start:end]))]
+
+
+def keys(text: str) -> list[str]:
+    """Return what is compared of the words of a text, in order: the keys of `words`."""
+    return list(chain.from_iterable(map(_keys_of_part, text.split())))
+
+
+@remembered(texts=4096, chars=40)
+def _keys_of_part(part: str) -> tuple[str, ...]:
+    """No word goes across white space, and what stands between it turns up again and again."""
+    return tuple(word.key for word in words(part))
 
 
 def has_phrase(text: str, phrase: str) -> bool:
@@ -63,9 +80,10 @@ def has_phrase(text: str, phrase: str) -> bool:
     return _run(phrase) in _run(text)
 
 
+@remembered(texts=64, chars=2000)
 def _run(text: str) -> str:
     # A key holds no line break, so line breaks can mark where words begin and end.
-    return "".join(f"\n{word.key}\n" for word in words(text))
+    return "".join(f"\n{key}\n" for key in keys(text))
 
 
 @lru_cache(maxsize=4096)

@@ -14,17 +14,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from guardgraph.guards.facts.labels import (
-    DEFAULT_REGIONS,
-    incident_ids_in,
-    regions_in,
-    severities_in,
-    without_severities,
-)
+from guardgraph.guards.facts.labels import DEFAULT_REGIONS, incident_ids_in, regions_in, severities_in
 from guardgraph.guards.facts.numbers import number_of, numbers_in
-from guardgraph.guards.facts.tokens import visible
+from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.units import key_unit
 from guardgraph.guards.facts.values import BARE, Licence, Number, Unit
+from guardgraph.guards.memory import remembered
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 
@@ -35,11 +30,16 @@ __all__ = [
     "Unsupported",
     "facts_in_json",
     "facts_in_text",
+    "facts_in_texts",
     "unsupported",
 ]
 
 DEFAULT_IGNORED = ("policy_hints", "limits")
 """Keys of a context that hold settings, not facts."""
+
+KNOWN_TEXTS = 512
+KNOWN_TEXT_CHARS = 2000
+"""How many texts are kept with their facts, and how long each may be."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,10 @@ class Facts:
         )
 
 
+_NO_FACTS = Facts()
+"""Most texts of a context have none."""
+
+
 @dataclass(frozen=True)
 class Unsupported:
     """Claimed facts that nothing licenses, as written, sorted. False when there are none."""
@@ -90,14 +94,35 @@ def facts_in_text(text: str, *, regions: Collection[str] = DEFAULT_REGIONS) -> F
         text: any text, also what a model wrote.
         regions: the names that count as regions (policy); case matters.
     """
+    return _facts(text, regions if isinstance(regions, tuple) else tuple(sorted(regions)))
+
+
+def facts_in_texts(texts: Iterable[str], *, regions: Collection[str] = DEFAULT_REGIONS) -> Facts:
+    """Read the facts of several texts together; no fact runs from one into the next."""
+    return _united([facts_in_text(text, regions=regions) for text in texts])
+
+
+@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+def _facts(text: str, regions: tuple[str, ...]) -> Facts:
     text = visible(text)
-    numbers, implied = numbers_in(without_severities(text))
+    severities, unlabelled = severities_in(text)
+    numbers, implied = numbers_in(unlabelled)
+    incident_ids, named = incident_ids_in(text), regions_in(text, regions)
+    if numbers or severities or incident_ids or named or implied:
+        return Facts(numbers, severities, incident_ids, named, implied)
+    return _NO_FACTS
+
+
+def _united(facts: Iterable[Facts]) -> Facts:
+    some = [each for each in facts if each is not _NO_FACTS]
+    if len(some) < 2:
+        return some[0] if some else _NO_FACTS
     return Facts(
-        numbers=numbers,
-        severities=severities_in(text),
-        incident_ids=incident_ids_in(text),
-        regions=regions_in(text, tuple(sorted(regions))),
-        implied=implied,
+        frozenset().union(*(each.numbers for each in some)),
+        frozenset().union(*(each.severities for each in some)),
+        frozenset().union(*(each.incident_ids for each in some)),
+        frozenset().union(*(each.regions for each in some)),
+        frozenset().union(*(each.implied for each in some)),
     )
 
 
@@ -123,14 +148,7 @@ def facts_in_json(
             found.add(number)
         elif isinstance(leaf, str):
             texts.add(leaf)
-    facts = [facts_in_text(text, regions=regions) for text in texts]
-    return Facts(
-        frozenset(found).union(*(each.numbers for each in facts)),
-        frozenset().union(*(each.severities for each in facts)),
-        frozenset().union(*(each.incident_ids for each in facts)),
-        frozenset().union(*(each.regions for each in facts)),
-        frozenset().union(*(each.implied for each in facts)),
-    )
+    return _united([Facts(numbers=frozenset(found)) if found else _NO_FACTS, facts_in_texts(texts, regions=regions)])
 
 
 def _leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Unit]]:
@@ -155,10 +173,12 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     (60 minutes license 1 hour) or by a bare number; a date also licenses its month and its year. The rest is
     compared as sets.
     """
-    allowed = Licence(licence.numbers | licence.implied)
+    # Every number licenses itself; only what is put differently needs to be looked up.
+    differently = claimed.numbers - licence.numbers - licence.implied
+    allowed = Licence(licence.numbers | licence.implied) if differently else Licence()
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
-        numbers=_shown(number.shown for number in claimed.numbers if not allowed.covers(number)),
+        numbers=_shown(number.shown for number in differently if not allowed.covers(number)),
         severities=_shown(claimed.severities - licence.severities),
         incident_ids=_shown(name for name in claimed.incident_ids if name.casefold() not in known_ids),
         regions=_shown(claimed.regions - licence.regions),

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["DEFAULT_REGIONS", "incident_ids_in", "regions_in", "severities_in", "without_severities"]
+__all__ = ["DEFAULT_REGIONS", "incident_ids_in", "regions_in", "severities_in"]
 
 DEFAULT_REGIONS: Final[tuple[str, ...]] = (
     "US",
@@ -26,23 +26,24 @@ DEFAULT_REGIONS: Final[tuple[str, ...]] = (
 """Regions that a text may name. Case matters: the pronoun "us" is none."""
 
 _SEVERITY = re.compile(
-    r"(?:[pP](?<!\w.)(?P<level>[0-5])|[sS](?<!\w.)(?i:ev(?:erity)?(?:[ -]level)?)[ .:_#-]{0,2}(?P<sev>[0-5]))"
+    r"[pPsS](?<!\w.)(?:(?<=[pP])(?P<level>[0-5])"
+    r"|(?<=[sS])(?i:ev(?:erity)?(?:[ -]level)?)[ .:_#-]{0,2}(?P<sev>[0-5]))"
     r"(?!\w|[.,:]\d|%)"
 )
 _INCIDENT = re.compile(r"[iI](?<![\w-].)(?i:nc)(?:(?i:ident)?[-_]\w++|\d\w*+)(?:-\w++)*+")
 _DIGIT = re.compile(r"\d")
 
 
-def severities_in(text: str) -> frozenset[str]:
-    """Find severities: "P1", "SEV2" and spellings such as "sev-2", "Severity 2"."""
-    return frozenset(
+def severities_in(text: str) -> tuple[frozenset[str], str]:
+    """Find severities: "P1", "SEV2" and spellings such as "sev-2", "Severity 2".
+
+    Returns:
+        The severities, and the text without them, so that "Severity 2" is not read as a number.
+    """
+    found = frozenset(
         f"P{match['level']}" if match["level"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text)
     )
-
-
-def without_severities(text: str) -> str:
-    """Take severities out, so that "Severity 2" is not read as a number."""
-    return _SEVERITY.sub(" ; ", text)
+    return found, _SEVERITY.sub(" ; ", text) if found else text
 
 
 def incident_ids_in(text: str) -> frozenset[str]:
@@ -60,11 +61,22 @@ def incident_ids_in(text: str) -> frozenset[str]:
 
 def regions_in(text: str, regions: tuple[str, ...]) -> frozenset[str]:
     """Find the named regions: whole words, case as listed; "U.S." and "USA" are "US"."""
-    spellings = _spellings(regions)
-    return frozenset(spellings[match[0]] for match in _region_pattern(regions).finditer(text))
+    pattern, spellings = _region_names(regions)
+    return frozenset(spellings[name] for name in pattern.findall(text))
 
 
 @lru_cache(maxsize=64)
+def _region_names(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    """Let each branch begin with a letter, so that the search jumps to the places where a name can begin."""
+    spellings = _spellings(regions)
+    tails: dict[str, list[str]] = {}
+    for name in sorted(spellings, key=lambda name: (-len(name), name)):
+        tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
+    names = "|".join(rf"{first}(?<!\w{first})(?:{'|'.join(rest)})" for first, rest in tails.items())
+    # "US$5" is money.
+    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$)"), spellings
+
+
 def _spellings(regions: tuple[str, ...]) -> dict[str, str]:
     spellings = {"USA": "US", "U.S.A.": "US"} if "US" in regions else {}
     for region in regions:
@@ -72,14 +84,3 @@ def _spellings(regions: tuple[str, ...]) -> dict[str, str]:
             dotted = ".".join(region)
             spellings |= {dotted: region, f"{dotted}.": region}
     return spellings | {region: region for region in regions if region.strip()}
-
-
-@lru_cache(maxsize=64)
-def _region_pattern(regions: tuple[str, ...]) -> re.Pattern[str]:
-    """Let each branch begin with a letter, so that the search jumps to the places where a name can begin."""
-    tails: dict[str, list[str]] = {}
-    for name in sorted(_spellings(regions), key=lambda name: (-len(name), name)):
-        tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
-    names = "|".join(rf"{first}(?<!\w{first})(?:{'|'.join(rest)})" for first, rest in tails.items())
-    # "US$5" is money.
-    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$)")

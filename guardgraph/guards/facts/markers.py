@@ -12,6 +12,8 @@ __all__ = ["without_markers"]
 _LINE = re.compile(r"^[ \t>#*+•-]*+\(?\d{1,2}[.)]\**+[ \t]++(?=\S)", re.MULTILINE)
 _ITEM = re.compile(r"\d(?<!\w\d)\d?[.)](?=[ ]+\S)")
 _CITATION = re.compile(r"(?:[ ]?\[\d{1,2}(?:(?:,[ ]?|[-–])\d{1,2})*+\])++")
+_MARKED = re.compile(r"\d[.)][ *\t]")
+"""What every list marker ends with; no text without it has one."""
 _WORDS = re.compile(r"[ -]?([^\W\d_]++)(?:[ ]([^\W\d_]++))?")
 
 _NO_BRACKETS: Final = str.maketrans("[]", "  ")
@@ -33,6 +35,8 @@ def without_markers(text: str) -> str:
     """
     if "[" in text:
         text = _CITATION.sub(_uncited, text)
+    if not _MARKED.search(text):
+        return text
     kept, at = [], 0
     for start, end in _items(text):
         kept.append(text[at:start])

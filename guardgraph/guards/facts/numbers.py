@@ -6,24 +6,22 @@ import re
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
+from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import moment
-from guardgraph.guards.facts.tokens import NUMBER, ORDINAL_SUFFIXES, Token, plain, range_end, tokens_of
+from guardgraph.guards.facts.tokens import NUMBER, ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
 from guardgraph.guards.facts.units import (
     CURRENCIES,
     FRACTION,
     GLUED_SCALES,
-    MONTHS,
     ORDINALS,
     PERCENT,
     SCALES,
-    SHARES,
-    SMALL,
     SYMBOLS,
     units_at,
     units_named,
 )
 from guardgraph.guards.facts.values import BARE, Amount, Mark, Number, Quantity, Unit, Value
-from guardgraph.guards.facts.words import PASSING_WORDS, implied, ordinal, spelled
+from guardgraph.guards.facts.words import implied, ordinal, spelled
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 
@@ -34,7 +32,6 @@ MAX_DIGITS = 400
 
 _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
-_WORD_STARTS: Final = frozenset({*SMALL, *ORDINALS, *MONTHS, *SHARES, *PASSING_WORDS})
 _REFERENCES: Final = frozenset({"step", "section", "chapter", "appendix", "figure", "table", "footnote"})
 _SUMMED: Final = frozenset({"time", "calendar"})
 _PLAIN: Final = ((1, BARE),)
@@ -65,12 +62,11 @@ def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
     Returns:
         The numbers it claims, and those that it says in passing ("the first", "an hour").
     """
-    text = plain(text)
-    tokens = tokens_of(text)
+    tokens = tokens_of(plain(text))
     found: list[Number] = []
     passing: list[Number] = []
     before = _Hit((), 0, 0)
-    for at in _starts(tokens):
+    for at in [at for at, token in enumerate(tokens) if token.opens]:
         hit = _read(tokens, at, before.end) if at >= before.end else None
         if hit is None:
             continue
@@ -80,8 +76,8 @@ def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
         if _is_reference(tokens, hit):
             before = _Hit((), hit.first, hit.end)
             continue
-        shown = " ".join(text[tokens[hit.first].start : tokens[hit.end - 1].end].split())
-        (passing if hit.implied else found).append(Number(shown_name(shown), hit.readings))
+        number = Number(shown_name(shown(tokens, hit.first, hit.end)), hit.readings)
+        (passing if hit.implied else found).append(number)
         before = hit
     return frozenset(found), frozenset(passing)
 
@@ -98,27 +94,19 @@ def number_of(value: JsonValue, unit: Unit) -> Number | None:
     """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > MAX_DIGITS * 3:
         return Number(shown_name(hex(value)), (Mark("written", hex(value)),))
-    amount = None
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
-        match = NUMBER.fullmatch(str(value).strip().lstrip("-"))
-        amount = _parsed(match) if match and match["whole"] and not match["suffix"] else None
-    if amount is None:
+    if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None
     shown = str(value).strip()
+    digits = shown.lstrip("-")
+    match = NUMBER.fullmatch(digits) if digits[:1].isdecimal() else None
+    amount = _parsed(match) if match and not match["suffix"] else None
+    if amount is None:
+        return None
     amount = -amount if shown.startswith("-") else amount
     if unit == FRACTION and not -1 <= amount <= 1:
         unit = BARE
     percent = (Quantity(amount * 100, PERCENT),) if unit == FRACTION else ()
     return Number(shown_name(shown), (Quantity(amount, unit), *percent))
-
-
-def _starts(tokens: list[Token]) -> list[int]:
-    """Find the tokens that can begin a number: digits, "v2", ".5" and words."""
-    return [
-        at
-        for at, (text, *_) in enumerate(tokens)
-        if (text.lower() in _WORD_STARTS if text.isalpha() else text[:1].isnumeric() or text[-1:].isnumeric())
-    ]
 
 
 def _has_digits(text: str) -> bool:
@@ -136,7 +124,7 @@ def _read(tokens: list[Token], at: int, floor: int) -> _Hit | None:
 
 def _is_reference(tokens: list[Token], hit: _Hit) -> bool:
     """Say whether a number without a unit only counts the parts of a text: "Step 3", "Section 4.2"."""
-    return tokens[hit.first - 1].text.lower() in _REFERENCES and hit.measures in (_PLAIN, ()) and not hit.implied
+    return tokens[hit.first - 1].lower in _REFERENCES and hit.measures in (_PLAIN, ()) and not hit.implied
 
 
 def _shared(tokens: list[Token], before: _Hit, hit: _Hit) -> _Measures:
@@ -172,7 +160,8 @@ def _quantity(tokens: list[Token], at: int, floor: int) -> _Hit | None:
     if hit is None:
         return None
     while hit.measures[0][1].dimension in _SUMMED:
-        following = _measured(tokens, hit.end + (tokens[hit.end].text == "and"))
+        at_next = hit.end + (tokens[hit.end].text == "and")
+        following = _measured(tokens, at_next) if tokens[at_next].opens else None
         longer = _sum(hit, following) if following else None
         if longer is None:
             break
@@ -201,8 +190,8 @@ def _measured(tokens: list[Token], at: int) -> _Hit | None:
 def _names(tokens: list[Token], at: int, amount: Amount, suffix: str) -> tuple[Mark, ...]:
     """What a number names beside its amount: a place, a quarter, a version."""
     if suffix.lower() in _ORDINAL:
-        return ordinal(int(amount), tokens[at + 1].text.lower())
-    return (Mark("written", tokens[at].text),) if tokens[at - 1].text.lower() == "version" else ()
+        return ordinal(int(amount), tokens[at + 1].lower)
+    return (Mark("written", tokens[at].text),) if tokens[at - 1].lower == "version" else ()
 
 
 def _parsed(match: re.Match[str]) -> Amount | None:
@@ -223,12 +212,11 @@ def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[_Measures, int
         scale = GLUED_SCALES.get(suffix) or SCALES.get(suffix.lower(), 1)
         if glued := tuple((1, unit) for unit in units_named(suffix)):
             return (*glued, (scale, BARE)) if scale != 1 else glued, at
-    if scale == 1 and tokens[at].text.lower() in SCALES:
-        scale, at = SCALES[tokens[at].text.lower()], at + 1
+    if scale == 1 and tokens[at].lower in SCALES:
+        scale, at = SCALES[tokens[at].lower], at + 1
     name, following = tokens[at].text, tokens[at + 1].text
-    if name in SYMBOLS and _has_digits(following):
-        return (_PLAIN if scale == 1 else ((scale, BARE),)), at
-    units, width = units_at(name, following)
+    before_amount = name in SYMBOLS and _has_digits(following)
+    units, width = ((), 0) if before_amount else units_at(name, following)
     if units:
         return tuple((scale, unit) for unit in units), at + width
     return (_PLAIN if scale == 1 else ((scale, BARE),)), at
@@ -258,10 +246,10 @@ def _priced(tokens: list[Token], hit: _Hit, floor: int) -> _Hit:
 
 
 def _signed(tokens: list[Token], hit: _Hit) -> _Hit:
-    sign, start = tokens[hit.first - 1], tokens[hit.first].start
-    if hit.first == 0 or sign.text not in _SIGNS or sign.end != start:
+    sign, start = tokens[hit.first - 1], tokens[hit.first]
+    if hit.first == 0 or sign.text not in _SIGNS or start.leads or sign.end != start.start:
         return hit
-    if hit.first > 1:
+    if hit.first > 1 and not sign.leads:
         before = tokens[hit.first - 2]
         if before.end == sign.start and before.text not in _BEFORE_SIGN:
             return hit

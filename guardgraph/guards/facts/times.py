@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.tokens import Token, range_end
 from guardgraph.guards.facts.units import MONTHS, UNITS, units_named
@@ -17,8 +17,14 @@ _DATE = re.compile(
 )
 _CLOCK = re.compile(r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.\d++)?)?)?([ap]m)?", re.IGNORECASE)
 _DAY = re.compile(r"(\d\d?)(?:st|nd|rd|th)?")
+_HALVES: Final = frozenset({"am", "pm"})
 _YEAR = re.compile(r"[12]\d{3}")
 _DECADE = re.compile(r"((?:[12]\d)?\d0)(s?)")
+
+# How long the texts can be that the patterns match: most numbers need not be tried.
+_DATE_CHARS: Final = range(6, 11)
+_DAY_CHARS: Final = range(1, 5)
+_HOUR_CHARS: Final = range(1, 5)
 
 _Moment: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
@@ -28,18 +34,18 @@ def moment(tokens: list[Token], at: int) -> _Moment | None:
     """Read a date, a time of day, a decade or a quarter that begins at a token."""
     text = tokens[at].text
     if text.isalpha():
-        return _date(tokens, at) if text.lower() in MONTHS else None
+        return _date(tokens, at) if tokens[at].lower in MONTHS else None
     if text[0] in "QH":
         return _period(tokens, at)
     return _date(tokens, at) or _clock(tokens, at) or _decade(tokens, at)
 
 
 def _date(tokens: list[Token], at: int) -> _Moment | None:
-    text = tokens[at].text
-    if match := _DATE.fullmatch(text):
+    token, end = tokens[at], at + 1
+    if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
         readings = tuple(Mark("date", date) for date in sorted(_numeric_dates(match)))
-        return (readings, at + 1) if readings else None
-    day, end = _day(text), at + 1
+        return (readings, end) if readings else None
+    day = _day(token.text)
     if day is None:
         month, end = _month(tokens, at)
         day = _day(tokens[end].text) if month else None
@@ -70,20 +76,22 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int, int | None]]:
 
 
 def _day(text: str) -> int | None:
-    match = _DAY.fullmatch(text)
+    match = _DAY.fullmatch(text) if len(text) in _DAY_CHARS else None
     return int(match[1]) if match and 1 <= int(match[1]) <= 31 else None
 
 
 def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:
-    text = tokens[at].text
-    if text in ("may", "march", "mar"):
+    month = MONTHS.get(tokens[at].lower)
+    if month is None or tokens[at].text in ("may", "march", "mar"):
         return None, at
-    month = MONTHS.get(text.lower())
-    return month, at + 1 + (month is not None and tokens[at + 1].text == ".")
+    return month, at + 1 + (tokens[at + 1].text == ".")
 
 
 def _clock(tokens: list[Token], at: int) -> _Moment | None:
-    match = _CLOCK.fullmatch(tokens[at].text)
+    text = tokens[at].text
+    if text.isdecimal() and tokens[at + 1].lower not in _HALVES and range_end(tokens, at, at + 1) is None:
+        return None
+    match = _CLOCK.fullmatch(text) if ":" in text or len(text) in _HOUR_CHARS else None
     if match is None:
         return None
     hour, minute, second = int(match[1]), int(match[2] or 0), int(match[3] or 0)
@@ -99,8 +107,8 @@ def _clock(tokens: list[Token], at: int) -> _Moment | None:
 
 
 def _half(tokens: list[Token], at: int, clock: re.Match[str]) -> tuple[str, int]:
-    following = tokens[at + 1].text.lower()
-    if not clock[4] and following in ("am", "pm"):
+    following = tokens[at + 1].lower
+    if not clock[4] and following in _HALVES:
         return following, at + 2
     return (clock[4] or "").lower(), at + 1
 
@@ -125,7 +133,8 @@ def _period(tokens: list[Token], at: int) -> _Moment | None:
 
 
 def _decade(tokens: list[Token], at: int) -> _Moment | None:
-    match = _DECADE.fullmatch(tokens[at].text)
+    text = tokens[at].text
+    match = _DECADE.fullmatch(text) if text[-1] in "0s" else None
     if match is None:
         return None
     number = int(match[1])

@@ -1,34 +1,27 @@
-"""Text into the tokens that can make up a number, with everything left out whose digits are no number."""
+"""Text into the tokens that can make up a number.
+
+A text is split word by word, and the words that turn up again and again are split once.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.markers import without_markers
-from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, SCALES, SHARES, units_named
+from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, NUMBER_WORDS, SCALES, units_named
 
-__all__ = ["LOOKAHEAD", "NUMBER", "ORDINAL_SUFFIXES", "Token", "plain", "range_end", "tokens_of", "visible"]
+__all__ = ["LOOKAHEAD", "NUMBER", "ORDINAL_SUFFIXES", "Token", "range_end", "shown", "tokens_of"]
 
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
 
-ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "x", "×"})
+KNOWN_WORDS: Final = 4096
+KNOWN_WORD_CHARS: Final = 40
+"""How many words are kept with their tokens, and how long each may be: 3 MB at most."""
 
-_URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
-# The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
-_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++")
-_THIN_SEPARATOR = re.compile(r"['’\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
-_BLANK_SEPARATED = re.compile(r"[1-9](?<![\w.,:/].)(?<!\d[ ].)\d{0,2}(?:[ ]\d{3}){1,4}(?![ ]?\d|[-/:]\d|\w)")
-_MIXED = re.compile(r"([0-9](?<![\w.,].)\d{0,2})[ ]?([½¼¾])(?!\w)")
-_DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
-_MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_OFFSET = re.compile(r"(T\d\d:\d\d(?::\d\d(?:\.\d++)?)?)[+-]\d\d:?\d\d(?!\d)")
-_ALWAYS = re.compile(
-    r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
-    r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
-    re.IGNORECASE,
-)
+ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "x", "×"})
 
 NUMBER: Final = re.compile(
     r"(?P<whole>[1-9]\d{0,2}(?:[,_]\d{3})++(?!\d)|\d++)?(?P<point>[.,]\d++)?"
@@ -36,11 +29,13 @@ NUMBER: Final = re.compile(
 )
 """1,200.50 · 99,95 · .5 · 1e6 · 45min. A comma that groups no thousands is a decimal comma."""
 
+_WORDS = re.compile(r"(?:(?<!\S)[_-]++\s++)*+\S++")
+"""Words, each with the ones before it that hold no token: a lone underscore is shown, and parts nothing."""
+
 _TOKEN = re.compile(
     r"(?P<chunk>\w++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))\w++)*+)|\.(?<![\w.]\.)\d++(?!\w)|[^\w\s]"
 )
 _DIGIT = re.compile(r"\d")
-_GROUPS = re.compile(r"\d++")
 _DASHES: Final = frozenset({"-", "–", "—", "‒", "to"})
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(?:\.\d++)?Z?")
 _HOURS = re.compile(r"(?:\d++(?:d|h|m|min|s)(?![^\W\d_])){2,}")
@@ -58,62 +53,90 @@ _BETWEEN: Final = {signs: re.compile(rf"[^{signs}]++") for signs in ("-", "-/", 
 _CODE = re.compile(r"([A-Z]{3})(?=\d)")
 
 
-class Token(NamedTuple):
-    """A word, a number or a sign, and where it stands. A blank text stands for an id."""
+class Piece(NamedTuple):
+    """A part of a word, and where it stands in it. A blank text stands for an id."""
 
     text: str
     start: int
     end: int
     glued: bool = False
-    """Joined to the token before it, as in "15-minute"."""
+    """Joined to the piece before it, as in "15-minute"."""
 
 
-def visible(text: str) -> str:
-    """Take out characters that are drawn as nothing: a soft hyphen or a zero-width blank parts no number."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+class Token(NamedTuple):
+    """A word, a number or a sign: a piece of what stands between two blanks."""
+
+    text: str
+    lower: str
+    opens: bool
+    """Whether a number can begin here: at digits, at "v2" or ".5" and at some words."""
+    glued: bool
+    leads: bool
+    """Whether it is the first piece of its word."""
+    word: str
+    start: int
+    """Its place in the word."""
+    end: int
 
 
-def plain(text: str) -> str:
-    """Take out addresses and markers and bring variants of spelling together."""
-    text = without_markers(_URL.sub(" ; ", text))
-    text = _MIXED.sub(lambda match: f"{int(match[1]) + float(SHARES[match[2]])}", text)
-    text = _BLANK_SEPARATED.sub(lambda match: match[0].replace(" ", ","), _DIALLED.sub(_dialled, text))
-    text = _MERIDIEM.sub(r"\1m", _THIN_SEPARATOR.sub(",", text))
-    return _ALWAYS.sub("24/7", _OFFSET.sub(r"\1", text))
-
-
-def _dialled(match: re.Match[str]) -> str:
-    groups = _GROUPS.findall(match[0])
-    # A telephone number abroad has eleven digits or more, with few exceptions, and at most 15 (ITU-T E.164).
-    return "-".join(groups) if 11 <= sum(map(len, groups)) <= 15 else match[0]
+_NOTHING: Final = [Token("", "", False, False, True, "", 0, 0)] * LOOKAHEAD
 
 
 def tokens_of(plain_text: str) -> list[Token]:
     """Split a text that went through `plain`; the list ends with `LOOKAHEAD` blank tokens."""
-    tokens: list[Token] = []
-    for match in _TOKEN.finditer(plain_text):
+    words = plain_text.split() if "_" not in plain_text else _WORDS.findall(plain_text)
+    known = (_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words)
+    return [*chain.from_iterable(known), *_NOTHING]
+
+
+def shown(tokens: list[Token], first: int, end: int) -> str:
+    """Return the text from one token up to another, not included, its white space normalised."""
+    one, last = tokens[first], tokens[end - 1]
+    if end - first == 1:
+        return one.word[one.start : one.end]
+    words = [one.word, *(token.word for token in tokens[first + 1 : end] if token.leads)]
+    text = " ".join(words)
+    return " ".join(text[one.start : len(text) - len(last.word) + last.end].split())
+
+
+def _tokens_of_word(word: str) -> tuple[Token, ...]:
+    """Split what stands between two blanks; nothing around it makes a difference."""
+    pieces: list[Piece] = []
+    for match in _TOKEN.finditer(word):
         text, (start, end) = match[0], match.span()
         if text.isalpha() or text.isdecimal() or match["chunk"] is None:
-            tokens.append(Token(text, start, end))
+            pieces.append(Piece(text, start, end))
         else:
             inner = text.strip("_")
-            tokens.extend(_pieces(inner, start + text.index(inner)))
-    return tokens + [Token("", len(plain_text), len(plain_text))] * LOOKAHEAD
+            pieces.extend(_pieces(inner, start + text.index(inner)))
+    return tuple(
+        Token(text, text.lower(), _opens(text), glued, at == 0, word, start, end)
+        for at, (text, start, end, glued) in enumerate(pieces)
+    )
 
 
-def _pieces(chunk: str, start: int) -> list[Token]:
+_known_word = lru_cache(maxsize=KNOWN_WORDS)(_tokens_of_word)
+
+
+def _opens(text: str) -> bool:
+    if text.isalpha():
+        return text.lower() in NUMBER_WORDS
+    return text[:1].isnumeric() or text[-1:].isnumeric()
+
+
+def _pieces(chunk: str, start: int) -> list[Piece]:
     if _is_number(chunk):
-        return [Token(chunk, start, start + len(chunk))]
+        return [Piece(chunk, start, start + len(chunk))]
     if not _DIGIT.search(chunk):
         return _split(chunk, start, "-")
     if stamp := _STAMP.fullmatch(chunk):
-        return [Token(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in (1, 2)]
+        return [Piece(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in (1, 2)]
     if _HOURS.fullmatch(chunk):
-        return [Token(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
+        return [Piece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
     head = _PREFIX.match(chunk) or _CODE.match(chunk)
     if head and (head[0].endswith("-") or head[0] in CURRENCIES):
         rest = _pieces(chunk[head.end() :], start + head.end())
-        return [Token(head[0], start, start + head.end()), *rest]
+        return [Piece(head[0], start, start + head.end()), *rest]
     parts = [
         piece
         for part in _split(chunk, start, "-/")
@@ -121,12 +144,12 @@ def _pieces(chunk: str, start: int) -> list[Token]:
     ]
     if _is_number(parts[0].text) and all(_is_number(part.text) or not _DIGIT.search(part.text) for part in parts):
         return parts
-    return [Token("", start, start + len(chunk))]
+    return [Piece("", start, start + len(chunk))]
 
 
-def _split(chunk: str, start: int, separators: str) -> list[Token]:
+def _split(chunk: str, start: int, separators: str) -> list[Piece]:
     found = _BETWEEN[separators].finditer(chunk)
-    return [Token(part[0], start + part.start(), start + part.end(), part.start() > 0) for part in found]
+    return [Piece(part[0], start + part.start(), start + part.end(), part.start() > 0) for part in found]
 
 
 def _is_number(chunk: str) -> bool:
@@ -152,7 +175,7 @@ def range_end(tokens: list[Token], first: int, end: int) -> int | None:
         first: the index at which one end begins.
         end: the index behind it.
     """
-    word = tokens[end].text.lower()
-    if word in _DASHES or (word == "and" and tokens[first - 1].text.lower() == "between"):
+    word = tokens[end].lower
+    if word in _DASHES or (word == "and" and tokens[first - 1].lower == "between"):
         return end + 1
     return end if tokens[end].glued else None

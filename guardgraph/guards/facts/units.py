@@ -7,12 +7,16 @@ from fractions import Fraction
 from typing import Final
 
 from guardgraph.guards.facts.values import Amount, Unit
+from guardgraph.guards.memory import remembered
 
 __all__ = [
     "CURRENCIES",
+    "EACH",
+    "FIRST",
     "FRACTION",
     "GLUED_SCALES",
     "MONTHS",
+    "NUMBER_WORDS",
     "ORDINALS",
     "PERCENT",
     "SCALES",
@@ -106,6 +110,9 @@ def _named() -> dict[str, tuple[Unit, ...]]:
 UNITS: Final = _named()
 """Every unit a name can stand for: "m" is a minute or a metre, "pounds" are money or weight."""
 
+_FIRST_OF_TWO: Final = frozenset(name.partition(" ")[0] for name in UNITS if " " in name)
+"""Words with which a unit of two words begins."""
+
 PERCENT: Final = UNITS["%"][0]
 FRACTION: Final = Unit(PERCENT.dimension, 1)
 """A share of one: 0.27 of this unit is 27 percent."""
@@ -144,6 +151,12 @@ MONTHS: Final = {
     "sept": 9,
 }
 
+FIRST: Final = {"first": 1, "second": 2, "third": 3}
+EACH: Final = frozenset({"a", "an", "every", "each"})
+
+NUMBER_WORDS: Final = frozenset({*SMALL, *ORDINALS, *MONTHS, *SHARES, *FIRST, *EACH, "half"})
+"""Words with which a number can begin, or with which one is said in passing."""
+
 _SHARES: Final = frozenset({"rate", "ratio", "fraction", "share", "probability"})
 _OPEN_KEYS: Final = frozenset({"m", "min", "d", "g", "w", "y", "second", "foot", "feet", "pound", "pounds"})
 """Names that mean something else in a key ("temperature_min", "second"): the number stays bare."""
@@ -158,11 +171,12 @@ def units_named(name: str) -> tuple[Unit, ...]:
 
 def units_at(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
     """Look up a unit of one or two words, the longer first: the units and how many words they take up."""
-    if units := units_named(f"{name} {following}"):
+    if name.lower() in _FIRST_OF_TWO and (units := units_named(f"{name} {following}")):
         return units, 2
     return units_named(name), 1
 
 
+@remembered(texts=1024, chars=64)
 def key_unit(key: str) -> Unit | None:
     """Read the unit of a number from the JSON key it stands under.
 

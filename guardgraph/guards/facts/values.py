@@ -63,7 +63,7 @@ class Licence:
     negative number licenses its amount too, for words ("fell by 5%") can carry the sign.
     """
 
-    def __init__(self, numbers: Iterable[Number]) -> None:
+    def __init__(self, numbers: Iterable[Number] = ()) -> None:
         self._written: set[Amount] = set()
         self._bare: set[Amount] = set()
         self._measured: set[tuple[str, Amount]] = set()

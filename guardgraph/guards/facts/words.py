@@ -7,19 +7,15 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import PERCENT, SCALES, SHARES, SMALL, units_at
+from guardgraph.guards.facts.units import EACH, FIRST, PERCENT, SCALES, SHARES, SMALL, units_at
 from guardgraph.guards.facts.values import Amount, Mark, Quantity, Value
 
-__all__ = ["PASSING_WORDS", "implied", "ordinal", "spelled"]
+__all__ = ["implied", "ordinal", "spelled"]
 
 _NEARLY: Final = frozenset({"within", "in", "under", "than", "about", "around", "approximately", "after"})
-_FIRST: Final = {"first": 1, "second": 2, "third": 3}
-_EACH: Final = frozenset({"a", "an", "every", "each"})
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
 _PERIODS: Final = {"quarter": ("q", 4), "half": ("h", 2)}
-_VERSION = re.compile(r"[vV](\d++(?:\.\d++)*+)")
-
-PASSING_WORDS: Final = frozenset({*_FIRST, *_EACH, "half"})
+_VERSION = re.compile(r"v(\d++(?:\.\d++)*+)")
 
 _Implied: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
@@ -27,17 +23,17 @@ _Implied: TypeAlias = tuple[tuple[Value, ...], int]
 
 def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
     """Read number words: the value, the index after them, and whether they count only with a unit."""
-    word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
+    word, following = tokens[at].lower, tokens[at + 1].lower
     if word == "half" and following in ("a", "an"):
         return Fraction(1, 2), at + 2, True
     if word in SHARES:
         return SHARES[word], at + 1, True
     if word in ("a", "an") and following != "hundred":
-        near = tokens[at - 1].text.lower() in _NEARLY or following in SCALES
+        near = tokens[at - 1].lower in _NEARLY or following in SCALES
         return (1, at + 1, True) if near else (None, at, True)
     value, start, at = (1, at, at + 1) if word == "a" else (-1, at, at)
     while True:
-        word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
+        word, following = tokens[at].lower, tokens[at + 1].lower
         open_tens = value % 100 >= 20 and value % 10 == 0
         hundreds = value >= 100 and value % 100 == 0
         small = SMALL.get(word)
@@ -53,14 +49,14 @@ def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
 
 def implied(tokens: list[Token], at: int) -> _Implied | None:
     """Read what licenses a number and claims none: "the first", "an hour", "half of", "v3.2.1"."""
-    word, following = tokens[at].text.lower(), tokens[at + 1].text.lower()
-    if version := _VERSION.fullmatch(word):
+    word, following = tokens[at].lower, tokens[at + 1].lower
+    if word[0] == "v" and (version := _VERSION.fullmatch(word)):
         return (Mark("written", version[1]),), at + 1
-    if word in _FIRST:
-        return ordinal(_FIRST[word], following), at + 1
+    if word in FIRST:
+        return ordinal(FIRST[word], following), at + 1
     if word == "half":
         return ((Quantity(50, PERCENT),), at + 2) if following == "of" else None
-    if word not in _EACH or tokens[at - 1].text.lower() == "of":
+    if word not in EACH or tokens[at - 1].lower == "of":
         return None
     if following == "quarter" and tokens[at + 2].text == "of":
         return (Quantity(25, PERCENT),), at + 3

@@ -1,0 +1,41 @@
+"""What was made of the latest texts.
+
+Several guards of a run read the same text, and runs share words, URLs and the documents of a knowledge base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+__all__ = ["remembered"]
+
+_Rest = ParamSpec("_Rest")
+_Made = TypeVar("_Made")
+_OfText = Callable[Concatenate[str, _Rest], _Made]
+
+
+def remembered(*, texts: int, chars: int) -> Callable[[_OfText[_Rest, _Made]], _OfText[_Rest, _Made]]:
+    """Let a function keep its latest answers, in bounded memory.
+
+    Args:
+        texts: how many answers are kept at most.
+        chars: the longest text, in characters, whose answer is kept; what is made of a longer one is made again.
+
+    Returns:
+        A decorator for a pure function of a text, and of hashable values beside it, whose answer nobody changes.
+    """
+
+    def decorate(function: _OfText[_Rest, _Made]) -> _OfText[_Rest, _Made]:
+        known: _OfText[_Rest, _Made] = lru_cache(maxsize=texts)(function)
+
+        @wraps(function)
+        def remembering(text: str, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
+            if len(text) > chars:
+                return function(text, *args, **kwargs)
+            return known(text, *args, **kwargs)
+
+        return remembering
+
+    return decorate
