@@ -51,7 +51,7 @@ wheel: .venv/.dev  ## the built wheel in an empty environment
 	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py
 
 bench: .venv/.dev build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
-	$(BIN)/python benchmarks
+	$(BIN)/python benchmarks $(BENCH)
 
 build/bench-peers/.tried: pyproject.toml
 	$(PYTHON) -m venv build/bench-peers

@@ -17,12 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from floors import floor
+from floors import beside_floor
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from measure import Figure, interleaved, microseconds, print_figures, ratio
-from runs import Work, ainvoked, invoked
+from repeated import Work, ainvoked, invoked
 from scripted import Scripted, scripted_agents
 
 ROUNDS = 12
@@ -74,12 +74,8 @@ def _compared(
     *,
     coroutines: bool = False,
 ) -> Iterator[Figure]:
-    ours, theirs = stores.values()
-    agent = scripted.make(checkpointer=ours)
-    plain = floor(agent, scripted.result, coroutines=coroutines, checkpointer=theirs)
-    taken = interleaved(
-        {"agent": work(agent, scripted.given, RUNS), "floor": work(plain, scripted.given, RUNS)}, rounds
-    )
+    graphs = beside_floor(scripted, coroutines=coroutines, savers=list(stores.values()))
+    taken = interleaved({graph: work(graphs[graph], scripted.given, RUNS) for graph in graphs}, rounds)
     yield f"{name}_ratio", ratio(taken["agent"].wall, taken["floor"].wall)
     yield f"{name}_us", microseconds(taken["agent"].wall, RUNS)
     yield f"{name}_floor_us", microseconds(taken["floor"].wall, RUNS)

@@ -15,7 +15,7 @@ from guardrails import AsyncGuard, Guard
 from guardrails.validator_base import FailResult, PassResult, Validator, register_validator
 from measure import Figure, interleaved, microseconds, print_figures
 from nemoguardrails import LLMRails, RailsConfig
-from scripted import scripted_agents
+from scripted import scripted_agent
 from typing_extensions import TypedDict
 
 import guardgraph as gg
@@ -171,7 +171,7 @@ def guardrails_async_validator(runner: asyncio.Runner) -> Judge:
 
 def shown() -> tuple[dict[str, Any], list[Any]]:
     """Return the RAG run's answer and the chunks that it was written from."""
-    scripted = scripted_agents()[0]
+    scripted = scripted_agent("rag")
     for task in scripted.make().stream(scripted.given, stream_mode="tasks"):
         if task["name"] == "answer_guard" and "input" in task:
             return scripted.result, task["input"]["accepted_context"]["chunks"]

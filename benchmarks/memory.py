@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from floors import floor
+from floors import beside_floor
 from measure import Figure, Skip, print_figures
-from scripted import Scripted, scripted_agents
+from scripted import scripted_agent, scripted_agents
 
 RUNS = 10_000
 WARM = 300
@@ -32,7 +32,7 @@ STATUS = Path("/proc/self/status")
 def figures(runs: int) -> Iterator[Figure]:
     """Yield the figures of every pattern."""
     for scripted in scripted_agents():
-        for name, graph in _graphs(scripted).items():
+        for name, graph in beside_floor(scripted).items():
             yield f"{scripted.pattern}_{name}_peak_kb", peak_bytes(graph, scripted.given) / 1000
     if not STATUS.exists():
         raise Skip("memory_growth", f"needs {STATUS}, which only Linux has")
@@ -43,11 +43,6 @@ def figures(runs: int) -> Iterator[Figure]:
             if process.returncode:
                 raise RuntimeError(f"the process of {scripted.pattern}, {name}, ended with {process.returncode}")
             yield f"{scripted.pattern}_{name}_growth_kb", float(printed)
-
-
-def _graphs(scripted: Scripted) -> dict[str, Any]:
-    agent = scripted.make()
-    return {"agent": agent, "floor": floor(agent, scripted.result)}
 
 
 def peak_bytes(graph: Any, given: Any) -> int:
@@ -72,8 +67,8 @@ def _growing(pattern: str, name: str, runs: int) -> subprocess.Popen[str]:
 
 def growth_kb(pattern: str, name: str, runs: int) -> float:
     """Return by how many kB this process grows with `runs` runs."""
-    (scripted,) = (item for item in scripted_agents() if item.pattern == pattern)
-    graph = _graphs(scripted)[name]
+    scripted = scripted_agent(pattern)
+    graph = beside_floor(scripted)[name]
     for _ in range(min(WARM, runs)):
         graph.invoke(scripted.given)
     gc.collect()

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from floors import floor
+from floors import beside_floor
 from measure import Figure, interleaved, microseconds, print_figures, ratio
-from runs import Work, ainvoked, invoked
+from repeated import Work, ainvoked, invoked
 from scripted import Scripted, scripted_agents
 
 ROUNDS = 30
@@ -42,11 +42,8 @@ def _compared(
     *,
     coroutines: bool = False,
 ) -> Iterator[Figure]:
-    agent = scripted.make()
-    plain = floor(agent, scripted.result, coroutines=coroutines)
-    taken = interleaved(
-        {"agent": work(agent, scripted.given, RUNS), "floor": work(plain, scripted.given, RUNS)}, rounds
-    )
+    graphs = beside_floor(scripted, coroutines=coroutines)
+    taken = interleaved({graph: work(graphs[graph], scripted.given, RUNS) for graph in graphs}, rounds)
     yield f"{name}_ratio", ratio(taken["agent"].wall, taken["floor"].wall)
     yield f"{name}_cpu_ratio", ratio(taken["agent"].cpu, taken["floor"].cpu)
     yield f"{name}_us", microseconds(taken["agent"].wall, RUNS)

@@ -18,6 +18,7 @@ from measure import Figure, Skip, print_figures
 ROUNDS = 30
 ROOT = Path(__file__).parents[1]
 PYTHON = ROOT / "build" / "bench-peers" / "bin" / "python"
+LIBRARIES = ("nemoguardrails", "guardrails-ai")
 SILENCE = {"DO_NOT_TRACK": "1", "NEMO_GUARDRAILS_NO_USAGE_STATS": "1", "OTEL_SDK_DISABLED": "true"}
 
 
@@ -35,6 +36,15 @@ def figures(rounds: int) -> Iterator[Figure]:
     for line in done.stdout.splitlines():
         name, value = line.split()
         yield name, float(value)
+
+
+def versions() -> list[str]:
+    """Return the names and versions of the peers that are installed."""
+    if not PYTHON.exists():
+        return []
+    code = "import sys; from importlib.metadata import version; [print(name, version(name)) for name in sys.argv[1:]]"
+    command = [str(PYTHON), "-c", code, *LIBRARIES]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from floors import floor
+from floors import beside_floor
 from measure import Figure, interleaved, microseconds, print_figures, ratio
-from runs import gathered
+from repeated import gathered
 from scripted import scripted_agents
 
 ROUNDS = 10
@@ -24,8 +24,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     with asyncio.Runner() as runner:
         for coroutines in (True, False):
             for scripted in scripted_agents(coroutines=coroutines):
-                agent = scripted.make()
-                graphs = {"agent": agent, "floor": floor(agent, scripted.result, coroutines=True)}
+                graphs = beside_floor(scripted, coroutines=True)
                 works = {name: gathered(runner, graph, scripted.given, CONCURRENT) for name, graph in graphs.items()}
                 taken = interleaved(works, rounds)
                 name = f"{scripted.pattern}_{'async' if coroutines else 'threads'}"
