@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 
-.PHONY: demo test install format lint types imports unit wheel clean
+.PHONY: demo test install format lint types imports unit wheel bench clean
 
 demo: .venv/.installed  ## the three patterns, offline
 	@$(BIN)/guardgraph demo
@@ -49,6 +49,16 @@ wheel: .venv/.dev  ## the built wheel in an empty environment
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py
+
+bench: .venv/.dev build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
+	$(BIN)/python benchmarks $(BENCH)
+
+build/bench-peers/.tried: pyproject.toml
+	$(PYTHON) -m venv build/bench-peers
+	build/bench-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1" \
+		&& build/bench-peers/bin/python -m pip install --quiet --editable . --group peers \
+		|| (rm -rf build/bench-peers && mkdir -p build/bench-peers && echo "skip peers: they cannot be installed here")
+	@touch $@
 
 clean:
 	rm -rf .venv build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -45,4 +45,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python benchmarks/facts_fever.py PATH_OF_FEVER_SYMMETRIC_JSON")
     main(sys.argv[1])

@@ -6,16 +6,18 @@ the way that the agent's run took; the last node writes the agent's result; all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from scripted import Scripted
 
 from guardgraph import GuardedGraph
 
 Updates = Mapping[str, Any]
+Graphs = dict[str, CompiledStateGraph[Any, Any, Any, Any]]
 
 
 def floor(
@@ -51,6 +53,19 @@ def floor(
         for branch in branches.values():
             graph.add_conditional_edges(name, routing, branch.ends)
     return graph.compile(checkpointer=checkpointer, name=f"floor_of_{agent.name}")
+
+
+def beside_floor(scripted: Scripted, *, coroutines: bool = False, savers: Sequence[Any] = (None, None)) -> Graphs:
+    """Return a scripted agent and its floor, as ``agent`` and ``floor``.
+
+    Args:
+        scripted: the agent.
+        coroutines: as for `floor`.
+        savers: the agent's checkpointer and the floor's.
+    """
+    agent = scripted.make(checkpointer=savers[0])
+    plain = floor(agent, scripted.result, coroutines=coroutines, checkpointer=savers[1])
+    return {"agent": agent, "floor": plain}
 
 
 def _ways(path: list[str]) -> dict[str, str]:

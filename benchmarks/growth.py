@@ -1,24 +1,33 @@
 """How the cost of a guard grows with its text: the time for ten times the text, over ten times the time.
 
-1 is linear. Texts are ordinary ones and hostile ones, of anything that a regular expression could stumble over.
-Prints `name value` lines. Run it as ``python benchmarks/growth.py``.
+1 is linear, below 1 is less. Each growth is the worst of ordinary and hostile texts, made of anything that a regular
+expression could stumble over. The first ones are the checks that all patterns share, with texts longer than any budget
+lets through. Then come the guards of the texts that models and tools write: up to the budget's limit where there is
+one, and beyond it what refusing costs a text a hundred times as long, as a share of checking one at the limit. Prints
+`name value` lines. Run it as ``python benchmarks/growth.py``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
+from measure import Figure, print_figures
+
+from guardgraph import ResearchBudget, SelfCritiqueBudget, Stop
+from guardgraph.guards import rag, revision
 from guardgraph.guards.claims import restricted_claims
 from guardgraph.guards.facts import facts_in_text
 from guardgraph.guards.quotes import stands_in
-from guardgraph.guards.revision import patch_similarity
+from guardgraph.guards.research_answer import check_answer_facts, parse_research_answer
+from guardgraph.guards.research_notes import verify_notes
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.urls import identity
 
-SHORT = 5_000
-"""Characters; the long texts have ten times as many, more than any budget lets through."""
-ROUNDS = 5
+ROUNDS = 7
+LONG = 50_000
+"""Characters of a long text that no budget limits; the short one has a tenth of them."""
 
 ORDINARY = "US payment gateway is in P1 degraded mode, 3.4% of payments fail; we expect recovery in 45 minutes. "
 PIECES = {
@@ -30,7 +39,9 @@ PIECES = {
     "quotes": "'\"",
     "dots": "a.",
 }
-GUARDS: dict[str, Callable[[str], object]] = {
+Check = Callable[[str], object]
+
+CHECKS: dict[str, Check] = {
     "facts_in_text": facts_in_text,
     "restricted_claims": restricted_claims,
     "sentences": sentences,
@@ -39,29 +50,94 @@ GUARDS: dict[str, Callable[[str], object]] = {
 }
 
 
-def fastest(guard: Callable[[str], object], text: str) -> float:
-    """Return the shortest time of some calls, in seconds."""
+def figures(rounds: int) -> Iterator[Figure]:
+    """Yield the growths, and the shares of refusals."""
+    for name, check in {**CHECKS, "rag_answer": rag_answer, "research_note": research_note}.items():
+        yield f"{name}_growth", growth(check, LONG, rounds)
+    limited: dict[str, tuple[Check, int]] = {
+        "research_answer": (research_answer, ResearchBudget().max_answer_chars),
+        "draft": (draft, SelfCritiqueBudget().max_draft_chars),
+        "revision": (revised, SelfCritiqueBudget().max_answer_chars),
+    }
+    for name, (check, limit) in limited.items():
+        yield f"{name}_growth", growth(check, limit, rounds)
+        at_limit = fastest(check, _text(ORDINARY, limit), rounds)
+        beyond = max(fastest(check, _text(piece, 100 * limit), rounds) for piece in PIECES.values())
+        yield f"{name}_refusal_share", beyond / at_limit
+        yield f"{name}_refusal_us", beyond * 1e6
+
+
+def growth(check: Check, long: int, rounds: int) -> float:
+    """Return the worst growth, of all pieces, from a tenth of `long` characters to all of them."""
+    return max(
+        fastest(check, _text(piece, long), rounds) / fastest(check, _text(piece, long // 10), rounds) / 10
+        for piece in PIECES.values()
+    )
+
+
+def fastest(check: Check, text: str, rounds: int) -> float:
+    """Return the shortest processor time of some calls, in seconds; a stop is an answer like any other."""
     taken = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        guard(text)
-        taken.append(time.perf_counter() - begun)
-    return min(taken)
+    for _ in range(rounds + 1):
+        begun = time.thread_time()
+        with suppress(Stop):
+            check(text)
+        taken.append(time.thread_time() - begun)
+    return min(taken[1:])
 
 
-def main() -> None:
-    """Measure and print."""
-    for name, guard in GUARDS.items():
-        growths = []
-        for piece in PIECES:
-            short, long = ((piece * size)[:size] for size in (SHORT, 10 * SHORT))
-            growths.append(fastest(guard, long) / fastest(guard, short) / 10)
-        print(f"{name}_growth {max(growths):.2f}")
-    drafts = [(ORDINARY * 10)[:size] for size in (90, 900)]
-    growth = fastest(lambda text: patch_similarity(text, f"{text} x"), drafts[1])
-    growth /= fastest(lambda text: patch_similarity(text, f"{text} x"), drafts[0])
-    print(f"patch_similarity_growth {growth / 10:.2f}")
+def _text(piece: str, chars: int) -> str:
+    """Return `piece` again and again, between two letters so that no blank at the ends is cut off."""
+    return f"x{(piece * chars)[: chars - 2]}x"
+
+
+def rag_answer(text: str) -> None:
+    """Hold an answer against a document of the same text."""
+    chunk = {"doc_id": "a", "source": "a", "title": "", "section": "", "updated_at": "", "text": text, "score": 1.0}
+    rag.check_numbers(text, question="", chunks=[chunk])
+
+
+def _note(text: str) -> dict[str, str]:
+    return {"id": "n1", "claim": text, "quote": text, "url": "https://a.example/", "title": "", "published_at": ""}
+
+
+def research_note(text: str) -> None:
+    """Hold a note against a page of the same text."""
+    pages = {"https://a.example/": {"title": "", "published_at": "", "body": text}}
+    verify_notes([_note(text)], pages=pages, check_numbers=True, check_quotes=True, regions=())
+
+
+def research_answer(text: str) -> None:
+    """Read an answer and hold it against a note of ordinary text."""
+    notes = [_note(ORDINARY)]
+    limit = ResearchBudget().max_answer_chars
+    answer = parse_research_answer(text, ["n1"], notes=notes, max_answer_chars=limit)
+    check_answer_facts(answer, notes=notes, regions=())
+
+
+def draft(text: str) -> None:
+    """Hold a draft against an incident."""
+    limit = SelfCritiqueBudget().max_draft_chars
+    revision.parse_draft(text, context={"update": ORDINARY}, max_chars=limit, check_facts=True, regions=())
+
+
+def revised(text: str) -> None:
+    """Hold a revision against a draft that is all but the same."""
+    budget = SelfCritiqueBudget()
+    revision.check_patch(
+        text,
+        draft=text[: -len("x")],
+        context={"update": ORDINARY},
+        required_changes=['ADD "an estimate"'],
+        max_chars=budget.max_answer_chars,
+        min_similarity=0.0,
+        max_length_increase_pct=budget.max_length_increase_pct,
+        hinted_length_increase_pct=None,
+        avoid_absolute_guarantees=True,
+        check_facts=True,
+        regions=(),
+    )
 
 
 if __name__ == "__main__":
-    main()
+    print_figures(figures, rounds=ROUNDS)

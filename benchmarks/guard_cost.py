@@ -6,10 +6,9 @@ of a run together. Run it as ``python benchmarks/guard_cost.py``.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator
 
-from measure import Figure, interleaved, print_figures
+from measure import Figure, interleaved, microseconds, print_figures
 from scripted import Scripted, scripted_agents
 
 from guardgraph import Run
@@ -23,9 +22,9 @@ def figures(rounds: int) -> Iterator[Figure]:
     """Yield the microseconds of every guard, and of all guards of a run."""
     for scripted in scripted_agents():
         taken = interleaved(guards_of(scripted), rounds)
-        microseconds = {name: statistics.median(one.cpu) / CALLS * 1e6 for name, one in taken.items()}
-        yield f"{scripted.pattern}_guards_us", sum(microseconds.values())
-        for name, value in microseconds.items():
+        costs = {name: microseconds(one.cpu, CALLS) for name, one in taken.items()}
+        yield f"{scripted.pattern}_guards_us", sum(costs.values())
+        for name, value in costs.items():
             yield f"{scripted.pattern}_{name}_us", value
 
 

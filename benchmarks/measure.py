@@ -17,6 +17,13 @@ Figure = tuple[str, float]
 """A name and its value."""
 
 
+class Skip(Exception):
+    """What a benchmark needs is not there: its name, and a sentence that says what is missing."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} {why}")
+
+
 @dataclass(frozen=True)
 class Taken:
     """The seconds that one work took, an item a round."""
@@ -46,9 +53,25 @@ def ratio(these: list[float], those: list[float]) -> float:
     return statistics.median(this / that for this, that in zip(these, those, strict=True))
 
 
+def microseconds(seconds: list[float], times: int) -> float:
+    """Return what one of `times` calls of a round took, the median of the rounds."""
+    return statistics.median(seconds) / times * 1e6
+
+
+def shown(value: float) -> str:
+    """Return a figure as it is printed: four digits, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def print_figures(figures: Callable[[int], Iterator[Figure]], *, rounds: int) -> None:
-    """Print what a benchmark finds, each figure as soon as it is known; `--rounds` changes how often it measures."""
+    """Print what a benchmark finds, each figure as soon as it is known, or `skip` with the reason.
+
+    The command line's `--rounds` changes how often it measures.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=rounds, help=f"how often to measure; default {rounds}")
-    for name, value in figures(parser.parse_args().rounds):
-        print(f"{name} {value:.4g}", flush=True)
+    try:
+        for name, value in figures(parser.parse_args().rounds):
+            print(name, shown(value), flush=True)
+    except Skip as skip:
+        print(f"skip {skip}", flush=True)

@@ -9,13 +9,12 @@ the ratio of processor times, and what the two runs and their difference take in
 from __future__ import annotations
 
 import asyncio
-import statistics
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
-from floors import floor
-from measure import Figure, Taken, interleaved, print_figures, ratio
+from floors import beside_floor
+from measure import Figure, interleaved, microseconds, print_figures, ratio
+from repeated import Work, ainvoked, invoked
 from scripted import Scripted, scripted_agents
 
 ROUNDS = 30
@@ -26,51 +25,29 @@ RUNS = 8
 def figures(rounds: int) -> Iterator[Figure]:
     """Yield the figures of every pattern and way of running."""
     for scripted in scripted_agents():
-        yield from _compared(f"{scripted.pattern}_invoke", scripted, _invoked, rounds)
+        yield from _compared(f"{scripted.pattern}_invoke", scripted, invoked, rounds)
     with asyncio.Runner() as runner:
-        ainvoked = partial(_ainvoked, runner)
+        awaited = partial(ainvoked, runner)
         for scripted in scripted_agents():
-            yield from _compared(f"{scripted.pattern}_ainvoke", scripted, ainvoked, rounds, coroutines=True)
+            yield from _compared(f"{scripted.pattern}_ainvoke", scripted, awaited, rounds, coroutines=True)
         for scripted in scripted_agents(coroutines=True):
-            yield from _compared(f"{scripted.pattern}_ainvoke_coroutines", scripted, ainvoked, rounds, coroutines=True)
+            yield from _compared(f"{scripted.pattern}_ainvoke_coroutines", scripted, awaited, rounds, coroutines=True)
 
 
 def _compared(
     name: str,
     scripted: Scripted,
-    work: Callable[[Any, Any], Callable[[], None]],
+    work: Callable[..., Work],
     rounds: int,
     *,
     coroutines: bool = False,
 ) -> Iterator[Figure]:
-    agent = scripted.make()
-    plain = floor(agent, scripted.result, coroutines=coroutines)
-    taken = interleaved({"agent": work(agent, scripted.given), "floor": work(plain, scripted.given)}, rounds)
+    graphs = beside_floor(scripted, coroutines=coroutines)
+    taken = interleaved({graph: work(graphs[graph], scripted.given, RUNS) for graph in graphs}, rounds)
     yield f"{name}_ratio", ratio(taken["agent"].wall, taken["floor"].wall)
     yield f"{name}_cpu_ratio", ratio(taken["agent"].cpu, taken["floor"].cpu)
-    agent_us, floor_us = _microseconds(taken["agent"]), _microseconds(taken["floor"])
-    yield f"{name}_us", agent_us
-    yield f"{name}_floor_us", floor_us
-
-
-def _microseconds(taken: Taken) -> float:
-    return statistics.median(taken.wall) / RUNS * 1e6
-
-
-def _invoked(graph: Any, given: Any) -> Callable[[], None]:
-    def work() -> None:
-        for _ in range(RUNS):
-            graph.invoke(given)
-
-    return work
-
-
-def _ainvoked(runner: asyncio.Runner, graph: Any, given: Any) -> Callable[[], None]:
-    async def runs() -> None:
-        for _ in range(RUNS):
-            await graph.ainvoke(given)
-
-    return lambda: runner.run(runs())
+    yield f"{name}_us", microseconds(taken["agent"].wall, RUNS)
+    yield f"{name}_floor_us", microseconds(taken["floor"].wall, RUNS)
 
 
 if __name__ == "__main__":

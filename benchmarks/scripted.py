@@ -24,6 +24,8 @@ from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorde
 _DATA = Path(guardgraph.__file__).parent / "tools" / "data"
 
 Outside = Callable[[dict[str, Any]], Any]
+Recipe = tuple[Callable[..., GuardedGraph], dict[str, Outside], dict[str, Any]]
+"""A factory, who proposes and which tools there are by the factory's arguments, and what a run is given."""
 
 
 @dataclass(frozen=True)
@@ -39,58 +41,67 @@ class Scripted:
 
 
 def scripted_agents(*, coroutines: bool = False) -> list[Scripted]:
-    """Return the scripted agents, RAG, Research and Self-critique.
+    """Return the scripted agents of all patterns.
 
     Args:
         coroutines: proposers and tools are coroutine functions, as an async application has them.
     """
-    sources = {"allowed_sources_policy": DEMO_SOURCES, "allowed_sources_execution": DEMO_SOURCES}
-    rag_agent = partial(create_rag_agent, policy=RagPolicy(**sources))
-    rag_parts = {"planner": rag.plan, "answerer": rag.answer, "retriever": LexicalRetriever(demo_documents())}
-    research_parts = {
+    return [scripted_agent(pattern, coroutines=coroutines) for pattern in _AGENTS]
+
+
+def scripted_agent(pattern: str, *, coroutines: bool = False) -> Scripted:
+    """Return the scripted agent of a pattern: ``rag``, ``research`` or ``self_critique``; see `scripted_agents`.
+
+    Raises:
+        RuntimeError: its run does not end with success.
+    """
+    create, parts, given = _AGENTS[pattern]()
+    said: dict[str, dict[str | None, Any]] = {slot: {} for slot in parts}
+    create(**{slot: _remembering(part, said[slot]) for slot, part in parts.items()}).invoke(given)
+    result = create(**{slot: _prepared(values) for slot, values in said.items()}).invoke(given)
+    if result["stop_reason"] != "success":
+        raise RuntimeError(f"the scripted {pattern} run ended with {result['stop_reason']}; success is required")
+    prepared = _prepared_coroutine if coroutines else _prepared
+    return Scripted(
+        pattern, partial(create, **{slot: prepared(values) for slot, values in said.items()}), given, result
+    )
+
+
+def _rag() -> Recipe:
+    policy = RagPolicy(allowed_sources_policy=DEMO_SOURCES, allowed_sources_execution=DEMO_SOURCES)
+    parts = {"planner": rag.plan, "answerer": rag.answer, "retriever": LexicalRetriever(demo_documents())}
+    question = {"question": "What SLA applies to enterprise plan and what is P1 first response target?"}
+    return partial(create_rag_agent, policy=policy), parts, question
+
+
+def _research() -> Recipe:
+    parts = {
         "planner": research.plan,
         "writer": research.answer,
         "search": recorded_search(),
         "reader": recorded_reader(),
         "extractor": recorded_notes(),
     }
-    critique_parts = {
+    goal = "Summarise the payments incident with citations."
+    return create_research_agent, parts, {"goal": goal, "request": _demo("research_request")}
+
+
+def _self_critique() -> Recipe:
+    parts = {
         "drafter": self_critique.draft,
         "shortener": self_critique.shorten,
         "critic": self_critique.critique,
         "reviser": self_critique.revise,
     }
-    question = {"question": "What SLA applies to enterprise plan and what is P1 first response target?"}
-    goal = "Summarise the payments incident with citations."
-    brief = {"goal": goal, "request": _demo("research_request")}
-    incident = {"goal": "Draft a customer update.", "incident_context": _demo("self_critique_incident_context")}
-    return [
-        _scripted("rag", rag_agent, rag_parts, question, coroutines=coroutines),
-        _scripted("research", create_research_agent, research_parts, brief, coroutines=coroutines),
-        _scripted("self_critique", create_self_critique_agent, critique_parts, incident, coroutines=coroutines),
-    ]
+    incident = _demo("self_critique_incident_context")
+    return create_self_critique_agent, parts, {"goal": "Draft a customer update.", "incident_context": incident}
+
+
+_AGENTS: dict[str, Callable[[], Recipe]] = {"rag": _rag, "research": _research, "self_critique": _self_critique}
 
 
 def _demo(name: str) -> Any:
     return json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def _scripted(
-    pattern: str,
-    create: Callable[..., GuardedGraph],
-    parts: dict[str, Outside],
-    given: dict[str, Any],
-    *,
-    coroutines: bool,
-) -> Scripted:
-    said: dict[str, dict[str | None, Any]] = {slot: {} for slot in parts}
-    create(**{slot: _remembering(part, said[slot]) for slot, part in parts.items()}).invoke(given)
-    prepared = _prepared_coroutine if coroutines else _prepared
-    make = partial(create, **{slot: prepared(values) for slot, values in said.items()})
-    result = (create(**{slot: _prepared(values) for slot, values in said.items()})).invoke(given)
-    if result["stop_reason"] != "success":
-        raise RuntimeError(f"the scripted {pattern} run ended with {result['stop_reason']}; success is required")
-    return Scripted(pattern, make, given, result)
 
 
 def _remembering(part: Outside, said: dict[str | None, Any]) -> Outside:

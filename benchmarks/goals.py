@@ -1,0 +1,216 @@
+"""What the figures of the benchmarks mean, and what they should be: the sections of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What figures of one kind mean.
+
+    Args:
+        names: which figures, as a pattern with `*`.
+        text: one sentence.
+        at_most: the goal, a largest value.
+        at_least: the goal, a smallest value.
+    """
+
+    names: str
+    text: str
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def ending(self) -> str:
+        """How the names end, where the pattern is `*` and an ending."""
+        return self.names.removeprefix("*")
+
+    @property
+    def goal(self) -> str:
+        """The goal in words; blank for a figure that has none."""
+        if self.at_most is not None:
+            return f"≤ {self.at_most:g}"
+        return f"≥ {self.at_least:g}" if self.at_least is not None else ""
+
+    def is_reached(self, value: float) -> bool:
+        """Say whether a value reaches the goal."""
+        low = self.at_least is not None and value < self.at_least
+        high = self.at_most is not None and value > self.at_most
+        return not low and not high
+
+
+@dataclass(frozen=True)
+class Section:
+    """A benchmark on the page.
+
+    Args:
+        script: its file, without `.py`.
+        title: its heading.
+        text: what was done.
+        meanings: of its figures; of those that fit a name, the longest pattern holds.
+    """
+
+    script: str
+    title: str
+    text: str
+    meanings: tuple[Meaning, ...]
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether its figures are of a few kinds, told apart by how their names end."""
+        return all(meaning.names.startswith("*") for meaning in self.meanings)
+
+    def meaning(self, name: str) -> Meaning:
+        """Return what a figure means.
+
+        Raises:
+            LookupError: nothing here fits the name.
+        """
+        if fitting := [meaning for meaning in self.meanings if fnmatchcase(name, meaning.names)]:
+            return max(fitting, key=lambda meaning: len(meaning.names))
+        raise LookupError(f"benchmarks/goals.py says of {self.script} nothing about a figure named {name}")
+
+
+SECTIONS = (
+    Section(
+        "overhead",
+        "Overhead of a run",
+        "A whole run whose proposers and tools return at once, beside a LangGraph graph of the same nodes, edges, "
+        "schemas and channels whose nodes do nothing but route. So all that guardgraph does is in the difference: "
+        "the guards, the record of the run, and the care for deadlines and for state that must stay plain JSON. "
+        "`invoke` calls plain functions; so does `ainvoke`, which must keep them off the event loop; "
+        "`ainvoke_coroutines` awaits coroutine functions. A call of a model takes some hundred thousand "
+        "microseconds.",
+        (
+            Meaning("*_ratio", "Wall time of a run over that of the floor.", at_most=1.25),
+            Meaning("*_cpu_ratio", "Processor time of a run over that of the floor."),
+            Meaning("*_us", "Microseconds that a run takes."),
+            Meaning("*_floor_us", "Microseconds that a run of the floor takes."),
+        ),
+    ),
+    Section(
+        "guard_cost",
+        "Cost of the guards",
+        "Every guard of the same runs, called directly with what it was shown there, without LangGraph around it.",
+        (
+            Meaning("*_guards_us", "Microseconds of processor time that all guards of a run take together."),
+            Meaning("*_us", "Microseconds of processor time that this guard takes."),
+        ),
+    ),
+    Section(
+        "growth",
+        "Growth with long texts",
+        "The time for ten times the text, over ten times the time: 1 is linear, less is better. Each is the worst "
+        "of ordinary texts and hostile ones (long rows of digits, commas, blanks, quotes, dots, negations). Texts "
+        "that no budget limits have 5,000 and 50,000 characters, the others a tenth of the budget's limit and the "
+        "limit. Beyond the limit a text is refused before anything else looks at it.",
+        (
+            Meaning("*_growth", "Time for ten times the text, over ten times the time.", at_most=1.25),
+            Meaning("*_refusal_share", "Refusing a text of 100 limits, over checking one at the limit.", at_most=0.05),
+            Meaning("*_refusal_us", "Microseconds for refusing a text of 100 times the limit."),
+        ),
+    ),
+    Section(
+        "imports",
+        "Imports",
+        "Every import in a process of its own, in processor time, beside `import langgraph.graph`.",
+        (
+            Meaning("import_langgraph_ms", "Milliseconds that `import langgraph.graph` takes."),
+            Meaning(
+                "import_guards_ratio", "Importing all guards, over LangGraph, without which they work.", at_most=0.35
+            ),
+            Meaning(
+                "import_create_rag_agent_ratio",
+                "`from guardgraph import create_rag_agent`, which imports LangGraph too, over LangGraph.",
+                at_most=1.15,
+            ),
+            Meaning("openai_modules_without_model", "Modules of OpenAI's packages loaded by a run offline.", at_most=0),
+            Meaning("openai_modules_with_model", "The same once a model of OpenAI is asked for.", at_least=1),
+        ),
+    ),
+    Section(
+        "throughput",
+        "Throughput",
+        "64 runs at once on one event loop, beside 64 of the floor. `async` awaits coroutine functions; `threads` "
+        "has plain functions, which guardgraph calls in threads, while the floor calls nothing.",
+        (
+            Meaning("*_throughput_ratio", "Runs per second over those of the floor.", at_least=0.8),
+            Meaning("*_runs_per_s", "Runs per second."),
+            Meaning("*_floor_runs_per_s", "Runs of the floor per second."),
+        ),
+    ),
+    Section(
+        "memory",
+        "Memory",
+        "The peak is what one run has in use at most, Python's allocations alone. The growth is how much the "
+        "resident memory of a process grows while it makes 10,000 runs, one after another; a leak of one small "
+        "object a run would show as some hundred kB.",
+        (
+            Meaning("*_agent_peak_kb", "kB in use at the peak of a run."),
+            Meaning("*_floor_peak_kb", "kB in use at the peak of a run of the floor."),
+            Meaning("*_agent_growth_kb", "kB that 10,000 runs leave behind.", at_most=1000),
+            Meaning("*_floor_growth_kb", "kB that 10,000 runs of the floor leave behind."),
+        ),
+    ),
+    Section(
+        "checkpoints",
+        "Checkpointed runs",
+        "The same runs with a SQLite file, one for the agent and one for the floor; `invoke` with the sync saver, "
+        "`ainvoke` with the async one. With the durability `exit` a run is written once, with `async` after every "
+        "step. The floor keeps its route and its result; an agent also keeps what it was shown and what was "
+        "decided, for resuming and audit. How the disk feels that day is in both times.",
+        (
+            Meaning("*_ratio", "Wall time of a run over that of the floor."),
+            Meaning("*_us", "Microseconds that a run takes."),
+            Meaning("*_floor_us", "Microseconds that a run of the floor takes."),
+            Meaning("*_kb", "kB that a run adds to its file."),
+            Meaning("*_floor_kb", "kB that a run of the floor adds to its file."),
+        ),
+    ),
+    Section(
+        "peers",
+        "The same check in other libraries",
+        "The citation check of the RAG agent, the same Python function on the same answer, as a guard of "
+        "guardgraph, as a custom action of NeMo Guardrails and as a validator of guardrails-ai, all in one "
+        "process, in turn. No model is asked, and the others' reports of use are switched off. They do other "
+        "things for their time than guardgraph: NeMo runs a flow of a dialogue, guardrails-ai keeps a call "
+        "history and can ask again.",
+        (
+            Meaning("check_us", "Microseconds for the function by itself."),
+            Meaning("guardgraph_run_us", "Microseconds for the smallest guarded run: input, this guard, ending."),
+            Meaning("guardgraph_guard_us", "Microseconds that one guard more adds to a run."),
+            Meaning("nemo_action_us", "Microseconds for the action alone, without the flow that calls it."),
+            Meaning("nemo_rail_us", "Microseconds for an output rail that calls the action."),
+            Meaning("guardrails_ai_us", "Microseconds for `Guard.validate`."),
+            Meaning("guardrails_ai_async_us", "Microseconds for `AsyncGuard.validate`."),
+            Meaning("*_to_guardgraph_run_ratio", "The other library's call over a whole guarded run."),
+            Meaning("*_to_guardgraph_guard_ratio", "The other library's call over one guard more in a run."),
+        ),
+    ),
+    Section(
+        "cranfield",
+        "The retriever on the Cranfield collection",
+        "How well the default retriever ranks abstracts for questions, beside plain BM25 over the same terms.",
+        (
+            Meaning("ndcg_at_10", "nDCG of the first ten, the mean over the questions.", at_least=0.33),
+            Meaning("bm25_ndcg_at_10", "The same for plain BM25."),
+            Meaning("index_seconds", "Seconds for indexing the collection."),
+            Meaning("query_milliseconds", "Milliseconds for one question."),
+        ),
+    ),
+    Section(
+        "facts_fever",
+        "The number check on FEVER-Symmetric",
+        "How many claims the number check flags of those that their evidence refutes (false) and supports (true), "
+        "beside a rule that compares tokens of digits. A false claim whose numbers are right is none that it "
+        "could flag.",
+        (
+            Meaning("token_claims_*", "Claims with a token of digits."),
+            Meaning("claims_*", "Claims in which guardgraph finds a number."),
+            Meaning("*baseline_flagged_*", "Per cent of these claims that the token rule flags."),
+            Meaning("*flagged_*", "Per cent of these claims that the number check flags."),
+        ),
+    ),
+)

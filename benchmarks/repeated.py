@@ -1,0 +1,46 @@
+"""How benchmarks run a graph many times: one after another, awaited, or many at once; each run a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+_numbers = count()
+
+Work = Callable[[], None]
+
+
+def invoked(graph: Any, given: Any, runs: int, **kwargs: Any) -> Work:
+    """Return what runs a graph `runs` times; `kwargs` are LangGraph's."""
+
+    def work() -> None:
+        for _ in range(runs):
+            graph.invoke(given, new_thread(), **kwargs)
+
+    return work
+
+
+def ainvoked(runner: asyncio.Runner, graph: Any, given: Any, runs: int, **kwargs: Any) -> Work:
+    """Return what runs a graph `runs` times, awaited one after another."""
+
+    async def awaited() -> None:
+        for _ in range(runs):
+            await graph.ainvoke(given, new_thread(), **kwargs)
+
+    return lambda: runner.run(awaited())
+
+
+def gathered(runner: asyncio.Runner, graph: Any, given: Any, runs: int) -> Work:
+    """Return what runs a graph `runs` times at once."""
+
+    async def together() -> None:
+        await asyncio.gather(*(graph.ainvoke(given, new_thread()) for _ in range(runs)))
+
+    return lambda: runner.run(together())
+
+
+def new_thread() -> dict[str, Any]:
+    """Return the config of a thread that no run has had."""
+    return {"configurable": {"thread_id": str(next(_numbers))}}

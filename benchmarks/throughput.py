@@ -1,0 +1,37 @@
+"""How many runs a second an application gets that has 64 of them under way at once, beside the floor.
+
+Proposers and tools are instant, so this is what one event loop can do at most. `async` has coroutine functions to
+call, `threads` plain functions, which must not block the loop. Prints `name value` lines: the agent's runs per second
+over the floor's, and both. Run it as ``python benchmarks/throughput.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from floors import beside_floor
+from measure import Figure, interleaved, microseconds, print_figures, ratio
+from repeated import gathered
+from scripted import scripted_agents
+
+ROUNDS = 10
+CONCURRENT = 64
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    """Yield the figures of every pattern."""
+    with asyncio.Runner() as runner:
+        for coroutines in (True, False):
+            for scripted in scripted_agents(coroutines=coroutines):
+                graphs = beside_floor(scripted, coroutines=True)
+                works = {name: gathered(runner, graph, scripted.given, CONCURRENT) for name, graph in graphs.items()}
+                taken = interleaved(works, rounds)
+                name = f"{scripted.pattern}_{'async' if coroutines else 'threads'}"
+                yield f"{name}_throughput_ratio", ratio(taken["floor"].wall, taken["agent"].wall)
+                yield f"{name}_runs_per_s", 1e6 / microseconds(taken["agent"].wall, CONCURRENT)
+                yield f"{name}_floor_runs_per_s", 1e6 / microseconds(taken["floor"].wall, CONCURRENT)
+
+
+if __name__ == "__main__":
+    print_figures(figures, rounds=ROUNDS)

@@ -1,0 +1,210 @@
+"""The benchmarks run, compare like with like, and their page says what they print. No test looks at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs_parts import ROOT
+from floors import beside_floor, floor
+from goals import SECTIONS
+from page import page
+from scripted import scripted_agent
+
+from guardgraph.testing import scripted_tool
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+ON_DATA = ("cranfield", "facts_fever")
+SCRIPTS = [section.script for section in SECTIONS if section.script not in ON_DATA]
+PATTERNS = ("rag", "research", "self_critique")
+CODE = re.compile(r"`([^`]+)`")
+
+
+def _started(*arguments):
+    command = [sys.executable, str(ROOT / "benchmarks"), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _lines(process):
+    printed, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    return printed.splitlines()
+
+
+def _figures(lines):
+    return {name: float(value) for name, value in (line.split() for line in lines if not line.startswith("skip "))}
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """What every benchmark prints when it measures once, by script; two run at a time."""
+    lines = {}
+    for pair in zip(SCRIPTS[::2], SCRIPTS[1::2], strict=True):
+        processes = {script: _started(script, "--rounds", "1") for script in pair}
+        lines |= {script: _lines(process) for script, process in processes.items()}
+    return lines
+
+
+@pytest.fixture
+def data_sets(tmp_path):
+    """Data sets of one question and two claims, as options of the command line."""
+    cranfield = {"docs": {"a": "wing flutter", "b": "heat transfer"}, "queries": {"1": "flutter of a wing"}}
+    fever = {"rows": [["It has 12 rooms.", ["It has 12 rooms."], True], ["It has 13 rooms.", ["It has 12."], False]]}
+    for name, data in (("cranfield", {**cranfield, "qrels": {"1": {"a": 3}}}), ("fever", fever)):
+        (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
+    return [f"--{name}={tmp_path / name}" for name in ("cranfield", "fever")]
+
+
+@pytest.fixture(scope="module", params=PATTERNS)
+def scripted(request):
+    """One of the agents that are measured."""
+    return scripted_agent(request.param)
+
+
+def figures_on(text):
+    """Return the names of the figures of a page: rows of tables, or a row and the ending above a filled cell."""
+    names, endings = [], []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells[:1] == ["figure"]:
+            endings = [match[1] if (match := CODE.fullmatch(cell)) else "" for cell in cells[1:]]
+        elif cells and (stem := CODE.fullmatch(cells[0])):
+            grid = "" not in endings
+            names += [stem[1] + ending for ending, cell in zip(endings, cells[1:], strict=True) if cell and grid]
+            names += [] if grid else [stem[1]]
+    return names
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_benchmark_prints_figures_as_name_and_value(printed, script):
+    """Each line is a name of its own and a number, whose meaning the page can say; or it says why it was skipped."""
+    (section,) = (section for section in SECTIONS if section.script == script)
+    lines = printed[script]
+    if script == "peers" and len(lines) == 1:
+        assert re.fullmatch(r"skip peers .{20,}", lines[0])
+        return
+    figures = _figures(lines)
+    assert len(figures) == len(lines) > 0
+    for name, value in figures.items():
+        assert re.fullmatch(r"[a-z0-9_]+", name)
+        assert math.isfinite(value)
+        assert section.meaning(name).text.endswith(".")
+
+
+def test_no_two_benchmarks_use_the_same_name(printed):
+    """A figure is known by its name alone."""
+    names = [name for lines in printed.values() for name in _figures(lines)]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_benchmarks_on_data_sets_are_skipped_with_a_word_when_there_are_none():
+    """Without a file, the line says which option would name it."""
+    lines = _lines(_started(*ON_DATA))
+    assert [line.split()[:2] for line in lines] == [["skip", script] for script in ON_DATA]
+    assert all("--" in line for line in lines)
+
+
+def test_benchmarks_on_data_sets_print_figures(data_sets):
+    """With the files, they measure the retriever and the number check."""
+    figures = _figures(_lines(_started(*ON_DATA, *data_sets)))
+    assert figures["ndcg_at_10"] == 1
+    assert (figures["flagged_false_pct"], figures["flagged_true_pct"]) == (100, 0)
+
+
+def test_an_unknown_benchmark_is_refused():
+    """The error names it and those that there are."""
+    process = _started("speed")
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "speed" in errors
+    assert "overhead" in errors
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_a_scripted_agent_ends_with_success(scripted, coroutines):
+    """What is measured is a whole run, up to a good ending, in either way of calling."""
+    agent = scripted_agent(scripted.pattern, coroutines=coroutines).make()
+    for result in (agent.invoke(scripted.given), asyncio.run(agent.ainvoke(scripted.given))):
+        assert result["stop_reason"] == "success"
+        assert result["path"] == scripted.result["path"]
+    assert len(result["path"]) > 5
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_a_floor_has_the_shape_of_its_agent(scripted, coroutines):
+    """It has the same nodes, edges, inputs of nodes, channels and schemas."""
+    agent, plain = beside_floor(scripted, coroutines=coroutines).values()
+    drawn = [
+        {(edge.source, edge.target, edge.conditional) for edge in graph.get_graph().edges} for graph in (agent, plain)
+    ]
+    assert drawn[0] == drawn[1]
+    assert agent.nodes.keys() == plain.nodes.keys()
+    for schema in ("input_schema", "output_schema", "state_schema", "context_schema"):
+        assert getattr(agent.builder, schema) is getattr(plain.builder, schema)
+    for name, node in agent.builder.nodes.items():
+        assert node.input_schema is plain.builder.nodes[name].input_schema
+    assert {name: type(item) for name, item in agent.channels.items()} == {
+        name: type(item) for name, item in plain.channels.items()
+    }
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_a_floor_goes_the_way_of_the_run_and_returns_its_result(scripted, coroutines):
+    """The floor of a run passes the same nodes and ends with the same dictionary."""
+    plain = beside_floor(scripted, coroutines=coroutines)["floor"]
+
+    async def updates():
+        return [update async for update in plain.astream(scripted.given, stream_mode="updates")]
+
+    assert [name for update in asyncio.run(updates()) for name in update] == scripted.result["path"]
+    assert asyncio.run(plain.ainvoke(scripted.given)) == scripted.result
+
+
+def test_a_floor_refuses_a_run_that_leaves_a_node_in_two_ways():
+    """A floor that went another way than the run would be no measure of it."""
+    from guardgraph import create_self_critique_agent
+
+    scripted = scripted_agent("self_critique")
+    drafts = scripted_tool({"draft": "We are on it. " * 100}, loop=True)
+    shortener = scripted_tool({"draft": "We are on it."}, loop=True)
+    agent = create_self_critique_agent(drafter=drafts, shortener=shortener)
+    result = agent.invoke(scripted.given)
+    assert result["path"].count("draft_guard") == 2
+    with pytest.raises(ValueError, match="one way"):
+        floor(agent, result)
+
+
+def test_the_page_has_every_figure_that_is_printed(printed):
+    """Nothing that is measured is left out of docs/benchmarks.md."""
+    names = {name for lines in printed.values() for name in _figures(lines)}
+    assert names <= set(figures_on(PAGE.read_text(encoding="utf-8")))
+
+
+def test_the_page_names_the_machine_but_not_its_host():
+    """It says processor, memory, Python and versions, and nothing that belongs to one machine alone."""
+    text = PAGE.read_text(encoding="utf-8")
+    for said in ("| processor |", "| memory |", "| Python |", "langgraph 1.", "| date | 20"):
+        assert said in text
+    assert not re.search(rf"\b{re.escape(platform.node())}\b", text)
+    assert str(Path.home()) not in text
+    assert str(ROOT) not in text
+
+
+def test_the_page_is_plain_about_goals_that_are_not_reached(printed):
+    """A value beyond its goal is listed first, with the goal, and marked where it stands."""
+    skipped = dict.fromkeys(ON_DATA, "it was not there")
+    results = {script: _figures(lines) for script, lines in printed.items()} | skipped
+    results["overhead"]["rag_invoke_ratio"] = 7.5
+    results["imports"]["import_guards_ratio"] = 0.01
+    text = page(results)
+    assert "- `rag_invoke_ratio` is 7.5, the goal ≤ 1.25" in text
+    assert "| **7.5** ✗ |" in text
+    assert "- `import_guards_ratio`" not in text
+    assert "Skipped: it was not there." in text
