@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
+from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import EmptyInputError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
@@ -40,7 +41,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         admitted, context = self._admitted(input), self._context(context)
         try:
-            yield from super().stream(admitted, config, context=context, **kwargs)
+            yield from super().stream(admitted, _tokenless(config), context=context, **kwargs)
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
 
@@ -50,7 +51,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run asynchronously; see `stream`."""
         admitted, context = self._admitted(input), self._context(context)
         try:
-            async for chunk in super().astream(admitted, config, context=context, **kwargs):
+            async for chunk in super().astream(admitted, _tokenless(config), context=context, **kwargs):
                 yield chunk
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
@@ -82,6 +83,12 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
     def _fields(self) -> str:
         return ", ".join(map(repr, self.builder.schemas[self.builder.input_schema]))
+
+
+def _tokenless(config: Any) -> Any:
+    """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
+    given = config or {}
+    return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
 
 
 def _resuming(given: Command[Any]) -> Command[Any]:
