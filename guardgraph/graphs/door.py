@@ -94,6 +94,10 @@ def _tokenless(config: Any) -> Any:
 def _resuming(given: Command[Any]) -> Command[Any]:
     if given.goto or given.update is not None or given.graph is not None:
         raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
+    if given.resume is None:
+        raise InputError(
+            "input: a Command resumes a run with an answer, which is not None; None alone resumes without one"
+        )
     if (problem := json_problem(given.resume)) is not None:
         raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
     return given
