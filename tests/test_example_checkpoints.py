@@ -214,11 +214,13 @@ def test_only_a_decision_is_a_decision(answer):
 
 
 def test_an_approval_is_for_one_text():
-    """A new request on the thread of an approved text is a text of its own, and waits for its own approval."""
+    """An approval counts once: a stray one changes nothing, and a new text on the thread waits for its own."""
     drafts = iter([DRAFT, REVISED])
     desk = human_approval.create_press_desk(agent(drafter=lambda view: {"draft": next(drafts)}), InMemorySaver())
     desk.invoke(GIVEN, human_approval.THREAD)
-    desk.invoke(Command(resume={"decision": "approve", "by": "Ada"}), human_approval.THREAD)
+    desk.invoke(Command(resume={"decision": "reject", "by": "Ada"}), human_approval.THREAD)
+    stray = desk.invoke(Command(resume={"decision": "approve", "by": "Eve"}), human_approval.THREAD)
+    assert (stray["decision"]["by"], stray["published"]) == ("Ada", None)
     again = desk.invoke(GIVEN, human_approval.THREAD)
     assert again["__interrupt__"][0].value["answer"] == REVISED
     assert again["published"] is again["decision"] is None

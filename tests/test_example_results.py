@@ -45,8 +45,10 @@ def through_a_tool(agent, question, mode):
     user = create_agent(model, [langchain_tool.policy_tool(agent)], checkpointer=InMemorySaver())
     given = {"messages": [("user", question)]}
     said = user.invoke(given, THREAD) if mode == "sync" else asyncio.run(user.ainvoke(given, THREAD))
-    [result] = langchain_tool.results(said["messages"])
-    shown = json.loads(said["messages"][-2].text)
+    kept = user.get_state(THREAD).values["messages"]
+    assert kept == said["messages"]
+    [result] = langchain_tool.results(kept)
+    shown = json.loads(kept[-2].text)
     assert shown == {key: result[key] for key in langchain_tool.SHOWN if key in result}
     return result
 
