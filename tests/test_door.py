@@ -75,6 +75,16 @@ def test_a_run_is_resumed_with_plain_json(value):
     assert graph.invoke(Command(resume="x"), THREAD)["label"] == "bug"
 
 
+@pytest.mark.parametrize("command", [Command(), Command(resume=None)])
+def test_a_command_without_an_answer_is_refused(command):
+    """None is no answer to an interrupt: an InputError says what resumes without one."""
+    graph = triage(checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD, interrupt_before=["label"])
+    with pytest.raises(InputError, match=r"^input: a Command resumes a run with an answer, .*; None alone resumes"):
+        graph.invoke(command, THREAD)
+    assert graph.invoke(None, THREAD)["label"] == "bug"
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [

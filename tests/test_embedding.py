@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from langchain_core.runnables import RunnableLambda
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
 from runs import MODES, content, masked, run
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
@@ -21,6 +23,7 @@ from guardgraph import (
     create_rag_agent,
     create_research_agent,
 )
+from guardgraph.testing import ScriptedChatModel
 
 
 def test_a_graph_can_be_part_of_a_chain():
@@ -124,3 +127,53 @@ async def last_event(graph):
 def test_content_is_what_the_pattern_declared():
     """A result holds the record of the run and the pattern's own keys, nothing else."""
     assert content(triage().invoke(TICKET)) == {"outcome": "routed", "label": "bug", "on_duty": "Ada (bug)"}
+
+
+def speaking_agent():
+    """An RAG agent of one's own: its proposers and its retriever ask models whose tokens nobody has judged."""
+    planner = RunnableLambda(json.dumps) | ScriptedChatModel(INTENT)
+    answerer = ScriptedChatModel(ANSWER)
+
+    def retriever(request):
+        ScriptedChatModel("another way to say it").invoke("rewrite the query")
+        return [{**CANDIDATE, "doc_id": SLA, "text": "99.95% monthly uptime; P1 within 15 minutes, 24/7."}]
+
+    return create_rag_agent(
+        planner=planner, answerer=lambda view: answerer.invoke("answer"), retriever=retriever, policy=POLICY
+    )
+
+
+class Chat(MessagesState):
+    question: str
+
+
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_nothing_that_a_model_writes_inside_is_streamed(mode):
+    """Tokens of proposers and tools, of one's own too, are not shown; those of the graph around are."""
+    parent = StateGraph(Chat)
+    parent.add_node("rag", speaking_agent())
+    parent.add_node("chat", lambda state: {"messages": [ScriptedChatModel("Good morning").invoke("hi")]})
+    parent.add_edge(START, "rag")
+    parent.add_edge("rag", "chat")
+    given = {"tags": ["mine"]}
+    for graph, shown in ((speaking_agent(), []), (parent.compile(), ["Good ", "morning"])):
+        chunks = run_stream(graph, QUESTION, mode, config=given, stream_mode="messages", subgraphs=True)
+        assert [message.text for _, (message, _) in chunks if message.text] == shown
+        assert all("mine" in metadata["tags"] for _, (_, metadata) in chunks)
+
+
+@pytest.mark.filterwarnings("ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning")
+def test_nothing_that_a_model_writes_inside_is_in_the_newest_event_stream():
+    """The experimental protocol's messages are those of the graph around, too."""
+    with speaking_agent().stream_events(QUESTION, version="v3") as events:
+        assert list(events.messages) == []
+        assert events.output["outcome"] == "grounded_answer"
+
+
+def run_stream(graph, input, mode, **kwargs):
+    """Return every chunk of a stream, sync or async."""
+
+    async def chunks():
+        return [chunk async for chunk in graph.astream(input, **kwargs)]
+
+    return asyncio.run(chunks()) if mode == "astream" else list(graph.stream(input, **kwargs))

@@ -9,7 +9,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from langgraph.graph import END, START, StateGraph
 from openai_server import (
     Behaviour,
     OpenAIServer,
@@ -33,8 +32,8 @@ from openai_server import (
     wrong_type,
 )
 from prompt_limits import LIMITS
-from typing_extensions import TypedDict
 
+from guardgraph import create_rag_agent
 from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
 from guardgraph.nodes.models import ModelProposer, chat_model, load_prompt
 
@@ -250,25 +249,11 @@ def test_keys_are_never_shown(mode: str) -> None:
     assert "[key]" in failure[1]["message"]
 
 
-class Asked(TypedDict):
-    question: str
-
-
 def test_proposals_stay_out_of_token_streams() -> None:
-    """Under stream_mode="messages" the call is not streamed, its usage is known, and no message is shown."""
-    usages: list[Any] = []
-
-    def node(state: Asked) -> dict[str, str]:
-        usages.append(usage_of(proposer.invoke({"question": state["question"]})))
-        return {"question": "asked"}
-
-    with OpenAIServer(answer("{}")) as server:
-        proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
-        builder = StateGraph(Asked)
-        builder.add_node("node", node)
-        builder.add_edge(START, "node")
-        builder.add_edge("node", END)
-        shown = list(builder.compile().stream({"question": "q"}, stream_mode="messages"))
-    assert shown == []
-    assert usages == [USAGE]
+    """Under stream_mode="messages" a call is not streamed, its usage is known, and no message is shown."""
+    with OpenAIServer(answer('{"kind": "retrieve", "query": "nothing of this kind"}')) as server:
+        agent = create_rag_agent(chat_model("openai:test-model", environ=server.environ()))
+        streamed = list(agent.stream({"question": "q"}, stream_mode=["messages", "values"]))
+    assert {mode for mode, _ in streamed} == {"values"}
+    assert streamed[-1][1]["history"][0]["usage"] == USAGE
     assert not server.requests[0]["body"]["stream"]

@@ -120,6 +120,40 @@ def test_messages_are_handed_out_as_copies() -> None:
     assert ask(model).response_metadata["k"] == []
 
 
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_a_stream_comes_word_by_word(mode: str) -> None:
+    """A stream has a chunk for each word, and put together it is the message: text, usage, refusal, tool calls."""
+    usage = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+    call = {"name": "look_up", "args": {"ids": [1]}, "id": "1", "type": "tool_call"}
+    script = [
+        Reply("  two words\n", usage=usage, finish_reason="length"),
+        Reply(refusal="no"),
+        AIMessage("", tool_calls=[call]),
+        AIMessage([{"type": "text", "text": "a block"}]),
+    ]
+    streamed = [ask(ScriptedChatModel(item), mode) for item in script]
+    invoked = [ask(ScriptedChatModel(item)) for item in script]
+    compared = ("content", "additional_kwargs", "response_metadata", "usage_metadata", "tool_calls")
+    for name in compared:
+        assert [getattr(message, name) for message in streamed] == [getattr(message, name) for message in invoked]
+    assert [chunk.text for chunk in ScriptedChatModel("  two words\n").stream("hi")] == ["  two ", "words\n", ""]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream"])
+def test_tools_can_be_bound(mode: str) -> None:
+    """An agent can bind its tools: the call knows them in OpenAI's form, and the script says which are called."""
+
+    def look_up(ids: list[int]) -> str:
+        """Look something up."""
+
+    call = {"name": "look_up", "args": {"ids": [1]}, "id": "1", "type": "tool_call"}
+    model = ScriptedChatModel(AIMessage("", tool_calls=[call]), "done")
+    assert ask(model.bind_tools([look_up], tool_choice="any"), mode).tool_calls == [call]
+    assert ask(model.bind_tools([look_up]), mode).text == "done"
+    assert model.calls[0].kwargs["tools"][0]["function"]["name"] == "look_up"
+    assert [call.kwargs.get("tool_choice") for call in model.calls] == ["any", None]
+
+
 @pytest.mark.parametrize("item", [7, None, b"x", HumanMessage("x"), ValueError])
 def test_wrong_items(item: Any) -> None:
     """An item that no model could play is refused when the model is made."""

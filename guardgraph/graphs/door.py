@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
+from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import EmptyInputError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
@@ -40,7 +41,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         admitted, context = self._admitted(input), self._context(context)
         try:
-            yield from super().stream(admitted, config, context=context, **kwargs)
+            yield from super().stream(admitted, _tokenless(config), context=context, **kwargs)
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
 
@@ -50,7 +51,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run asynchronously; see `stream`."""
         admitted, context = self._admitted(input), self._context(context)
         try:
-            async for chunk in super().astream(admitted, config, context=context, **kwargs):
+            async for chunk in super().astream(admitted, _tokenless(config), context=context, **kwargs):
                 yield chunk
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
@@ -84,9 +85,19 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return ", ".join(map(repr, self.builder.schemas[self.builder.input_schema]))
 
 
+def _tokenless(config: Any) -> Any:
+    """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
+    given = config or {}
+    return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
+
+
 def _resuming(given: Command[Any]) -> Command[Any]:
     if given.goto or given.update is not None or given.graph is not None:
         raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
+    if given.resume is None:
+        raise InputError(
+            "input: a Command resumes a run with an answer, which is not None; None alone resumes without one"
+        )
     if (problem := json_problem(given.resume)) is not None:
         raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
     return given

@@ -37,9 +37,6 @@ _ONE_CALL_ONE_CONNECTION = {"Connection": "close"}
 """LangChain shares its HTTP clients between models, and a connection that one event loop left open fails in
 the next one ("Event loop is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``."""
 
-_NO_STREAM = "nostream"
-"""The tag that keeps the JSON of a proposal out of token streams (langgraph.constants.TAG_NOSTREAM)."""
-
 
 @dataclass(frozen=True)
 class Prompt:
@@ -180,7 +177,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage]):
     def __init__(self, model: BaseChatModel, prompt: Prompt) -> None:
         self.name = model_name(model)
         self.prompt = prompt
-        self._model = _structured(model, prompt.schema).with_config(tags=[_NO_STREAM])
+        self._model = _structured(model, prompt.schema)
 
     def __repr__(self) -> str:
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"

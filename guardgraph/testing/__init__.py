@@ -1,0 +1,25 @@
+"""Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script. No network.
+
+Example::
+
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, Reply("not JSON", delay=0.5))
+    agent = create_rag_agent(model=model)
+    agent.invoke({"question": "What does P1 mean?"})
+    assert len(model.calls) == 2
+"""
+
+from guardgraph.testing.clock import ScriptedClock
+from guardgraph.testing.model import ModelCall, ScriptedChatModel
+from guardgraph.testing.reply import Reply
+from guardgraph.testing.script import ScriptExhausted
+from guardgraph.testing.tool import ScriptedTool, scripted_tool
+
+__all__ = [
+    "ModelCall",
+    "Reply",
+    "ScriptExhausted",
+    "ScriptedChatModel",
+    "ScriptedClock",
+    "ScriptedTool",
+    "scripted_tool",
+]

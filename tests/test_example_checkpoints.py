@@ -1,0 +1,242 @@
+"""The examples with checkpoints: a run goes on in another process as if nothing had been, under today's settings."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+import human_approval
+import postgres_checkpoints
+import psycopg
+import pytest
+import sqlite_checkpoints
+from example_runs import ENDINGS, EXAMPLES, SCRIPTS, printed, ran
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+from postgres_server import postgres_server
+from pydantic import ValidationError
+from runs import masked
+from self_critique_cases import DRAFT, ESCALATE, GIVEN, REVISE, REVISED, agent
+
+from guardgraph import create_rag_agent
+from guardgraph.testing import ScriptedChatModel
+
+TOLD = "success: For P1 incidents, first response target is 15 minutes, 24/7."
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The address of a PostgreSQL server that runs as long as these tests."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture
+def address(server):
+    """The address of an empty database on that server."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS runs WITH (FORCE)")
+        connection.execute("CREATE DATABASE runs")
+    return server.replace("/postgres?", "/runs?")
+
+
+def halves(saver, request, context=None):
+    """Run both halves of an RAG run, each with a graph of its own: (what came next in between, the result)."""
+    make, given = request
+    between = sqlite_checkpoints.start(make(checkpointer=saver), given)
+    return between, sqlite_checkpoints.resume(make(checkpointer=saver), context)
+
+
+async def async_halves(saver, request, context=None):
+    """Run both halves as `halves` does, asynchronously."""
+    make, given = request
+    between = await postgres_checkpoints.start(make(checkpointer=saver), given, "1")
+    return between, await postgres_checkpoints.resume(make(checkpointer=saver), "1", context)
+
+
+def with_sqlite(folder, address, *run):
+    """Keep a run in a file."""
+    with SqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
+        return halves(saver, *run)
+
+
+def with_async_sqlite(folder, address, *run):
+    """Keep a run in a file, asynchronously."""
+
+    async def both():
+        async with AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
+            return await async_halves(saver, *run)
+
+    return asyncio.run(both())
+
+
+def with_postgres(folder, address, *run):
+    """Keep a run in a database."""
+    with PostgresSaver.from_conn_string(address) as saver:
+        saver.setup()
+        return halves(saver, *run)
+
+
+def with_async_postgres(folder, address, *run):
+    """Keep a run in a database, asynchronously."""
+
+    async def both():
+        async with AsyncPostgresSaver.from_conn_string(address) as saver:
+            await saver.setup()
+            return await async_halves(saver, *run)
+
+    return asyncio.run(both())
+
+
+SAVERS = pytest.mark.parametrize("kept", [with_sqlite, with_async_sqlite, with_postgres, with_async_postgres])
+
+
+@SAVERS
+def test_every_ending_comes_through_a_checkpoint(kept, tmp_path, address):
+    """Interrupted in the middle, or over before it, a run returns what it returns without a checkpointer."""
+    for name, ending in ENDINGS.items():
+        expected = ending.direct()
+        between, result = kept(tmp_path, address, (ending.agent, {"question": ending.question}))
+        assert masked(result) == expected, name
+        assert between == (("retrieve",) if "retrieve" in expected["path"] else ())
+
+
+@SAVERS
+def test_a_source_that_was_switched_off_meanwhile_is_not_read(kept, tmp_path, address):
+    """The context of the second half counts: without the source the run stops, and without time too."""
+
+    def make(**more):
+        return create_rag_agent(planner=sqlite_checkpoints.plan, **more)
+
+    for context, reason in (
+        (sqlite_checkpoints.only(["billing_policy"]), "source_denied:support_policy"),
+        (sqlite_checkpoints.only(["support_policy", "billing_policy"]), "success"),
+        ({"budget": {"max_seconds": 0.0}}, "max_seconds"),
+        (None, "success"),
+    ):
+        between, result = kept(tmp_path, address, (make, sqlite_checkpoints.QUESTION), context)
+        assert (between, result["stop_reason"]) == (("retrieve",), reason)
+        assert ("answer" in result) == (reason == "success")
+
+
+@pytest.mark.parametrize("name", ["sqlite_checkpoints", "postgres_checkpoints"])
+def test_a_run_goes_on_in_another_process(name, tmp_path, address):
+    """One process begins and another ends the run, with an answer, or with a stop where the source is off now."""
+    script = str(SCRIPTS[name])
+    for thread, sources, told in (("a", [], TOLD), ("b", ["billing_policy"], "source_denied:support_policy: None")):
+        where = [str(tmp_path / thread)] if name == "sqlite_checkpoints" else [address, thread]
+        assert printed(script, "start", *where) == ["next: retrieve"]
+        assert printed(script, "resume", *where, *sources) == [told]
+
+
+DIES = """
+import os, sys
+from langgraph.checkpoint.{kind} import {saver}
+from sqlite_checkpoints import QUESTION, THREAD, plan
+from guardgraph import RagPolicy, create_rag_agent
+names = ["support_policy"]
+policy = RagPolicy(allowed_sources_policy=names, allowed_sources_execution=names)
+with {saver}.from_conn_string(sys.argv[1]) as saver:
+    saver.setup()
+    agent = create_rag_agent(planner=plan, retriever=lambda request: os._exit(9), policy=policy, checkpointer=saver)
+    agent.invoke(QUESTION, THREAD, durability="sync")
+"""
+
+
+@pytest.mark.parametrize(("kind", "saver"), [("sqlite", SqliteSaver), ("postgres", PostgresSaver)])
+def test_a_run_survives_the_death_of_its_process(kind, saver, tmp_path, address):
+    """A process that dies while it reads leaves a run that another process ends as if nothing had been."""
+    where = str(tmp_path / "runs.sqlite") if kind == "sqlite" else address
+    died = ran("-c", DIES.format(kind=kind, saver=saver.__name__), where, folder=EXAMPLES)
+    assert died.returncode == 9, died.stderr
+    uninterrupted = create_rag_agent(planner=sqlite_checkpoints.plan).invoke(sqlite_checkpoints.QUESTION)
+    with saver.from_conn_string(where) as checkpointer:
+        graph = create_rag_agent(planner=sqlite_checkpoints.plan, checkpointer=checkpointer)
+        assert graph.get_state(sqlite_checkpoints.THREAD).next == ("retrieve",)
+        assert masked(sqlite_checkpoints.resume(graph)) == masked(uninterrupted)
+
+
+WRITERS = {
+    "approved_direct": agent,
+    "revised_once": lambda: agent(critique=REVISE),
+    "stop_escalation": lambda: agent(critique=ESCALATE),
+    "stop_invalid_draft": lambda: agent(f"{DRAFT} It is a P7 now, 99% are affected."),
+    "stop_patch_violation": lambda: agent(critique=REVISE, revised=("All is resolved, we guarantee it.",)),
+    "stop_denied_execution": lambda: agent(policy={"allowed_decisions_execution": ["escalate"]}),
+    "stop_llm": lambda: agent(drafter=ScriptedChatModel(TimeoutError("late"), loop=True)),
+}
+"""Self-critique agents, by how their runs end."""
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("ending", WRITERS)
+def test_a_person_approves_what_is_published(ending, mode, decision):
+    """A text is published if a person approved it; a stopped run reaches no person, and its result is kept."""
+    expected = masked(WRITERS[ending]().invoke(GIVEN))
+    desk = human_approval.create_press_desk(WRITERS[ending](), InMemorySaver())
+
+    def run(given):
+        if mode == "async":
+            return asyncio.run(desk.ainvoke(given, human_approval.THREAD))
+        return desk.invoke(given, human_approval.THREAD)
+
+    state = run(GIVEN)
+    assert masked(state["result"]) == expected
+    assert ("__interrupt__" in state) == (expected["status"] == "ok")
+    if expected["status"] == "ok":
+        assert expected["outcome"] == ending
+        [asked] = state["__interrupt__"]
+        assert asked.value["answer"] == expected["answer"]
+        state = run(Command(resume={"decision": decision, "by": "Ada"}))
+        assert state["published"] == (expected["answer"] if decision == "approve" else None)
+        assert state["decision"]["by"] == "Ada"
+    else:
+        assert expected["path"][-1] == ending
+        assert state["published"] is None
+    assert masked(state["result"]) == expected
+
+
+@pytest.mark.parametrize("answer", [True, "approve", {"decision": "approve"}, {"decision": "maybe", "by": "Ada"}])
+def test_only_a_decision_is_a_decision(answer):
+    """Anything but approve or reject by somebody is refused, and the run still waits."""
+    desk = human_approval.create_press_desk(agent(), InMemorySaver())
+    desk.invoke(GIVEN, human_approval.THREAD)
+    with pytest.raises(ValidationError):
+        desk.invoke(Command(resume=answer), human_approval.THREAD)
+    assert desk.get_state(human_approval.THREAD).next == ("approve",)
+    done = desk.invoke(Command(resume={"decision": "approve", "by": "Ada"}), human_approval.THREAD)
+    assert done["published"] == DRAFT
+
+
+def test_an_approval_is_for_one_text():
+    """An approval counts once: a stray one changes nothing, and a new text on the thread waits for its own."""
+    drafts = iter([DRAFT, REVISED])
+    desk = human_approval.create_press_desk(agent(drafter=lambda view: {"draft": next(drafts)}), InMemorySaver())
+    desk.invoke(GIVEN, human_approval.THREAD)
+    desk.invoke(Command(resume={"decision": "reject", "by": "Ada"}), human_approval.THREAD)
+    stray = desk.invoke(Command(resume={"decision": "approve", "by": "Eve"}), human_approval.THREAD)
+    assert (stray["decision"]["by"], stray["published"]) == ("Ada", None)
+    again = desk.invoke(GIVEN, human_approval.THREAD)
+    assert again["__interrupt__"][0].value["answer"] == REVISED
+    assert again["published"] is again["decision"] is None
+
+
+def test_an_approval_survives_a_restart(tmp_path):
+    """The text waits in a file, and a process of its own takes the decision."""
+    script, file, copy = str(SCRIPTS["human_approval"]), str(tmp_path / "runs.sqlite"), str(tmp_path / "copy.sqlite")
+    [asked] = printed(script, "write", file)
+    text = asked.removeprefix("To approve (revised_once): ")
+    shutil.copy(file, copy)
+    assert printed(script, "decide", file, "approve", "Ada") == ["Ada decided: approve", f"Published: {text}"]
+    assert printed(script, "decide", copy, "reject", "Bob") == ["Bob decided: reject", "Published: None"]
+
+
+def test_critique_cases_end_as_their_names_say():
+    """The table of writers has an approved, a revised and five stopped runs."""
+    endings = [masked(make().invoke(GIVEN)) for make in WRITERS.values()]
+    assert [result.get("outcome", result["path"][-1]) for result in endings] == list(WRITERS)

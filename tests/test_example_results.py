@@ -1,0 +1,204 @@
+"""Whatever the examples put around a guarded graph, its result comes through unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from threading import Barrier, Lock
+
+import batch
+import langchain_tool
+import lcel_chain
+import pytest
+import streaming
+import subgraph
+from example_runs import ENDINGS, QUESTION
+from langchain.agents import create_agent
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphRecursionError
+from runs import masked
+from self_critique_cases import DRAFT, GIVEN, REVISE, THANKS, agent
+
+from guardgraph import CATALOGUES, ConfigurationError, create_rag_agent
+from guardgraph.testing import ScriptedChatModel
+
+VARIABLES = {"promise": "SLA", "plan": "enterprise"}
+THREAD = {"configurable": {"thread_id": "1"}}
+NO_SOURCE = {"policy": {"allowed_sources_execution": []}}
+
+
+def through_a_chain(agent, question, mode):
+    """Return the result behind the chain's reply, which says the same."""
+    assert question == lcel_chain.to_input(lcel_chain.PROMPT.invoke(VARIABLES))["question"]
+    chain = lcel_chain.create_chain(agent)
+    reply = chain.invoke(VARIABLES) if mode == "sync" else asyncio.run(chain.ainvoke(VARIABLES))
+    result = reply["result"]
+    assert (reply["stop_reason"], reply["sources"]) == (result["stop_reason"], result.get("citations", []))
+    assert reply["text"] == result.get("answer", lcel_chain.SORRY.get(result["path"][-1], lcel_chain.STOPPED))
+    return result
+
+
+def through_a_tool(agent, question, mode):
+    """Return the result behind the tool's message, whose text has the stop reason."""
+    model = ScriptedChatModel(langchain_tool.question(question), "That is all.")
+    user = create_agent(model, [langchain_tool.policy_tool(agent)], checkpointer=InMemorySaver())
+    given = {"messages": [("user", question)]}
+    said = user.invoke(given, THREAD) if mode == "sync" else asyncio.run(user.ainvoke(given, THREAD))
+    kept = user.get_state(THREAD).values["messages"]
+    assert kept == said["messages"]
+    [result] = langchain_tool.results(kept)
+    shown = json.loads(kept[-2].text)
+    assert shown == {key: result[key] for key in langchain_tool.SHOWN if key in result}
+    return result
+
+
+def through_a_graph(agent, question, mode):
+    """Return the result that the parent keeps; the parent has gone the way of its ending."""
+    desk = subgraph.create_desk(agent, InMemorySaver())
+    given = {"question": question}
+    chunks = list(desk.stream(given, THREAD)) if mode == "sync" else asyncio.run(collected(desk.astream(given, THREAD)))
+    kept = desk.get_state(THREAD).values
+    assert [*chunks[-1]] == [subgraph.ROUTES[kept["result"]["path"][-1]]]
+    assert kept["reply"]
+    return kept["result"]
+
+
+def through_a_stream(agent, question, mode):
+    """Return the result at the end of what is followed; the nodes are its path, and there are no tokens."""
+    *nodes, (kind, result) = streaming.follow(agent, {"question": question})
+    assert kind == "result"
+    assert nodes == [("node", node) for node in result["path"]]
+    return result
+
+
+def through_a_batch(agent, question, mode):
+    """Return the result of a batch of one."""
+    items = [{"input": {"question": question}}]
+    each = batch.each(agent)
+    [result] = each.batch(items) if mode == "sync" else asyncio.run(each.abatch(items))
+    return result
+
+
+async def collected(stream):
+    """Return all that a stream yields."""
+    return [chunk async for chunk in stream]
+
+
+EMBEDDINGS = [through_a_chain, through_a_tool, through_a_graph, through_a_stream, through_a_batch]
+CASES = [
+    pytest.param(embedding, ending, id=f"{embedding.__name__}-{ending}")
+    for embedding in EMBEDDINGS
+    for ending in ENDINGS
+    if (embedding, ending) != (through_a_chain, "stop_invalid_request")  # its prompt always makes a question
+]
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(("embedding", "ending"), CASES)
+def test_every_ending_comes_through(embedding, ending, mode):
+    """Whatever ends a run, the dictionary that comes out is the one that the agent itself returns."""
+    expected = ENDINGS[ending].direct()
+    assert expected["path"][-1] == ending
+    assert masked(embedding(ENDINGS[ending].agent(), ENDINGS[ending].question, mode)) == expected
+
+
+def test_the_endings_are_all_there_are():
+    """The tests above try every stop family of the RAG agent, and both of its good endings."""
+    families = {f"stop_{family}" for family in CATALOGUES["rag"].families}
+    assert ENDINGS.keys() == families | {"answered", "clarified"} == subgraph.ROUTES.keys()
+
+
+def test_a_chain_obeys_the_context_that_is_bound():
+    """A context that is bound to the graph holds in the chain; one given to the chain is lost in the prompt."""
+    assert lcel_chain.create_chain(create_rag_agent().bind(context=NO_SOURCE)).invoke(VARIABLES)["sources"] == []
+    assert lcel_chain.create_chain().invoke(VARIABLES)["sources"] == ["doc_sla_enterprise_v3"]
+    assert lcel_chain.create_chain().invoke(VARIABLES, context=NO_SOURCE)["sources"] != []
+
+
+def test_the_longest_run_fits_into_a_chain():
+    """LangChain allows 25 steps where nothing else is said, and our longest run takes 17; told otherwise, it obeys."""
+    longest = agent(f"{DRAFT} " * 9, REVISE, THANKS, shorter=DRAFT)
+    [result] = longest.batch([GIVEN])
+    assert (len(result["path"]), result["stop_reason"]) == (17, "success")
+    assert (lcel_chain.RunnableLambda(dict) | longest).invoke(GIVEN)["stop_reason"] == "success"
+    with pytest.raises(GraphRecursionError):
+        (lcel_chain.RunnableLambda(dict) | longest).invoke(GIVEN, {"recursion_limit": 16})
+
+
+@pytest.mark.parametrize("ending", ["answered", "clarified", "stop_llm"])
+def test_a_tool_can_have_the_last_word(ending):
+    """With `last_word` the agent's turn ends with what the guards let through, and its model is not asked again."""
+    model = ScriptedChatModel(langchain_tool.question(QUESTION))
+    tool = langchain_tool.policy_tool(ENDINGS[ending].agent(), last_word=True)
+    said = create_agent(model, [tool]).invoke({"messages": [("user", QUESTION)]})["messages"]
+    assert said[-1].type == "tool"
+    assert json.loads(said[-1].text)["stop_reason"] == ENDINGS[ending].direct()["stop_reason"]
+
+
+def test_tools_can_be_called_at_once():
+    """Two calls in one turn are two runs, each with a result of its own, also where the agent keeps checkpoints."""
+    calls = [langchain_tool.question(text).tool_calls[0] for text in (QUESTION, "Which planet has the most moons?")]
+    model = ScriptedChatModel(langchain_tool.AIMessage("", tool_calls=calls), "Both are here.")
+    user = create_agent(model, [langchain_tool.policy_tool(create_rag_agent())], checkpointer=InMemorySaver())
+    results = langchain_tool.results(user.invoke({"messages": [("user", "both")]}, THREAD)["messages"])
+    assert [result["path"][-1] for result in results] == ["answered", "clarified"]
+
+
+def test_a_tool_obeys_the_context_of_the_agent_that_uses_it():
+    """Policy and budget in an agent's dictionary tighten the tool's runs; what else it holds is the agent's affair."""
+    for context, outcome in ((None, "grounded_answer"), ({**NO_SOURCE, "tenant": "a"}, "clarify")):
+        model = ScriptedChatModel(langchain_tool.question(QUESTION), "That is all.")
+        user = create_agent(model, [langchain_tool.policy_tool(create_rag_agent())])
+        said = user.invoke({"messages": [("user", QUESTION)]}, context=context)
+        assert langchain_tool.results(said["messages"])[0]["outcome"] == outcome
+
+
+def test_nothing_of_an_earlier_run_shines_through_a_graph():
+    """On a thread that is used again, a stopped run leaves no answer of the run before it in the parent's state."""
+    saver = InMemorySaver()
+    answered = subgraph.create_desk(create_rag_agent(), saver).invoke({"question": QUESTION}, THREAD)
+    stopped = subgraph.create_desk(ENDINGS["stop_llm"].agent(), saver).invoke({"question": QUESTION}, THREAD)
+    assert "answer" in answered["result"]
+    assert masked(stopped["result"]) == ENDINGS["stop_llm"].direct()
+    assert stopped["reply"].startswith("We are busy")
+
+
+def test_a_graph_s_routes_must_be_complete(monkeypatch):
+    """A table of routes that does not name an ending of the agent is refused when the graph is built."""
+    monkeypatch.delitem(subgraph.ROUTES, "stop_tool")
+    with pytest.raises(ValueError, match=r"wrong or missing: \['stop_tool'\]"):
+        subgraph.create_desk(create_rag_agent())
+
+
+def test_items_of_a_batch_have_their_own_contexts():
+    """Each item runs under its own context, in order, and a wrong context fails its own item only."""
+    contexts = [{}, NO_SOURCE, {"budget": {"max_seconds": 0.0}}, {"budget": {"max_secs": 1}}]
+    items = [{"input": {"question": QUESTION}, "context": context} for context in contexts]
+    for results in (
+        batch.each(create_rag_agent()).batch(items, return_exceptions=True),
+        asyncio.run(batch.each(create_rag_agent()).abatch(items, return_exceptions=True)),
+    ):
+        assert isinstance(results[-1], ConfigurationError)
+        assert batch.endings(results[:-1]) == Counter(["grounded_answer", "clarify", "max_seconds"])
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_batch_runs_as_many_at_once_as_it_may(mode):
+    """With a maximum of three, three runs at a time meet in their planners, and never a fourth."""
+    meeting, lock, here, seen = Barrier(3), Lock(), [], []
+
+    def planner(view):
+        with lock:
+            here.append(view)
+            seen.append(len(here))
+        meeting.wait(timeout=60)  # nobody passes before three are here
+        with lock:
+            here.pop()
+        return {"kind": "retrieve", "query": "SLA"}
+
+    items = [{"input": {"question": QUESTION}}] * 6
+    each, config = batch.each(create_rag_agent(planner=planner)), {"max_concurrency": 3}
+    results = each.batch(items, config) if mode == "sync" else asyncio.run(each.abatch(items, config))
+    assert batch.endings(results) == Counter(grounded_answer=6)
+    assert max(seen) == 3

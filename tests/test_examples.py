@@ -1,0 +1,132 @@
+"""The examples run: as processes, in any folder, without a key or a network."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from example_runs import EXAMPLES, SCRIPTS, printed, ran
+from runs import masked
+
+STEPS = [
+    "  request_guard decides",
+    "  plan proposes",
+    "  policy_guard decides",
+    "  execution_guard decides",
+    "  retrieve works",
+    "  context_guard decides",
+    "  generate proposes",
+    "  answer_guard decides",
+]
+RESUMED = ["next: retrieve", "success: For P1 incidents", "next: retrieve", "source_denied:support_policy: None"]
+OUTPUT = {
+    "batch": [
+        "all sources: {'grounded_answer': 2, 'clarify': 1}",
+        "no source: {'clarify': 3}",
+        "no time: {'max_seconds'",
+    ],
+    "human_approval": ["To approve (revised_once): This is an update", "Ada decided: approve", "Published: This is an"],
+    "langchain_tool": [
+        "the agent says:  The target for P1 is 15 minutes.",
+        "the guards say:  success grounded_answer ['doc_sla_enterprise_v3']",
+        "the agent says:  The target for P1 is 15 minutes.",
+        "the guards say:  success clarify []",
+        'the agent says:  {"stop_reason": "success", "outcome": "clarify", "answer": "I found nothing',
+        "the guards say:  success clarify []",
+    ],
+    "lcel_chain": ["success: Enterprise plan includes", "success: I found nothing", "max_seconds: This took too long."],
+    "postgres_checkpoints": RESUMED,
+    "sqlite_checkpoints": RESUMED,
+    "streaming": [
+        *STEPS,
+        "  answered ends the run",
+        "P1 incidents are answered within 15 minutes.",
+        "tokens that were shown before a guard had accepted them: 0",
+        *STEPS,
+        "  stop_invalid_answer ends the run",
+        "stopped: invalid_answer:unsupported_number",
+        "tokens that were shown before a guard had accepted them: 0",
+    ],
+    "subgraph": [
+        "answered -> send: For P1 incidents",
+        "clarified -> ask_back: I found nothing",
+        "stop_invalid_answer -> hand_over: A colleague looks into it (invalid_answer:citations_out_of_context).",
+        "stop_llm -> try_later: We are busy.",
+    ],
+}
+"""How the lines begin that an example prints."""
+
+
+@pytest.mark.parametrize("name", OUTPUT)
+def test_an_example_runs(name, tmp_path):
+    """As a process, in any folder, without a key or a network, it prints what it promises and warns of nothing."""
+    lines = printed(str(SCRIPTS[name]), folder=tmp_path)
+    assert [line[: len(start)] for line, start in zip(lines, OUTPUT[name], strict=True)] == OUTPUT[name]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_example_is_run():
+    """No script of the folder is left out; `postgres_server` is a part of another."""
+    assert SCRIPTS.keys() - {"postgres_server"} == OUTPUT.keys()
+
+
+def test_an_import_does_nothing(tmp_path):
+    """Importing the examples prints, builds and connects nothing; each says in its docstring what it shows."""
+    refusal = "import guardgraph.graphs.door as door; door.GuardedGraph.__init__ = None"  # a call of it would raise
+    code = "\n".join([refusal, *(f"import {name}; print({name}.__doc__.partition('.')[0])" for name in SCRIPTS)])
+    lines = printed("-c", f"import sys; sys.path.insert(0, {str(EXAMPLES)!r}); {code}", folder=tmp_path)
+    assert len(set(lines)) >= len(SCRIPTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("human_approval", ["decide", "file", "perhaps", "Ada"]),
+        ("postgres_checkpoints", ["start"]),
+        ("sqlite_checkpoints", ["begin", "file"]),
+    ],
+)
+def test_wrong_usage_is_told(name, arguments, tmp_path):
+    """Arguments that an example does not know end it with its usage and the exit code 2."""
+    done = ran(str(SCRIPTS[name]), *arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"python {name}.py " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+APP = EXAMPLES / "app"
+IN_THE_APP = """
+import json, sys
+import graphs, graphs.desk, guardgraph.graphs, guardgraph.state, state
+message, context = json.loads(sys.argv[1])
+agent = graphs.desk.create_agent()
+order = graphs.desk.create_desk(agent).invoke({"message": message}, context=context)
+print(json.dumps([order["result"], agent.invoke({"question": message}, context=context)]))
+print(graphs.__file__, state.__file__, guardgraph.graphs.__file__, guardgraph.state.__file__)
+"""
+
+
+def test_an_app_with_modules_of_the_same_names_runs():
+    """An app that has a `state.py` and a package `graphs` of its own runs in its folder."""
+    lines = printed("main.py", folder=APP)
+    assert [line.partition("? ")[2][:22] for line in lines] == ["The refund is paid wit", "I found nothing in the", ""]
+    assert lines[-1] == "We will call you (max_seconds)."
+
+
+@pytest.mark.parametrize(
+    ("message", "context", "ending"),
+    [
+        ("When will my refund be paid?", None, "answered"),
+        ("Do you sell elephants?", None, "clarified"),
+        ("When will my refund be paid?", {"policy": {"allowed_sources_policy": []}}, "clarified"),
+        (" ", None, "stop_invalid_request"),
+    ],
+)
+def test_results_come_through_an_app_with_modules_of_the_same_names(message, context, ending):
+    """What the app keeps is what the agent returns, and both sides import what is theirs."""
+    results, files = printed("-c", IN_THE_APP, json.dumps([message, context]), folder=APP)
+    kept, direct = masked(json.loads(results))
+    assert kept == direct
+    assert kept["path"][-1] == ending
+    assert files.split()[:2] == [str(APP / "graphs" / "__init__.py"), str(APP / "state.py")]
+    assert all(f"guardgraph/{name}/" in file for name, file in zip(("graphs", "state"), files.split()[2:], strict=True))
