@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from guardgraph.nodes.body import Call, Pass, Run, Step
     from guardgraph.nodes.models import Prompt, chat_model
     from guardgraph.nodes.proposers import Proposer, choose_proposer
+    from guardgraph.reporting import Page, report
     from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
     from guardgraph.state.catalogues import CATALOGUES
     from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError
@@ -70,6 +71,7 @@ _HOMES = {
     "guardgraph.nodes.body": ("Call", "Pass", "Run", "Step"),
     "guardgraph.nodes.models": ("Prompt", "chat_model"),
     "guardgraph.nodes.proposers": ("Proposer", "choose_proposer"),
+    "guardgraph.reporting": ("Page", "report"),
     "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
     "guardgraph.state.catalogues": ("CATALOGUES",),
     "guardgraph.state.errors": ("ConfigurationError", "GrammarError", "GuardgraphError", "InputError"),
@@ -119,6 +121,7 @@ __all__ = [
     "MaxInt",
     "MinFloat",
     "Outcome",
+    "Page",
     "Pass",
     "Pattern",
     "Picture",
@@ -157,6 +160,7 @@ __all__ = [
     "proposal",
     "proposed_object",
     "proposed_text",
+    "report",
     "shown_name",
     "verify",
 ]

@@ -9,22 +9,12 @@ import guardgraph
 from guardgraph.cli.runs import PlannedRun, follow, is_ok
 from guardgraph.cli.screen import Screen
 from guardgraph.guards.plain import excerpt
+from guardgraph.state.catalogues import OUTCOMES, TITLES
 from guardgraph.state.json import JsonObject
 
 __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step"]
 
 STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "terminal": "magenta"}
-
-TITLES = {"rag": "RAG", "research": "Research", "self_critique": "Self-critique"}
-
-OUTCOMES = {
-    "grounded_answer": "every citation and every number was held against the context",
-    "clarify": "nothing relevant was found, so no answer was written",
-    "grounded_research_answer": "every note was held against its page, every fact against the notes",
-    "approved_direct": "the critic approved the draft as it was",
-    "revised_once": "the draft was revised within bounds, and the change audited",
-}
-"""What the business result of an ok run means."""
 
 EXCERPT_CHARS = 100
 EVIDENCE_CHARS = 600

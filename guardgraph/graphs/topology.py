@@ -12,6 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.router import Router
+from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 
 __all__ = ["Topology"]
@@ -47,6 +48,12 @@ class Topology:
         """Return what the grammar declared of a node, None for a node that it did not make."""
         node = self._made(name)
         return node.declaration if node is not None else None
+
+    @property
+    def catalogue(self) -> Catalogue | None:
+        """The stop reasons of the pattern, None where the grammar made no node."""
+        made = (node for name in self.builder.nodes if (node := self._made(name)) is not None)
+        return next((node.frame.catalogue for node in made), None)
 
     def _made(self, name: str) -> GrammarNode | None:
         spec = self.builder.nodes.get(name)

@@ -21,7 +21,7 @@ from guardgraph.graphs.topology import Topology
 from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.errors import InputError
 
-__all__ = ["ANYWHERE", "Diagram", "DrawnKind", "Edge", "Ending", "Node", "Taken", "diagram_of"]
+__all__ = ["ANYWHERE", "Diagram", "DrawnKind", "Edge", "Ending", "Node", "Taken", "diagram_of", "taken_by"]
 
 DrawnKind = Literal["start", "propose", "act", "guard", "ok", "stop", "plain", "end"]
 """How a node looks; `plain` is one that the grammar did not make."""
@@ -102,7 +102,7 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"draw: a compiled LangGraph graph is required; given: {type(graph).__name__}")
     shape = Topology(graph)
-    taken = None if run is None else _taken(shape, run)
+    taken = None if run is None else _fitting(shape, taken_by(run))
     nodes, edges = _nodes(shape, taken), _edges(shape, taken)
     everywhere = _everywhere(nodes)
     nodes = [_without(node, everywhere) for node in nodes]
@@ -222,19 +222,28 @@ def _leads_anywhere(shape: Topology, name: str) -> bool:
     return any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values())
 
 
-def _taken(shape: Topology, run: object) -> Taken:
+def taken_by(run: object) -> Taken:
+    """Return the way of a finished run, whatever its graph.
+
+    Raises:
+        InputError: it is no result of a finished run.
+    """
     given = run if isinstance(run, dict) else {}
     path, reason, outcome = given.get("path"), given.get("stop_reason"), given.get("outcome", "")
     named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
     if not named or not isinstance(path, list) or not isinstance(reason, str):
         keys = "path, a list of node names, and stop_reason"
         raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
-    if unknown := [name for name in path if name not in shape.nodes]:
+    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "")
+
+
+def _fitting(shape: Topology, taken: Taken) -> Taken:
+    if unknown := [name for name in taken.path if name not in shape.nodes]:
         raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
-    for name, following in zip([START, *path], [*path, END], strict=True):
+    for name, following in itertools.pairwise((START, *taken.path, END)):
         if following not in shape.after(name):
             raise InputError(f"run: a run of another graph; no edge leads from {name} to {following}")
-    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "")
+    return taken
 
 
 def _what(run: object) -> str:

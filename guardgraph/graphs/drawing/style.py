@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["MONO", "SANS", "style_sheet"]
+__all__ = ["MONO", "SANS", "style_sheet", "variables"]
 
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',Arial,sans-serif"
 MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
@@ -47,7 +47,7 @@ _DARK = _Palette(
     muted="#9198a1",
     line="#8b949e",
     frame="#30363d",
-    stopped="#e5484d",
+    stopped="#d63a3f",
     stop_ink="#ffa3a6",
     ok_ink="#6bd681",
     kinds={
@@ -72,6 +72,14 @@ def style_sheet(*, dark: bool | None = None) -> str:
     return f"{_SHAPES}{_colours(_LIGHT)}@media (prefers-color-scheme: dark) {{\n{_colours(_DARK)}}}\n"
 
 
+def variables(*, dark: bool) -> dict[str, str]:
+    """Return the colours by their names, a kind's border as ``kind-line``, for what stands around a picture."""
+    palette = (_DARK if dark else _LIGHT)._asdict()
+    kinds = palette.pop("kinds")
+    borders = {f"{kind}-line": border for kind, (_, border) in kinds.items()}
+    return {**palette, **{kind: fill for kind, (fill, _) in kinds.items()}, **borders}
+
+
 _SHAPES = f"""\
 .gg text {{ font-family: {MONO}; font-size: 13px; text-anchor: middle }}
 .gg .chip text {{ font-size: 11px }}
@@ -86,7 +94,8 @@ _SHAPES = f"""\
 .gg .taken .shape {{ stroke-width: 2.4 }}
 .gg .taken .edge {{ stroke-width: 3 }}
 .gg .taken .fold {{ stroke-width: 2.4 }}
-.gg .faded {{ opacity: 0.32 }}
+.gg .faded .shape, .gg .faded .inner {{ opacity: 0.35 }}
+.gg .faded .edge, .gg .faded .fold, .gg .faded .tip {{ opacity: 0.4 }}
 .gg .badge text {{ font-size: 11px; font-weight: 700 }}
 """
 
@@ -109,7 +118,7 @@ def _colours(palette: _Palette) -> str:
         f".stop .tip {{ fill: {kinds['stop'][1]}; stroke: {kinds['stop'][1]} }}",
         f".stop text, .gg .stop_ink {{ fill: {stop_ink} }}",
         f".ok_ink {{ fill: {ok_ink} }}",
-        f"text.muted {{ fill: {muted} }}",
+        f"text.muted, .gg .faded text {{ fill: {muted} }}",
         f".taken .edge {{ stroke: {ink} }}",
         f".taken .tip, .gg .taken .dot {{ fill: {ink}; stroke: {ink} }}",
         f".badge rect {{ fill: {ink} }}",

@@ -19,8 +19,7 @@ __all__ = ["svg"]
 MARGIN = 28.0
 LEAST_WIDTH = 560.0
 """So that the legend stands in few rows."""
-HEAD = 40.0
-"""Height of the title."""
+NARROW_WIDTH = 250.0
 HEAD_CELLS = 96
 WASTE = 1.7
 """How much wider a picture may become so that the main way runs down its middle."""
@@ -28,23 +27,26 @@ GAP = 22.0
 """Between the graph and the legend."""
 
 
-def svg(diagram: Diagram, *, dark: bool | None = None) -> str:
+def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False) -> str:
     """Return a picture.
 
     Args:
         diagram: what it shows.
         dark: whether for dark surroundings; None for both, of which the reader's system takes one.
+        narrow: whether it is to stand beside text that tells its name and how the run ended: without a head, and no
+            wider than the graph.
 
     Raises:
         ConfigurationError: the layout library is not installed.
     """
     placed = place(diagram)
-    heads = _heads(diagram)
-    middle, across = _framed(placed.bounds)
-    inside = max(across, LEAST_WIDTH, *(wide(words) * size for words, _, size in heads))
+    heads = [] if narrow else _heads(diagram)
+    middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _framed(placed.bounds)
+    least = NARROW_WIDTH if narrow else LEAST_WIDTH
+    inside = max(across, least, *(wide(words) * size for words, _, size in heads))
     width = inside + 2 * MARGIN
     explained, explained_height = legend(diagram, inside)
-    top = MARGIN + 18 + 22 * len(heads)
+    top = MARGIN + 22 * len(heads) + (18 if heads else 0)
     rule = top + placed.bounds.height + GAP
     height = rule + GAP / 2 + explained_height + MARGIN / 2
     shift = (number(width / 2 - middle), number(top - placed.bounds.top))

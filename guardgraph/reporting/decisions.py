@@ -1,0 +1,118 @@
+"""Every proposal beside the verdicts of the guards behind it, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from guardgraph.reporting.elements import Child, Html, tag
+from guardgraph.reporting.head import duration
+from guardgraph.reporting.reading import Entry, Reading
+from guardgraph.reporting.timeline import decided
+from guardgraph.reporting.values import facts, named, value
+from guardgraph.state.json import JsonObject
+
+__all__ = ["decisions"]
+
+HEADS = {
+    "propose": "proposes",
+    "act": "acts",
+    "guard": "guard",
+    "terminal": "ending",
+}
+COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})
+"""What a step says of its place, which the timeline shows."""
+
+
+def decisions(reading: Reading) -> Iterator[Html]:
+    """Yield a card for each proposal, or act, with the guards that judged what came of it.
+
+    A result without a timeline has a card for each completed step.
+    """
+    if "timeline" not in reading.run:
+        for step in reading.steps("trace"):
+            phase = tag("h3", named(step.get("phase", "step")))
+            yield tag("article", phase, _step(reading, step.get("step")), class_="card")
+    else:
+        for asked, judged in _exchanges(reading.entries):
+            left = tag("div", _head(asked), _brought(asked), class_="proposal") if asked else None
+            right = tag("div", (_judged(reading, entry) for entry in judged), class_="verdicts")
+            yield tag("article", left, right, class_="card exchange" if asked else "card")
+    if not reading.taken.ok and not any(map(_stops, reading.entries)):
+        yield tag("article", tag("h3", "stopped"), _stopped(reading, {}), class_="card", id="stop")
+
+
+def _exchanges(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, list[Entry]]]:
+    asked: Entry | None = None
+    judged: list[Entry] = []
+    for entry in entries:
+        if entry.kind in ("propose", "act"):
+            if asked or judged:
+                yield asked, judged
+            asked, judged = entry, []
+        elif entry.kind != "terminal" or decided(entry) is not None:
+            judged.append(entry)
+    if asked or judged:
+        yield asked, judged
+
+
+def _head(entry: Entry) -> Html:
+    took = "" if entry.elapsed_ms is None else duration(entry.elapsed_ms)
+    about = ", ".join(filter(None, (HEADS.get(entry.kind or "", ""), entry.phase, took)))
+    mark = tag("span", class_=f"mark {entry.kind or 'plain'}", aria_hidden="true")
+    by = entry.told.get("proposer")
+    named_by = [", by ", named(by)] if by is not None else None
+    return tag("h3", mark, tag("bdi", entry.node), " ", tag("small", tag("bdi", about), named_by))
+
+
+def _brought(entry: Entry) -> Child:
+    told = {key: item for key, item in entry.told.items() if key != "proposer"}
+    shown: list[Child] = []
+    if "proposal" in told:
+        shown.append(value(told.pop("proposal")))
+    if "failure" in told:
+        shown += [tag("p", decided(entry)), value(told.pop("failure"))]
+    if not shown:
+        shown.append(tag("p", "What it brought went to its guard.", class_="none"))
+    return [shown, facts(((key, named(item)) for key, item in told.items()), "facts inline") if told else None]
+
+
+def _judged(reading: Reading, entry: Entry) -> Html:
+    told = dict(entry.told)
+    verdict, way, numbers = decided(entry), told.pop("to", None), told.pop("steps", [])
+    told.pop("verdict", None)
+    stops = _stops(entry)
+    to = [" → ", named(way)] if way is not None else None
+    return tag(
+        "section",
+        _head(entry),
+        tag("p", verdict, to),
+        _stopped(reading, told) if stops else None,
+        facts(((key, named(item)) for key, item in told.items()), "facts inline") if told else None,
+        [_step(reading, number) for number in numbers] if isinstance(numbers, list) else value(numbers),
+        class_="judged",
+        id="stop" if stops else None,
+    )
+
+
+def _stops(entry: Entry) -> bool:
+    return entry.told.get("verdict") == "stop"
+
+
+def _stopped(reading: Reading, told: JsonObject) -> Child:
+    reason = told.pop("reason", reading.taken.reason)
+    known = reading.reason
+    return [
+        tag("p", tag("code", named(reason))),
+        tag("p", known.meaning) if known else None,
+        facts((key, value(item)) for key, item in reading.content.items()) if reading.content else None,
+    ]
+
+
+def _step(reading: Reading, number: object) -> Child:
+    """Return what a guard completed: its measures open, its record folded."""
+    measures = {key: item for key, item in reading.step("trace", number).items() if key not in COUNTED}
+    kept = {key: item for key, item in reading.step("history", number).items() if key not in COUNTED}
+    return [
+        facts(((key, named(item)) for key, item in measures.items()), "facts inline") if measures else None,
+        tag("details", tag("summary", "Kept for audit"), value(kept)) if kept else None,
+    ]

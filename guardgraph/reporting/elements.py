@@ -1,0 +1,92 @@
+r"""HTML elements. Whatever is no markup already is escaped here, so that no part of a page can forget to.
+
+What a model or a page wrote stays text: markup in it is shown as it was written, and what could steer or hide (control
+characters, changes of direction, zero-width marks, halves of letters) stands as its escape, such as ``\u202e``, in a
+colour of its own.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from html import escape
+from itertools import groupby
+from typing import TypeAlias
+
+__all__ = ["Child", "Html", "fragment", "is_odd", "legible", "tag"]
+
+
+class Html(str):
+    """Markup. `tag` and `fragment` make it; to call it is to vouch for a text."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | Iterable[Child] | None"
+"""What stands in an element: markup, a text, nothing, or several of these."""
+
+Attribute: TypeAlias = str | float | bool | None
+
+_VOID = frozenset({"meta", "rect"})
+"""Elements of ours without an end tag, or with nothing in them."""
+
+_JOINERS = "\u200c\u200d"
+"""Invisible, but scripts and emoji are spelled with them."""
+
+
+def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
+    """Return an element.
+
+    Args:
+        name: of the element.
+        children: what stands in it.
+        attributes: by name, ``class_`` for ``class`` and ``aria_label`` for ``aria-label``; one that is None or False
+            is left out, one that is True has no value.
+    """
+    opening = "".join([name, *(_attribute(key, value) for key, value in attributes.items())])
+    return Html(f"<{opening}>" if name in _VOID else f"<{opening}>{fragment(*children)}</{name}>")
+
+
+def fragment(*children: Child) -> Html:
+    """Return several things as one."""
+    return Html("".join(map(_markup, children)))
+
+
+def is_odd(letter: str) -> bool:
+    """Say whether a letter could steer or hide where it is shown."""
+    if letter.isprintable() or letter in "\n\t" or letter in _JOINERS:
+        return False
+    return unicodedata.category(letter) != "Zs"
+
+
+def legible(text: str) -> str:
+    """Return a text with its odd letters as escapes, for where no element can stand."""
+    return text if text.isprintable() else "".join(_escape(letter) if is_odd(letter) else letter for letter in text)
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    spelled = name.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {spelled}"
+    return f' {spelled}="{escape(legible(str(value)))}"'
+
+
+def _markup(child: Child) -> str:
+    if child is None or isinstance(child, Html):
+        return child or ""
+    if not isinstance(child, str):
+        return "".join(map(_markup, child))
+    if child.isprintable():
+        return escape(child)
+    parts = groupby(child.replace("\r\n", "\n"), is_odd)
+    return "".join(_odd(letters) if odd else escape("".join(letters)) for odd, letters in parts)
+
+
+def _odd(letters: Iterable[str]) -> str:
+    return f'<span class="odd">{"".join(map(_escape, letters))}</span>'
+
+
+def _escape(letter: str) -> str:
+    return ascii(letter)[1:-1]

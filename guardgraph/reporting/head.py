@@ -1,0 +1,104 @@
+"""The head of a page: at once how the run ended, why, and what there is to know of it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from guardgraph.reporting.elements import Child, Html, tag
+from guardgraph.reporting.reading import Reading
+from guardgraph.reporting.values import facts, named, value
+from guardgraph.state.catalogues import OUTCOMES, TITLES
+
+__all__ = ["duration", "head", "kind_of_run", "title"]
+
+
+def kind_of_run(reading: Reading) -> str:
+    """Return what was run, as a person says it."""
+    pattern = reading.catalogue.pattern if reading.catalogue else ""
+    if pattern in TITLES:
+        return f"{TITLES[pattern]} run"
+    return f"Run of {reading.graph.name}" if reading.graph else "Run"
+
+
+def title(reading: Reading) -> str:
+    """Return what a browser shows of the page in its tabs."""
+    how = "ok" if reading.taken.ok else "stopped"
+    return f"{kind_of_run(reading)}, {how}: {_ending(reading)[:80]}"
+
+
+def duration(milliseconds: float) -> str:
+    """Return a duration in the unit that reads best."""
+    if milliseconds >= 10_000:
+        return f"{milliseconds / 1000:,.1f} s"
+    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.1f} ms"
+
+
+def head(reading: Reading) -> Html:
+    """Return the head."""
+    ok = reading.taken.ok
+    badge = tag("span", "✓ ok" if ok else "✕ stopped", class_="badge ok" if ok else "badge stop")
+    return tag(
+        "header",
+        tag("p", kind_of_run(reading), class_="kicker"),
+        tag("h1", badge, " ", tag("bdi", _ending(reading))),
+        _meaning(reading),
+        facts(_asked(reading), "facts asked"),
+        facts(_facts(reading)),
+        class_="ended ok" if ok else "ended stop",
+    )
+
+
+def _ending(reading: Reading) -> str:
+    taken = reading.taken
+    return taken.outcome or taken.reason if taken.ok else taken.reason
+
+
+def _meaning(reading: Reading) -> Child:
+    if reading.taken.ok:
+        known = OUTCOMES.get(reading.taken.outcome)
+        return tag("p", f"{known[0].upper()}{known[1:]}.", class_="lead") if known else None
+    reason = reading.reason
+    if reason is None:
+        return None
+    return [
+        tag("p", reason.meaning, class_="lead"),
+        tag("p", tag("strong", "What to do: "), reason.advice, " ", tag("a", "See the evidence", href="#stop")),
+    ]
+
+
+def _asked(reading: Reading) -> Iterator[tuple[str, Child]]:
+    if reading.asked is not None:
+        yield "asked", value(reading.asked)
+    elif (query := _query(reading)) is not None:
+        yield "searched for", named(query)
+
+
+def _facts(reading: Reading) -> Iterator[tuple[str, Child]]:
+    run = reading.run
+    for key in ("stop_reason", "phase", "outcome"):
+        if key in run:
+            yield key, tag("code", named(run[key]))
+    yield "active time", duration(reading.active_ms)
+    if proposers := _proposers(reading):
+        yield "proposed by", named(", ".join(proposers))
+    if tokens := _tokens(reading):
+        yield "tokens", f"{tokens:,}"
+    if "run_id" in run:
+        yield "run_id", tag("code", named(run["run_id"]))
+
+
+def _query(reading: Reading) -> str | None:
+    """Return what a run searched for: the question itself is not part of a result."""
+    queries = (step.get("query") for step in reading.steps("trace"))
+    return next((query for query in queries if isinstance(query, str) and query), None)
+
+
+def _proposers(reading: Reading) -> list[str]:
+    told = [entry.told for entry in reading.entries] + reading.steps("history")
+    return list(dict.fromkeys(name for item in told if isinstance(name := item.get("proposer"), str)))
+
+
+def _tokens(reading: Reading) -> int:
+    usages = [entry.told.get("usage") for entry in reading.entries]
+    totals = [usage.get("total_tokens") for usage in usages if isinstance(usage, dict)]
+    return sum(total for total in totals if isinstance(total, int))

@@ -1,0 +1,104 @@
+"""What came of a run: the answer with its sources, the critique, and whatever else a result has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from guardgraph.reporting.elements import Html, tag
+from guardgraph.reporting.reading import Reading
+from guardgraph.reporting.revision import revision
+from guardgraph.reporting.values import facts, link, named, passage, value
+from guardgraph.state.json import JsonObject, JsonValue
+
+__all__ = ["outcome"]
+
+TITLES = ("title", "doc_id", "id")
+"""What a source is called by, the first of them that it has."""
+WORDS = ("quote", "text")
+"""What a source says."""
+LEFT_OUT = {
+    "denied_sources": "denied",
+    "failed_sources": "failed",
+    "dropped_urls": "dropped",
+}
+"""Sources that the answer does not rest on, as results name them and as a person does."""
+
+
+def outcome(reading: Reading) -> Iterator[tuple[str, Html]]:
+    """Yield sections with their titles; a stopped run has none, its evidence stands at the guard that stopped it."""
+    if not reading.taken.ok:
+        return
+    left = dict(reading.content)
+    if isinstance(answer := left.get("answer"), str):
+        del left["answer"]
+        yield "Answer", tag("div", passage(answer, "text answer"), class_="card")
+    cited = _cited(left)
+    if cited:
+        yield "Sources", tag("ol", map(_source, cited), class_="sources")
+    if without := list(_left_out(left)):
+        yield "Left out", tag("ul", without, class_="card left")
+    if (changed := revision(reading)) is not None:
+        left.pop("audit")
+        yield "Change", changed
+    if left:
+        yield "Also in the result", tag("div", value(left), class_="card")
+
+
+def _cited(left: JsonObject) -> list[JsonObject]:
+    """Take the sources out of what is left; what is no list of objects stays."""
+    details, cited = left.get("citation_details"), left.get("citations")
+    if not isinstance(details, list) or not details or not all(isinstance(item, dict) for item in details):
+        return []
+    del left["citation_details"]
+    if isinstance(cited, list) and all(any(name in item.values() for item in details) for name in cited):
+        del left["citations"]
+    return details
+
+
+def _source(item: JsonObject) -> Html:
+    rest = dict(item)
+    name = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
+    heading = tag("h3", named(rest.pop(name))) if name else None
+    address = rest.pop("url") if isinstance(rest.get("url"), str) else None
+    says = [tag("blockquote", passage(rest.pop(key))) for key in WORDS if isinstance(rest.get(key), str)]
+    claimed = isinstance(rest.get("claim"), str)
+    claim = [_label("Claim"), passage(rest.pop("claim")), _label("Borne out by")] if claimed else None
+    return tag(
+        "li",
+        heading,
+        tag("p", link(address)) if address else None,
+        claim,
+        says,
+        facts(((key, named(inner)) for key, inner in rest.items() if inner != ""), "facts inline"),
+        class_="card source",
+    )
+
+
+def _label(words: str) -> Html:
+    return tag("p", words, class_="label")
+
+
+def _left_out(left: JsonObject) -> Iterator[Html]:
+    """Take the sources that were left out; in research they stand in the aggregate."""
+    holders = [left]
+    if isinstance(left.get("aggregate"), dict):
+        left["aggregate"] = dict(left["aggregate"])
+        holders.insert(0, left["aggregate"])
+    for holder in holders:
+        for key, how in LEFT_OUT.items():
+            items = holder.get(key)
+            if isinstance(items, list) and items and all(map(_is_named, items)):
+                del holder[key]
+                yield from (_unused(how, item) for item in items)
+
+
+def _is_named(item: JsonValue) -> bool:
+    return isinstance(item, str) or (isinstance(item, dict) and isinstance(item.get("url"), str))
+
+
+def _unused(how: str, item: JsonValue) -> Html:
+    if isinstance(item, str):
+        return tag("li", link(item), tag("small", how))
+    rest = {key: inner for key, inner in item.items() if key != "url"}
+    why = [how, ": ", named(rest["reason"])] if rest.keys() == {"reason"} else [how, value(rest) if rest else None]
+    return tag("li", link(item["url"]), tag("small", why))

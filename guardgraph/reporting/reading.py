@@ -1,0 +1,143 @@
+"""A run as a page reads it: what its result says of itself, checked once, and the graph that it is a run of."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from langgraph.graph.state import CompiledStateGraph
+
+from guardgraph.graphs.drawing.diagram import Diagram, Taken, diagram_of, taken_by
+from guardgraph.graphs.endings import RECORDED
+from guardgraph.graphs.rag import create_rag_agent
+from guardgraph.graphs.research import create_research_agent
+from guardgraph.graphs.self_critique import create_self_critique_agent
+from guardgraph.graphs.topology import Topology
+from guardgraph.state.catalogue import Catalogue, StopReason
+from guardgraph.state.catalogues import CATALOGUES
+from guardgraph.state.errors import InputError
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.run import Kind
+
+__all__ = ["Entry", "Reading", "read"]
+
+OURS = (create_rag_agent, create_research_agent, create_self_critique_agent)
+HEAD = frozenset({*RECORDED, "timeline", "outcome"})
+"""Keys of a result that say how the run went; the others are what came of it, or the evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A node that ran."""
+
+    node: str
+    kind: Kind | None
+    """None where the result does not say."""
+    phase: str
+    elapsed_ms: float | None
+    told: JsonObject
+    """Whatever else the timeline says of it: a proposal, a verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A run, read."""
+
+    run: JsonObject
+    taken: Taken
+    entries: tuple[Entry, ...]
+    graph: Diagram | None
+    """The graph with the way of the run; None if nobody gave it and it is none of ours."""
+    catalogue: Catalogue | None
+    asked: JsonValue
+
+    @property
+    def content(self) -> JsonObject:
+        """What came of the run, or the evidence of a stopped one."""
+        return {key: item for key, item in self.run.items() if key not in HEAD}
+
+    @property
+    def reason(self) -> StopReason | None:
+        """What the catalogue says of the stop reason; without a catalogue, if all patterns say the same."""
+        catalogues = [self.catalogue] if self.catalogue else CATALOGUES.values()
+        found = [item for catalogue in catalogues if (item := catalogue.find(self.taken.reason)) is not None]
+        return found[0] if len({item.meaning for item in found}) == 1 else None
+
+    @property
+    def active_ms(self) -> float:
+        """The time that the nodes took together."""
+        if any(entry.elapsed_ms is not None for entry in self.entries):
+            return math.fsum(entry.elapsed_ms or 0.0 for entry in self.entries)
+        return math.fsum(_milliseconds(step) or 0.0 for step in self.steps("trace"))
+
+    def steps(self, record: str) -> list[JsonObject]:
+        """Return the completed steps as ``trace`` or ``history`` tells them."""
+        steps = self.run.get(record)
+        return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+
+    def step(self, record: str, number: object) -> JsonObject:
+        """Return what a record tells of one completed step, by its number; nothing if it does not know it."""
+        return next((step for step in self.steps(record) if step.get("step") == number), {})
+
+
+def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, asked: object) -> Reading:
+    """Read the result of a run.
+
+    Raises:
+        InputError: it is no result of a finished run, no plain JSON, or no run of the graph.
+    """
+    taken = taken_by(run)
+    plain: JsonObject = _plain("run", run)
+    diagram, catalogue = _graph_of(plain, graph)
+    return Reading(plain, taken, tuple(_entries(plain, taken)), diagram, catalogue, _plain("asked", asked))
+
+
+def _plain(name: str, item: object) -> JsonValue:
+    try:
+        return json.loads(json.dumps(item))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{name}: plain JSON is required; given: {error}") from None
+
+
+def _graph_of(
+    run: JsonObject, graph: CompiledStateGraph[Any, Any, Any, Any] | None
+) -> tuple[Diagram | None, Catalogue | None]:
+    if graph is not None:
+        return diagram_of(graph, run), Topology(graph).catalogue
+    fitting = list(_ours_of(run))
+    return fitting[0] if len(fitting) == 1 else (None, None)  # a request that is refused at once fits all of them
+
+
+def _ours_of(run: JsonObject) -> Iterator[tuple[Diagram, Catalogue | None]]:
+    for create in OURS:
+        graph = create()
+        try:
+            yield diagram_of(graph, run), Topology(graph).catalogue
+        except InputError:
+            continue
+
+
+def _entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
+    """Yield the nodes that ran; a result without a timeline has their names alone."""
+    timeline = run.get("timeline", [{"node": node} for node in taken.path])
+    if not isinstance(timeline, list):
+        raise InputError(f"run: timeline: a list is required; given: {type(timeline).__name__}")
+    for number, told in enumerate(timeline, 1):
+        node = told.get("node") if isinstance(told, Mapping) else None
+        if not isinstance(node, str):
+            raise InputError(f"run: timeline: entry {number} names no node; given: {json.dumps(told):.80}")
+        kind, phase = told.get("kind"), told.get("phase")
+        known = {"node", "kind", "phase", "elapsed_ms"}
+        rest = {key: item for key, item in told.items() if key not in known}
+        kind = kind if kind in get_args(Kind) else None
+        yield Entry(node, kind, phase if isinstance(phase, str) else "", _milliseconds(told), rest)
+
+
+def _milliseconds(told: Mapping[str, JsonValue]) -> float | None:
+    elapsed = told.get("elapsed_ms")
+    if isinstance(elapsed, bool) or not isinstance(elapsed, int | float) or not 0 <= elapsed < math.inf:
+        return None
+    return float(elapsed)

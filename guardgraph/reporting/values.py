@@ -1,0 +1,103 @@
+"""Any JSON value as HTML: nothing of it is lost, and however large it is, the page stays easy to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from ada_url import URL
+
+from guardgraph.reporting.elements import Child, Html, is_odd, tag
+from guardgraph.state.json import JsonValue
+
+__all__ = ["facts", "folded", "json_text", "link", "named", "passage", "value"]
+
+LONG = 1600
+"""Characters of a text that stands open; a longer one is folded."""
+LINE = 60
+"""Characters of a text that stands beside its name on a phone; a longer one stands below."""
+SHOWN = 140
+"""Characters of a folded text that stand in its head."""
+MANY = 40
+"""Items of a list, or keys of an object, that stand open."""
+DEEP = 4
+"""Levels of nesting that are laid out; what is deeper stands as JSON."""
+
+
+def value(item: JsonValue, depth: int = 0) -> Html:
+    """Return a value, laid out as lists of names and values where that reads well, else as JSON."""
+    if isinstance(item, str):
+        return passage(item) if item else tag("span", "empty text", class_="none")
+    if not isinstance(item, dict | list):
+        return tag("code", json.dumps(item))
+    if not item:
+        return tag("span", "none", class_="none")
+    if depth == DEEP or len(item) > MANY:
+        return _json(item)
+    if isinstance(item, dict):
+        return facts((key, value(inner, depth + 1)) for key, inner in item.items())
+    objects = all(isinstance(inner, dict) for inner in item)
+    return tag("ul", (tag("li", value(inner, depth + 1)) for inner in item), class_="items" if objects else "values")
+
+
+def _json(item: JsonValue) -> Html:
+    text = json_text(item)
+    return folded(text, "JSON, ", code=True) if len(text) > SHOWN else tag("code", " ".join(text.split()))
+
+
+def facts(pairs: Iterable[tuple[str, Child]], kind: str = "facts") -> Html:
+    """Return names with what belongs to each; names are keys of JSON, or ours."""
+    return tag("dl", (tag("div", tag("dt", tag("bdi", name)), tag("dd", inner)) for name, inner in pairs), class_=kind)
+
+
+def named(item: JsonValue) -> Child:
+    """Return a value in running text: a short text as it is, anything else as `value` has it."""
+    return tag("bdi", item) if isinstance(item, str) and 0 < len(item) <= SHOWN else value(item)
+
+
+def passage(text: str, kind: str = "text") -> Html:
+    """Return a text in a direction of its own: a link if it is a web address, folded if it is long."""
+    if len(text) > LONG:
+        return folded(text)
+    if _address(text):
+        return link(text)
+    return tag("div", text, class_=f"{kind} long" if len(text) > LINE else kind, dir="auto")
+
+
+def folded(text: str, head: str = "", *, code: bool = False) -> Html:
+    """Return a text under a head that tells its length and how it begins."""
+    begins = tag("bdi", " ".join(text[:SHOWN].split()), "…" if len(text) > SHOWN else None)
+    summary = tag("summary", f"{head}{len(text):,} characters: ", tag("span", begins, class_="begins"))
+    whole = tag("pre", text, class_="json") if code else tag("div", text, class_="text", dir="auto")
+    return tag("details", summary, whole, class_="folded")
+
+
+def link(address: str) -> Html:
+    """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``."""
+    target = _address(address)
+    if target is None:
+        return tag("bdi", address, class_="address")
+    away = "noopener noreferrer nofollow"
+    return tag("a", tag("bdi", address), href=target, rel=away, target="_blank", class_="address")
+
+
+def _address(text: str) -> str | None:
+    """Return where a web address leads, as browsers read it; None for any other text."""
+    if not text.lower().startswith(("http://", "https://")) or not text.isprintable() or " " in text:
+        return None
+    try:
+        return URL(text).href
+    except ValueError:
+        return None
+
+
+def json_text(item: JsonValue) -> str:
+    """Return a value as JSON that a person can read; letters that could steer or hide are JSON's own escapes."""
+    text = json.dumps(item, ensure_ascii=False, indent=2)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(_escape(letter) if is_odd(letter) else letter for letter in text)
+
+
+def _escape(letter: str) -> str:
+    return json.dumps(letter)[1:-1] if letter > "\x7f" else f"\\u{ord(letter):04x}"

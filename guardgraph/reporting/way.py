@@ -1,0 +1,38 @@
+"""The drawn path of a run: the nodes that ran, and the whole graph in which they stand."""
+
+from __future__ import annotations
+
+from guardgraph.graphs.drawing.diagram import Diagram
+from guardgraph.graphs.drawing.svg import svg
+from guardgraph.graphs.drawing.way import way_of
+from guardgraph.reporting.elements import Html, tag
+from guardgraph.reporting.reading import Reading
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["graph", "way"]
+
+DRAWN = 150
+"""Nodes up to which a way is drawn; nobody can read a longer one."""
+
+
+def way(reading: Reading) -> Html:
+    """Return the nodes that ran, as a picture that fits beside the text and on a phone."""
+    kinds = {entry.node: entry.kind for entry in reading.entries if entry.kind is not None}
+    if len(set(reading.taken.path)) > DRAWN:
+        return tag("p", f"The run went through more than {DRAWN} nodes; the timeline has all of them.", class_="none")
+    return _picture(way_of(reading.taken, kinds), narrow=True)
+
+
+def graph(reading: Reading) -> Html | None:
+    """Return the whole graph with the way of the run, None if it is not known. A phone scrolls it sideways."""
+    if reading.graph is None:
+        return None
+    picture = _picture(reading.graph)
+    return tag("div", picture, class_="whole", tabindex=0, role="region", aria_label="The whole graph")
+
+
+def _picture(diagram: Diagram, *, narrow: bool = False) -> Html:
+    try:
+        return tag("figure", Html(svg(diagram, narrow=narrow)))  # a picture escapes what it shows
+    except ConfigurationError as error:
+        return tag("p", str(error), class_="none")
