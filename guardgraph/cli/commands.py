@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import guardgraph
-from guardgraph.cli import inputs, pictures, proofs, reasons, runs, views
+from guardgraph.cli import inputs, pages, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, Shell
 
@@ -153,6 +153,32 @@ def draw(
     picture = pictures.picture_of(target, run)
     pictures.save(picture, out)
     Screen().show(f"{out}: {picture.described}", indent=0)
+
+
+@app.command()
+def report(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run's result, as --json prints it; - reads it from a pipe.")
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html.", show_default=False)],
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            "--graph",
+            metavar="rag|research|critique|MODULE:FACTORY",
+            help="The graph of the run; a run of ours needs none.",
+            show_default=False,
+        ),
+    ] = None,
+    asked: Annotated[
+        str | None, typer.Option("--asked", metavar="TEXT", help="What the run was asked.", show_default=False)
+    ] = None,
+) -> None:
+    """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources."""
+    inputs.load_environment()
+    page = pages.page_of(run, graph, asked)
+    pictures.save(page, out)
+    Screen().show(f"{out}: {page.described}", indent=0)
 
 
 @app.command(name="reasons")

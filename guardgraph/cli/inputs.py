@@ -13,7 +13,7 @@ from typing import Any
 
 from dotenv import load_dotenv
 
-from guardgraph.guards.plain import NotJson, parse_json
+from guardgraph.guards.plain import MAX_DEPTH, NotJson, parse_json
 from guardgraph.state.errors import ConfigurationError, GuardgraphError
 from guardgraph.state.json import JsonObject
 
@@ -27,7 +27,11 @@ __all__ = [
     "json_object",
     "load_environment",
     "research_request",
+    "run_result",
 ]
+
+RUN_LEVELS = 2 * MAX_DEPTH
+"""Levels of nesting of a result: values of a run have up to `MAX_DEPTH`, and the result stands around them."""
 
 DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
 """What the RAG demo asks."""
@@ -85,14 +89,19 @@ def incident_context(file: str | None = None) -> JsonObject:
     return json_object("--context", file)
 
 
-def json_object(option: str, file: str) -> JsonObject:
-    """Return the JSON object in the file that an option names.
+def run_result(option: str, file: str) -> JsonObject:
+    """Return the result of a run in the file that an option names; see `json_object`."""
+    return json_object(option, file, RUN_LEVELS)
+
+
+def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
+    """Return the JSON object in the file that an option names; ``-`` is the standard input.
 
     Raises:
         ConfigurationError: the file cannot be read, or holds no JSON object.
     """
     try:
-        value = parse_json(Path(file).read_text(encoding="utf-8-sig"))
+        value = parse_json(_content(file).decode("utf-8-sig"), levels)
     except NotJson as error:
         raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
     except (OSError, ValueError) as error:
@@ -100,6 +109,13 @@ def json_object(option: str, file: str) -> JsonObject:
     if not isinstance(value, dict):
         raise ConfigurationError(f"{option} {file!r}: a JSON object is required; given: {type(value).__name__}")
     return value
+
+
+def _content(file: str) -> bytes:
+    if file != "-":
+        return Path(file).read_bytes()
+    with open(0, "rb", closefd=False) as piped:  # sys.stdin is None where nothing is connected
+        return piped.read()
 
 
 def _packaged(name: str) -> JsonObject:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["picture_of", "save"]
+__all__ = ["graph_of", "picture_of", "save"]
 
 OURS = {
     "rag": "create_rag_agent",
@@ -28,20 +30,39 @@ def picture_of(target: str, run: str | None) -> guardgraph.Picture:
         ConfigurationError: there is no such graph, or the file cannot be read.
         InputError: it is no compiled LangGraph graph, or the file holds no finished run of it.
     """
+    return guardgraph.draw(graph_of(target, "draw"), None if run is None else inputs.run_result("--run", run))
+
+
+def graph_of(target: str, asking: str) -> Any:
+    """Return one of the patterns, or what a user's factory makes.
+
+    Args:
+        target: a pattern, or ``module:factory``.
+        asking: the command or option that asks, for messages.
+
+    Raises:
+        ConfigurationError: there is no such graph.
+    """
     if target not in OURS and ":" not in target:
-        raise ConfigurationError(f"draw: rag, research, critique or module:factory is required; given: {target!r}")
-    graph = getattr(guardgraph, OURS[target])() if target in OURS else inputs.graph_named(target, "draw")
-    return guardgraph.draw(graph, None if run is None else inputs.json_object("--run", run))
+        raise ConfigurationError(f"{asking}: rag, research, critique or module:factory is required; given: {target!r}")
+    return getattr(guardgraph, OURS[target])() if target in OURS else inputs.graph_named(target, asking)
 
 
-def save(picture: guardgraph.Picture, out: str) -> None:
-    """Write a picture to the file of ``--out``.
+class Made(Protocol):
+    """What can be written to a file: a picture, a page."""
+
+    def save(self, path: str) -> None:
+        """Write it."""
+
+
+def save(made: Made, out: str) -> None:
+    """Write a picture or a page to the file of ``--out``.
 
     Raises:
         ConfigurationError: its name says no form that there is, or it cannot be written.
     """
     try:
-        picture.save(out)
+        made.save(out)
     except ConfigurationError:
         raise
     except (OSError, ValueError) as error:  # a name may hold what no file system knows

@@ -41,11 +41,15 @@ def json_text(value: object) -> str:
     return json.dumps(_legible(value)) if _may_hold_surrogates(text) or _is_nested(text, value) else text
 
 
-def parse_json(text: str) -> JsonValue:
+def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
     """Return the value of a JSON text, safe to keep in a state.
 
     Whole numbers beyond 64 bits become floats and lone surrogates U+FFFD, which no guard takes for something valid
     that was not.
+
+    Args:
+        text: what may be JSON.
+        levels: of nesting that the value may have.
 
     Raises:
         NotJson: the text is no JSON, or nested deeper than can be read.
@@ -54,9 +58,9 @@ def parse_json(text: str) -> JsonValue:
         value: JsonValue = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)[:200]) from None
-    if _is_nested(text, value):
-        raise NotJson(f"more than {MAX_DEPTH} levels of nesting")
-    return _legible(value) if _may_hold_surrogates(text) else value
+    if _is_nested(text, value, levels):
+        raise NotJson(f"more than {levels} levels of nesting")
+    return _legible(value, levels=levels) if _may_hold_surrogates(text) else value
 
 
 def _may_hold_surrogates(text: str) -> bool:
@@ -64,12 +68,12 @@ def _may_hold_surrogates(text: str) -> bool:
     return "\\ud" in text or "\\uD" in text or not (text.isascii() or _text(text) == text)
 
 
-def _is_nested(text: str, value: Any) -> bool:
+def _is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value, of which this is the text, has too many levels; how deep a Python can read differs."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+    if text.count("[") + text.count("{") <= levels:
         return False
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(levels + 1):
         containers = [item for item in level if isinstance(item, dict | list)]
         level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
     return bool(containers)
@@ -83,7 +87,7 @@ def _int(digits: str) -> int | float:
 _DECODER = json.JSONDecoder(parse_int=_int)
 
 
-def _legible(value: object, above: tuple[int, ...] = ()) -> Any:
+def _legible(value: object, above: tuple[int, ...] = (), levels: int = MAX_DEPTH) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -92,13 +96,13 @@ def _legible(value: object, above: tuple[int, ...] = ()) -> Any:
         return int(value) if -_INT_LIMIT <= value < _INT_LIMIT else _float(value)
     if isinstance(value, float):
         return float(value)
-    if len(above) == MAX_DEPTH or id(value) in above:
+    if len(above) == levels or id(value) in above:
         return _NEITHER
     inside = (*above, id(value))
     if isinstance(value, Mapping):
-        return {_text(k if isinstance(k, str) else str(k)): _legible(item, inside) for k, item in value.items()}
+        return {_text(k if isinstance(k, str) else str(k)): _legible(item, inside, levels) for k, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_legible(item, inside) for item in value]
+        return [_legible(item, inside, levels) for item in value]
     if isinstance(value, Integral):
         return _legible(int(value))
     return _float(value) if isinstance(value, Real) else _NEITHER

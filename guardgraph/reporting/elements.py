@@ -25,10 +25,10 @@ class Html(str):
 Child: TypeAlias = "str | Iterable[Child] | None"
 """What stands in an element: markup, a text, nothing, or several of these."""
 
-Attribute: TypeAlias = str | float | bool | None
+Attribute: TypeAlias = str | float | None
 
-_VOID = frozenset({"meta", "rect"})
-"""Elements of ours without an end tag, or with nothing in them."""
+_VOID = frozenset({"meta", "rect", "wbr"})
+"""Elements with nothing in them."""
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but scripts and emoji are spelled with them."""
@@ -40,11 +40,10 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     Args:
         name: of the element.
         children: what stands in it.
-        attributes: by name, ``class_`` for ``class`` and ``aria_label`` for ``aria-label``; one that is None or False
-            is left out, one that is True has no value.
+        attributes: by name, ``class_`` for ``class`` and ``aria_label`` for ``aria-label``; None leaves one out.
     """
     opening = "".join([name, *(_attribute(key, value) for key, value in attributes.items())])
-    return Html(f"<{opening}>" if name in _VOID else f"<{opening}>{fragment(*children)}</{name}>")
+    return Html(f"<{opening}/>" if name in _VOID else f"<{opening}>{fragment(*children)}</{name}>")
 
 
 def fragment(*children: Child) -> Html:
@@ -65,12 +64,9 @@ def legible(text: str) -> str:
 
 
 def _attribute(name: str, value: Attribute) -> str:
-    if value is None or value is False:
+    if value is None:
         return ""
-    spelled = name.rstrip("_").replace("_", "-")
-    if value is True:
-        return f" {spelled}"
-    return f' {spelled}="{escape(legible(str(value)))}"'
+    return f' {name.rstrip("_").replace("_", "-")}="{escape(legible(str(value)))}"'
 
 
 def _markup(child: Child) -> str:

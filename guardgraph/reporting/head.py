@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.reading import Reading
-from guardgraph.reporting.values import facts, named, value
+from guardgraph.reporting.values import facts, name, named, value
 from guardgraph.state.catalogues import OUTCOMES, TITLES
 
 __all__ = ["duration", "head", "kind_of_run", "title"]
@@ -30,7 +30,7 @@ def duration(milliseconds: float) -> str:
     """Return a duration in the unit that reads best."""
     if milliseconds >= 10_000:
         return f"{milliseconds / 1000:,.1f} s"
-    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.1f} ms"
+    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
 
 
 def head(reading: Reading) -> Html:
@@ -40,7 +40,7 @@ def head(reading: Reading) -> Html:
     return tag(
         "header",
         tag("p", kind_of_run(reading), class_="kicker"),
-        tag("h1", badge, " ", tag("bdi", _ending(reading))),
+        tag("h1", badge, " ", name(_ending(reading))),
         _meaning(reading),
         facts(_asked(reading), "facts asked"),
         facts(_facts(reading)),
@@ -77,7 +77,7 @@ def _facts(reading: Reading) -> Iterator[tuple[str, Child]]:
     run = reading.run
     for key in ("stop_reason", "phase", "outcome"):
         if key in run:
-            yield key, tag("code", named(run[key]))
+            yield key, tag("code", name(run[key]) if isinstance(run[key], str) else value(run[key]))
     yield "active time", duration(reading.active_ms)
     if proposers := _proposers(reading):
         yield "proposed by", named(", ".join(proposers))
@@ -95,7 +95,7 @@ def _query(reading: Reading) -> str | None:
 
 def _proposers(reading: Reading) -> list[str]:
     told = [entry.told for entry in reading.entries] + reading.steps("history")
-    return list(dict.fromkeys(name for item in told if isinstance(name := item.get("proposer"), str)))
+    return list(dict.fromkeys(who for item in told if isinstance(who := item.get("proposer"), str)))
 
 
 def _tokens(reading: Reading) -> int:

@@ -25,7 +25,7 @@ from guardgraph.state.run import Kind
 __all__ = ["Entry", "Reading", "read"]
 
 OURS = (create_rag_agent, create_research_agent, create_self_critique_agent)
-HEAD = frozenset({*RECORDED, "timeline", "outcome"})
+HEAD = frozenset({*RECORDED, "outcome"})
 """Keys of a result that say how the run went; the others are what came of it, or the evidence."""
 
 

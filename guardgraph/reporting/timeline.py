@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.head import duration
 from guardgraph.reporting.reading import Entry, Reading
-from guardgraph.reporting.values import named
+from guardgraph.reporting.values import name, named
 
 __all__ = ["decided", "timeline"]
 
@@ -17,7 +17,7 @@ LEAST = 0.8
 
 def timeline(reading: Reading) -> Html:
     """Return a table with a row for each node."""
-    columns = tag("tr", (tag("th", name, scope="col") for name in ("node", "decision", "time")))
+    columns = tag("tr", (tag("th", column, scope="col") for column in ("node", "decision", "time")))
     total = tag("tr", tag("th", "active time", scope="row", colspan=2), tag("td", duration(reading.active_ms)))
     rows = tag("tbody", _rows(reading))
     return tag("table", tag("thead", columns), rows, tag("tfoot", total), class_="card timeline")
@@ -29,11 +29,11 @@ def _rows(reading: Reading) -> Iterator[Html]:
     for entry in reading.entries:
         took = entry.elapsed_ms
         about = ", ".join(filter(None, (entry.kind, entry.phase)))
-        name = tag("th", tag("bdi", entry.node), tag("small", tag("bdi", about)) if about else None, scope="row")
+        node = tag("th", name(entry.node), tag("small", tag("bdi", about)) if about else None, scope="row")
         kind = _look(entry, ok=reading.taken.ok)
         bar = _bar(kind, begun / whole, (took or 0.0) / whole)
         time = "–" if took is None else tag("div", bar, tag("span", duration(took)), class_="time")
-        yield tag("tr", name, tag("td", decided(entry)), tag("td", time), class_=kind)
+        yield tag("tr", node, tag("td", decided(entry)), tag("td", time), class_=kind)
         begun += took or 0.0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 from ada_url import URL
@@ -10,7 +11,7 @@ from ada_url import URL
 from guardgraph.reporting.elements import Child, Html, is_odd, tag
 from guardgraph.state.json import JsonValue
 
-__all__ = ["facts", "folded", "json_text", "link", "named", "passage", "value"]
+__all__ = ["facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
 
 LONG = 1600
 """Characters of a text that stands open; a longer one is folded."""
@@ -47,12 +48,18 @@ def _json(item: JsonValue) -> Html:
 
 def facts(pairs: Iterable[tuple[str, Child]], kind: str = "facts") -> Html:
     """Return names with what belongs to each; names are keys of JSON, or ours."""
-    return tag("dl", (tag("div", tag("dt", tag("bdi", name)), tag("dd", inner)) for name, inner in pairs), class_=kind)
+    return tag("dl", (tag("div", tag("dt", name(key)), tag("dd", inner)) for key, inner in pairs), class_=kind)
 
 
 def named(item: JsonValue) -> Child:
     """Return a value in running text: a short text as it is, anything else as `value` has it."""
     return tag("bdi", item) if isinstance(item, str) and 0 < len(item) <= SHOWN else value(item)
+
+
+def name(words: str) -> Html:
+    """Return a name made of parts, such as ``stop_invalid_answer``, which breaks between them where it must."""
+    parts = re.findall(r"[^_:.-]+[_:.-]*|[_:.-]+", words)
+    return tag("bdi", ([part, tag("wbr")] for part in parts[:-1]), parts[-1:])
 
 
 def passage(text: str, kind: str = "text") -> Html:
