@@ -95,6 +95,13 @@ def check_picture() -> None:
     assert text.startswith("flowchart TD\n"), f"the picture begins with {text[:40]!r}"
 
 
+def check_page() -> None:
+    """A run becomes a page without any extra, and its style sheet is packaged."""
+    page = guardgraph.report(guardgraph.create_rag_agent().invoke({"question": DEMO_QUESTION}))
+    assert repr(page) == "<Page: RAG run, ok: grounded_answer>", f"the page is {page!r}"
+    assert ".timeline" in page.html, "the page has no style sheet"
+
+
 def check_command() -> None:
     """The console script answers, in JSON alone when asked to."""
     version = _guardgraph("--version")
@@ -130,6 +137,6 @@ def _json(name):
 
 
 if __name__ == "__main__":
-    for check in (check_names, check_files, check_demo_runs, check_model, check_picture, check_command):
+    for check in (check_names, check_files, check_demo_runs, check_model, check_picture, check_page, check_command):
         check()
         print(f"ok: {check.__doc__}")

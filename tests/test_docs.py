@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import runpy
@@ -54,8 +55,10 @@ def _commands():
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """A folder as a reader of the docs has it: the docs themselves, triage.py as own_pattern.md shows it, no key."""
+    """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result, no key."""
     (tmp_path / "docs").symlink_to(ROOT / "docs")
+    answered = guardgraph.create_rag_agent().invoke({"question": "What is the P1 first response target?"})
+    (tmp_path / "run.json").write_text(json.dumps(answered), encoding="utf-8")
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]

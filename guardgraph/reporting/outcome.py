@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
@@ -12,7 +13,9 @@ from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = ["outcome"]
 
-TITLES = ("title", "doc_id", "id")
+IDS = ("doc_id", "id")
+"""What a source and the passage behind it share."""
+TITLES = ("title", *IDS)
 """What a source is called by, the first of them that it has."""
 WORDS = ("quote", "text")
 """What a source says."""
@@ -45,20 +48,40 @@ def outcome(reading: Reading) -> Iterator[tuple[str, Html]]:
 
 
 def _cited(left: JsonObject) -> list[JsonObject]:
-    """Take the sources out of what is left; what is no list of objects stays."""
+    """Take the sources out of what is left, with the passages behind them; what is no list of objects stays."""
     details, cited = left.get("citation_details"), left.get("citations")
-    if not isinstance(details, list) or not details or not all(isinstance(item, dict) for item in details):
+    if not _objects(details):
         return []
     del left["citation_details"]
     if isinstance(cited, list) and all(any(name in item.values() for item in details) for name in cited):
         del left["citations"]
-    return details
+    passages = left.get("passages")
+    if not _objects(passages):
+        return list(details)
+    joined = [_joined(item, passages) for item in details]
+    if all(any(_holds(item, words) for item in joined) for words in passages):
+        del left["passages"]
+    return joined
+
+
+def _objects(items: JsonValue) -> TypeGuard[list[JsonObject]]:
+    return isinstance(items, list) and bool(items) and all(isinstance(item, dict) for item in items)
+
+
+def _joined(detail: JsonObject, passages: list[JsonObject]) -> JsonObject:
+    """Return a source together with the passage that has its id."""
+    same = (item for item in passages for key in IDS if key in item and item[key] == detail.get(key))
+    return {**next(same, {}), **detail}
+
+
+def _holds(item: JsonObject, words: JsonObject) -> bool:
+    return all(key in item and item[key] == inner for key, inner in words.items())
 
 
 def _source(item: JsonObject) -> Html:
     rest = dict(item)
-    name = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
-    heading = tag("h3", named(rest.pop(name))) if name else None
+    called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
+    heading = tag("h3", named(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
     says = [tag("blockquote", passage(rest.pop(key))) for key in WORDS if isinstance(rest.get(key), str)]
     claimed = isinstance(rest.get("claim"), str)

@@ -1,0 +1,335 @@
+"""Pages of runs: what they say, that nothing is lost, that what was written stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import sys
+from copy import deepcopy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rag_agents import QUESTION, agent
+from reported_runs import ADDRESS, HOSTILE, RUNS, page, record, result_of, said, shown, texts_in, tree, with_class
+from runs import RECORD
+
+import guardgraph
+from guardgraph import ConfigurationError, InputError, report
+from guardgraph.reporting.revision import marked
+from guardgraph.reporting.values import link
+
+SVG = "{http://www.w3.org/2000/svg}"
+ELEMENTS = """
+html head meta title style body header main section article aside div p h1 h2 h3 span strong small footer
+dl dt dd ul ol li table thead tbody tfoot tr th td details summary pre code bdi wbr a blockquote ins del figure svg rect
+"""
+DRAWN = "svg g style title text rect polygon path"
+ATTRIBUTES = """
+lang charset http-equiv content name class id href rel target dir scope colspan tabindex role
+aria-label aria-hidden viewBox preserveAspectRatio x y width height rx d points transform
+"""
+LAID_OUT = ("diff_excerpt", "url", "title", "reason", "claim", "quote", "text", "denied_sources")
+"""Keys that the layout of a page stands for."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
+    """Whatever a run says, no element, attribute or link comes of it but those of the page itself."""
+    root = page(result_of(name))
+    known = {*ELEMENTS.split(), *(f"{SVG}{element}" for element in DRAWN.split())}
+    assert {item.tag for item in root.iter()} <= known
+    assert {key for item in root.iter() for key in item.attrib} <= {*ATTRIBUTES.split()}
+    links = list(root.iter("a"))
+    assert all(re.match(r"https?://|#stop$", item.get("href")) for item in links)
+    assert all(item.get("rel") == "noopener noreferrer nofollow" for item in links if item.get("target"))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_nothing_of_a_result_is_lost(name):
+    """The record at the end is the result again, and what came of a run, or stopped it, stands above it too."""
+    result = result_of(name)
+    root = page(result)
+    assert json.loads(record(root)) == result
+    [folded] = with_class(root, "json")[-1:]
+    words = shown(said(root.find("body")).replace(said(folded), ""))
+    for text in texts_in({key: item for key, item in result.items() if key not in RECORD and item != ""}):
+        assert shown(text) in words or text in LAID_OUT or text in result
+    for entry in result.get("timeline", []):
+        assert all(shown(text) in words for text in texts_in([entry.get("proposal"), entry.get("failure")]))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec=None)), inner),
+    max_leaves=12,
+)
+KEYS = "answer citations citation_details passages audit aggregate trace history phase outcome details denied_sources"
+keys = st.sampled_from(KEYS.split())
+told = st.sampled_from(["kind", "verdict", "proposal", "steps", "elapsed_ms", "to"])
+
+
+@given(
+    st.lists(st.text(), min_size=1, max_size=4),
+    st.text(),
+    st.dictionaries(keys | st.text(), json_values),
+    st.lists(st.dictionaries(told, json_values)),
+)
+@settings(max_examples=60)
+def test_any_result_gives_a_page(path, reason, rest, timeline):
+    """Whatever stands under the keys of a result, the page is well-formed, can be saved, and has the whole result."""
+    entries = [{**entry, "node": path[0]} for entry in timeline]
+    result = {**rest, "path": path, "stop_reason": reason, "timeline": entries}
+    made = report(result)
+    made.html.encode()
+    assert json.dumps(json.loads(record(tree(made.html)))) == json.dumps(result)
+
+
+def test_the_same_run_gives_the_same_page():
+    """A page has no time of its own and no chance in it: kept twice, it is the same file."""
+    assert report(result_of("rag")).html == report(deepcopy(result_of("rag"))).html
+
+
+def test_the_head_of_a_good_run_says_what_came_of_it():
+    """Status, outcome and its meaning, the stop reason, the run's id, its time and what was asked."""
+    result = result_of("rag")
+    root = page(result, asked=QUESTION["question"])
+    head = said(root.find("body/header"))
+    assert said(root.find("body/header/h1")) == "✓ ok grounded_answer"
+    assert "Every citation and every number was held against the context." in head
+    for told in ("RAG run", QUESTION["question"], "success", result["run_id"], "active time"):
+        assert told in head
+    assert said(root.find("head/title")) == "RAG run, ok: grounded_answer"
+
+
+@pytest.mark.parametrize("name", ["rag stopped", "rag refused", "research stopped"])
+def test_the_head_of_a_stopped_run_says_why_and_what_to_do(name):
+    """The stop reason, with its meaning and advice from the catalogue, and the phase."""
+    result = result_of(name)
+    head = said(page(result).find("body/header"))
+    pattern = "research" if "research" in name else "rag"
+    known = guardgraph.CATALOGUES[pattern].find(result["stop_reason"])
+    for told in ("✕ stopped", result["stop_reason"], known.meaning, known.advice, result["phase"]):
+        assert told in head
+
+
+@pytest.mark.parametrize("name", ["rag", "rag stopped", "research", "critique stopped"])
+def test_the_timeline_has_every_node_with_its_time(name):
+    """A row for each node that ran, in order, with bars that begin where the one before ends."""
+    result = result_of(name)
+    [table] = with_class(page(result), "timeline")
+    rows = table.findall("tbody/tr")
+    assert [said(row.find("th/bdi")) for row in rows] == result["path"]
+    whole = sum(entry["elapsed_ms"] for entry in result["timeline"])
+    begun = 0.0
+    for row, entry in zip(rows, result["timeline"], strict=True):
+        [bar] = row.iter("rect")
+        share = 100 * entry["elapsed_ms"] / whole
+        assert float(bar.get("width")) == pytest.approx(max(share, 0.8), abs=0.01)
+        assert float(bar.get("x")) == pytest.approx(min(begun, 100 - float(bar.get("width"))), abs=0.02)
+        begun += share
+
+
+def test_each_proposal_stands_beside_the_verdicts_on_it():
+    """A proposal and the guards behind it share a card, each guard with its verdict and the step that it completed."""
+    result = result_of("rag")
+    cards = [said(card) for card in page(result).iter("article")]
+    [planned] = [card for card in cards if "plan proposes" in card]
+    assert "enterprise SLA P1 first response" in planned
+    assert re.search("policy_guard.*pass → execution_guard.*execution_guard.*pass → retrieve", planned)
+    [found] = [card for card in cards if "context_guard" in card]
+    assert re.search("candidates4.*context_chunks2.*Kept for audit", found)
+
+
+def test_the_evidence_of_a_stop_stands_at_the_guard_that_made_it():
+    """The guard's card has the reason, what it means and the evidence, beside the proposal."""
+    root = page(result_of("rag stopped"))
+    [stop] = [item for item in root.iter() if item.get("id") == "stop"]
+    assert re.search("policy_guard.*stop → stop_invalid_intent.*not on the policy list.*raw_intent.*wiki", said(stop))
+    [card] = [card for card in root.iter("article") if stop in [*card.iter()]]
+    assert said(with_class(card, "proposal")[0]).count("wiki") == 1
+    assert [item.get("href") for item in root.iter("a")] == ["#stop"]
+
+
+def test_a_proposer_that_failed_is_shown_with_its_failure():
+    """The reason and the details of the failure stand where the proposal would."""
+
+    def broken(view):
+        raise TimeoutError("no answer in time")
+
+    root = page(agent(answerer=broken).invoke(QUESTION))
+    [failed] = [item for item in with_class(root, "proposal") if "failed" in said(item)]
+    assert "llm_timeout" in said(failed)
+    assert "no answer in time" in said(failed)
+
+
+def test_sources_are_shown_with_their_words():
+    """RAG shows the chunk that it cites; research the claim, its quote and the page, and what was left out."""
+    [source] = with_class(page(result_of("rag")), "source")
+    assert "99.95% monthly uptime" in said(source.find("blockquote"))
+    result = result_of("research")
+    root = page(result)
+    cited = zip(result["citation_details"], result["passages"], strict=True)
+    for item, (detail, passage) in zip(with_class(root, "source"), cited, strict=True):
+        assert said(item.find("blockquote")) == passage["quote"]
+        assert passage["claim"] in said(item)
+        assert item.find("p/a").get("href") == detail["url"]
+    [left] = with_class(root, "left")
+    for denied in result["aggregate"]["denied_sources"]:
+        assert denied["url"] in said(left)
+        assert denied["reason"] in said(left)
+
+
+def test_a_revision_is_shown_beside_the_draft():
+    """Both texts are there whole, what came is marked, and so are the measures and lines of the audit."""
+    result = result_of("critique")
+    [sides] = with_class(page(result), "sides")
+    draft, final = (said(text) for text in with_class(sides, "text"))
+    assert (draft, final) == (result["history"][0]["draft"], result["answer"])
+    assert "".join(map(said, sides.iter("ins"))).strip() == "Timing may change as we learn more."
+    words = said(page(result))
+    assert all(str(item) in words for item in (result["audit"]["before_hash"], *result["audit"]["diff_excerpt"]))
+
+
+@given(st.text("ab .\n<", max_size=60), st.text("ab .\n<", max_size=60))
+def test_marks_lose_nothing(before, after):
+    """Two texts with their differences marked are the same two texts, and share whatever is not marked."""
+    old, new = (tree(f"\n{item}") for item in marked(before, after))
+    assert (said(old), said(new)) == (before, after)
+    for text, kind in ((old, "del"), (new, "ins")):
+        for item in text.iter(kind):
+            item.text = ""
+    assert said(old) == said(new)
+
+
+def test_long_texts_are_compared_whole_or_not_at_all():
+    """Beyond what can be compared word by word in no time, both texts are shown as they are."""
+    before, after = ("a b " * 3000, "b a " * 3000)
+    old, new = marked(before, after)
+    assert before in said(tree(f"\n{old}"))
+    assert "<ins>" not in new
+
+
+def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern():
+    """A pattern is known by the nodes of a run: its graph is drawn with the way of the run, beside the way alone."""
+    pictures = page(result_of("rag stopped")).iter(f"{SVG}svg")
+    way, whole = ([said(text) for text in picture.iter(f"{SVG}text")] for picture in pictures)
+    assert way[:4] == ["request_guard", "plan", "policy_guard", "stop_invalid_intent"]
+    assert {"rag_agent", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
+
+
+def test_a_run_that_fits_several_graphs_is_drawn_as_it_ran():
+    """A request that is refused at once could be of any pattern: the way is drawn, and what all of them say of it."""
+    root = page(result_of("rag refused"))
+    assert len([*root.iter(f"{SVG}svg")]) == 1
+    assert said(root.find("body/header/p")) == "Run"
+    given_graph = page(result_of("rag refused"), agent())
+    assert len([*given_graph.iter(f"{SVG}svg")]) == 2
+    assert said(given_graph.find("body/header/p")) == "RAG run"
+
+
+def test_without_the_extra_the_page_says_what_is_missing(monkeypatch):
+    """Without the library that draws, a page has a word in place of each picture."""
+    monkeypatch.setitem(sys.modules, "graphlay", None)
+    root = page(result_of("rag"))
+    assert not [*root.iter(f"{SVG}svg")]
+    assert said(root).count("pip install 'guardgraph[draw]'") == 2
+
+
+def test_a_result_without_a_timeline_has_a_page():
+    """Nodes stand in their order without times, and the completed steps with what was kept of them."""
+    result = {key: item for key, item in result_of("rag").items() if key != "timeline"}
+    root = page(result)
+    [table] = with_class(root, "timeline")
+    assert [said(row.find("th/bdi")) for row in table.findall("tbody/tr")] == result["path"]
+    assert [said(card.find("h3")) for card in root.iter("article")] == ["retrieve", "generate"]
+    stopped = {key: item for key, item in result_of("rag stopped").items() if key != "timeline"}
+    assert "raw_intent" in said(page(stopped).find(".//article[@id='stop']"))
+
+
+def test_what_hides_is_shown_as_its_escape():
+    """Control characters, changes of direction and halves of letters stand as escapes; joiners of scripts stay."""
+    root = page({"path": ["x"], "stop_reason": "success", "answer": f"{HOSTILE}\u0915\u094d\u200d\u0937\r\nline"})
+    [answer] = with_class(root, "answer")
+    assert [said(item) for item in with_class(answer, "odd")] == [
+        *("\\u202e", "\\u202c", "\\u200f", "\\x00\\x1b", "\\ufeff\\u2028\\ud800"),
+    ]
+    assert said(answer).endswith("\u0915\u094d\u200d\u0937\nline")
+    assert answer.get("dir") == "auto"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        ADDRESS,
+        "javascript:alert(1)",
+        " https://a.example",
+        "https://",
+        "data:text/html,x",
+        "//a.example",
+        "https://a\nb",
+    ],
+)
+def test_only_addresses_of_the_web_are_links(address):
+    """Anything else stays text, however it begins."""
+    assert "<a" not in link(address)
+    assert link("HTTPS://a.example/?q=\"&x='").startswith('<a href="https://a.example/?q=%22&amp;x=%27"')
+
+
+def test_a_strict_policy_stands_in_the_page():
+    """Nothing may load or run, and no style but those of the page and its pictures."""
+    root = page(result_of("rag"))
+    policy = root.find("head/meta[@http-equiv]").get("content")
+    styles = [item.text for item in root.iter() if item.tag in ("style", f"{SVG}style")]
+    hashes = {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in styles}
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert set(re.findall(r"sha256-([^']+)'", policy)) == hashes
+    assert "unsafe" not in policy
+
+
+def test_a_notebook_shows_the_page_in_a_frame():
+    """The frame holds the page as it is, without scripts."""
+    made = report(result_of("rag"))
+    frame = made._repr_html_()
+    [(sandbox, inside)] = re.findall(r'^<iframe sandbox="([^"]*)" style="[^"]*" srcdoc="([^"]*)"></iframe>$', frame)
+    assert html.unescape(inside) == made.html
+    assert "allow-scripts" not in sandbox
+    assert "allow-same-origin" not in sandbox
+    assert repr(made) == "<Page: RAG run, ok: grounded_answer>"
+
+
+def test_a_page_is_saved_as_html_alone(tmp_path):
+    """The file is the page; a name with another ending is refused before anything is written."""
+    made = report(result_of("rag"))
+    made.save(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == made.html
+    with pytest.raises(ConfigurationError, match=r"a name that ends in \.html; given: '.*run\.pdf'"):
+        made.save(tmp_path / "run.pdf")
+    with pytest.raises(OSError, match="nowhere"):
+        made.save(tmp_path / "nowhere" / "run.html")
+    assert [file.name for file in tmp_path.iterdir()] == ["run.html"]
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (None, "run: the result of a finished run is required, with path, a list of node names, and stop_reason"),
+        ({"path": [], "stop_reason": "success"}, "run: the result of a finished run is required"),
+        ({"path": ["x"], "stop_reason": "no", "timeline": {}}, "run: timeline: a list is required; given: dict"),
+        ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
+        ({"path": ["x"], "stop_reason": "no", "x": {1, 2}}, "run: plain JSON is required"),
+    ],
+)
+def test_what_is_no_run_is_refused(run, message):
+    """The error says what is missing."""
+    with pytest.raises(InputError, match=re.escape(message)):
+        report(run)
+
+
+def test_a_run_of_another_graph_is_refused():
+    """A graph that is given has to be that of the run."""
+    with pytest.raises(InputError, match="run: a run of another graph"):
+        report(result_of("rag"), guardgraph.create_research_agent())

@@ -1,0 +1,180 @@
+"""Pages of runs in a real browser: nothing loads, nothing runs, everything can be read, on a desk and on a phone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from functools import cache
+from itertools import product
+
+import pytest
+from reported_runs import HOSTILE, RUNS, result_of, shown
+
+from guardgraph import report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+QUIET = ("disable-background-networking", "disable-component-update", "disable-quic", "disable-sync", "no-first-run")
+WIDTHS = (1280, 390)
+"""CSS pixels of a window on a desk, and of a phone."""
+SCHEMES = ("light", "dark")
+READABLE = 4.5
+"""Contrast of text to its ground: https://www.w3.org/TR/WCAG22/#contrast-minimum, level AA."""
+
+UNFOLD_ALL = "document.querySelectorAll('details').forEach(item => item.open = true)"
+FOLD_ALL = UNFOLD_ALL.replace("true", "false")
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CUT = """
+[...document.querySelectorAll('body *')]
+  .filter(item => !item.closest('.whole, svg'))
+  .filter(item => item.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .map(item => item.outerHTML.slice(0, 99))
+"""
+FAINT = """
+least => {
+  const parsed = colour => (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const over = ([r, g, b, a = 1], ground) => [r, g, b].map((part, at) => part * a + ground[at] * (1 - a));
+  const light = rgb => rgb.map(part => part / 255)
+    .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const contrast = (one, other) => {
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const faded = item => item ? Number(getComputedStyle(item).opacity) * faded(item.parentElement) : 1;
+  const ground = item => item === null ? [255, 255, 255]
+    : over(parsed(getComputedStyle(item).backgroundColor), ground(item.parentElement));
+  const drawn = text => {  // a text of a picture stands on the shape beside it, which stands on the paper
+    const paper = over(parsed(getComputedStyle(text.closest('svg').querySelector('.paper')).fill), [255, 255, 255]);
+    const shape = [...text.parentElement.children].find(item => ['rect', 'polygon'].includes(item.tagName));
+    if (!shape) return paper;
+    const fill = parsed(getComputedStyle(shape).fill);
+    return over([...fill.slice(0, 3), (fill[3] ?? 1) * faded(shape)], paper);
+  };
+  const faint = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const item = walker.currentNode.parentElement;
+    const hidden = !walker.currentNode.data.trim() || item.closest('style, title') || !item.getClientRects().length;
+    if (hidden) continue;
+    const inPicture = item.closest('svg') !== null;
+    const below = inPicture ? drawn(item) : ground(item);
+    const ink = parsed(getComputedStyle(item)[inPicture ? 'fill' : 'color']);
+    const seen = contrast(over([...ink.slice(0, 3), (ink[3] ?? 1) * faded(item)], below), below);
+    if (seen < least) faint.push([walker.currentNode.data.trim().slice(0, 40), item.className, seen]);
+  }
+  return faint;
+}
+"""
+
+
+@cache
+def _html(name):
+    return report(result_of(name), asked=f"What is asked? {HOSTILE}").html
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Start Chromium; skip where there is none."""
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    options = [f"--{option}" for option in QUIET]
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # whom Chromium gives no sandbox
+    options += ["--no-sandbox"] if as_root else []
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=executable, args=options)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Return a function that saves the page of a run, opens the file, and collects what it asks for and says."""
+    contexts = []
+
+    def _open(name, scripts=True):
+        file = tmp_path / "run.html"
+        file.write_text(_html(name), encoding="utf-8")
+        context = browser.new_context(java_script_enabled=scripts)
+        contexts.append(context)
+        page = context.new_page()
+        page.heard = []
+        for event in ("request", "console", "dialog", "pageerror", "popup", "download", "worker"):
+            page.on(event, lambda what, event=event: page.heard.append((event, getattr(what, "url", str(what)))))
+        page.goto(file.as_uri())
+        return page
+
+    yield _open
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts on", "scripts off"])
+@pytest.mark.parametrize("name", RUNS)
+def test_nothing_loads_and_nothing_runs(name, scripts, opened):
+    """Only the file itself is read; no script of a run is executed, even where scripts are allowed."""
+    page = opened(name, scripts=scripts)
+    page.wait_for_load_state("networkidle")
+    assert page.heard == [("request", page.url)]
+    assert page.title() != "x"
+    assert page.locator("script, iframe, img, object, embed, link, base, form, input, video, audio").count() == 0
+    assert page.evaluate("document.getAnimations().length + document.styleSheets.length") > 0
+    known = ["http:", "https:", "file:"]
+    assert page.eval_on_selector_all("a", "(links, known) => links.every(a => known.includes(a.protocol))", known)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_everything_can_be_read(name, opened):
+    """On a desk and a phone, in light and dark, folded or not, all is in the window and stands out from its ground."""
+    page = opened(name, scripts=False)
+    for width, scheme in product(WIDTHS, SCHEMES):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        for folding in (FOLD_ALL, UNFOLD_ALL):
+            page.evaluate(folding)
+            assert page.evaluate(SIDEWAYS) == 0, (width, scheme, folding)
+        assert page.evaluate(CUT) == [], width
+        assert page.evaluate(FAINT, READABLE) == [], (width, scheme)
+
+
+def test_the_measure_of_contrast_finds_what_is_faint(opened):
+    """Grey on grey is found, in the page and in a picture, so that finding nothing means something."""
+    page = opened("rag", scripts=False)
+    page.evaluate("document.querySelector('.lead').style.color = '#999'")
+    page.evaluate("document.querySelectorAll('.gg .guard text').forEach(item => item.style.opacity = 0.5)")
+    faint = {words for words, *_ in page.evaluate(FAINT, READABLE)}
+    assert {"Every citation and every number was held", "policy_guard"} <= faint
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name.startswith(("hostile", "poisoned", "foreign"))])
+def test_what_was_written_stays_text(name, opened):
+    """Hostile words are read in the page as they were written, and the record is the result again."""
+    page = opened(name)
+    words = page.evaluate("document.body.textContent")
+    assert shown(HOSTILE.partition("\x00")[0]) in shown(words)
+    assert json.loads(page.locator("pre.json").last.text_content()) == result_of(name)
+
+
+def test_colours_follow_the_system(opened):
+    """Light and dark differ, in the page and in its pictures."""
+    grounds = set()
+    page = opened("rag")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        colours = (
+            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.paper')).fill]"
+        )
+        grounds |= {*page.evaluate(colours)}
+    assert len(grounds) == 4
+
+
+def test_folded_texts_open_without_scripts(opened):
+    """The record opens by a click where scripts are off."""
+    page = opened("rag", scripts=False)
+    record = page.locator("pre.json").last
+    assert not record.is_visible()
+    page.locator("summary").last.click()
+    assert record.is_visible()
