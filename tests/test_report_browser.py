@@ -178,3 +178,11 @@ def test_folded_texts_open_without_scripts(opened):
     assert not record.is_visible()
     page.locator("summary").last.click()
     assert record.is_visible()
+
+
+def test_printed_everything_is_unfolded(opened):
+    """On paper nothing is folded, and ink is dark whatever the screen was."""
+    page = opened("rag", scripts=False)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator("pre.json").last.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"

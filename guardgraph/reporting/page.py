@@ -139,8 +139,8 @@ def _foot() -> Html:
 def _style() -> str:
     sheet = (resources.files("guardgraph.reporting") / "page.css").read_text(encoding="utf-8")
     light, dark = (_variables(dark=dark) for dark in (False, True))
-    fonts = f"--sans: {SANS}; --mono: {MONO};"
-    return f":root {{ {fonts} {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{sheet}"
+    night = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"  # paper is never dark
+    return f":root {{ --sans: {SANS}; --mono: {MONO}; {light} }}\n{night}\n{sheet}"
 
 
 def _variables(*, dark: bool) -> str:

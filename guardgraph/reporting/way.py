@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from guardgraph.graphs.drawing.diagram import Diagram
 from guardgraph.graphs.drawing.svg import svg
 from guardgraph.graphs.drawing.way import way_of
@@ -12,14 +14,14 @@ from guardgraph.state.errors import ConfigurationError
 __all__ = ["graph", "way"]
 
 DRAWN = 150
-"""Nodes up to which a way is drawn; nobody can read a longer one."""
+"""Different steps from node to node up to which a way is drawn; nobody can read a longer one."""
 
 
 def way(reading: Reading) -> Html:
     """Return the nodes that ran, as a picture that fits beside the text and on a phone."""
     kinds = {entry.node: entry.kind for entry in reading.entries if entry.kind is not None}
-    if len(set(reading.taken.path)) > DRAWN:
-        return tag("p", f"The run went through more than {DRAWN} nodes; the timeline has all of them.", class_="none")
+    if len(set(pairwise(reading.taken.path))) > DRAWN:
+        return tag("p", "The way of this run is too long to be drawn; the timeline has all of it.", class_="none")
     return _picture(way_of(reading.taken, kinds), narrow=True)
 
 
