@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.values import facts, name, named, value
-from guardgraph.state.catalogues import OUTCOMES, TITLES
+from guardgraph.state.outcomes import OUTCOMES, TITLES
 
 __all__ = ["duration", "head", "kind_of_run", "title"]
 

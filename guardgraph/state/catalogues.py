@@ -10,24 +10,12 @@ from guardgraph.state.rag import RAG_REASONS
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 
-__all__ = ["CATALOGUES", "OUTCOMES", "TITLES", "catalogue_markdown"]
+__all__ = ["CATALOGUES", "catalogue_markdown"]
 
 CATALOGUES: Mapping[str, Catalogue] = MappingProxyType(
     {item.pattern: item for item in (RAG_REASONS, RESEARCH_REASONS, SELF_CRITIQUE_REASONS)}
 )
 """Every reason why a run of ours can stop."""
-
-TITLES = {"rag": "RAG", "research": "Research", "self_critique": "Self-critique"}
-"""The patterns as a person reads them."""
-
-OUTCOMES = {
-    "grounded_answer": "every citation and every number was held against the context",
-    "clarify": "nothing relevant was found, so no answer was written",
-    "grounded_research_answer": "every note was held against its page, every fact against the notes",
-    "approved_direct": "the critic approved the draft as it was",
-    "revised_once": "the draft was revised within bounds, and the change audited",
-}
-"""What the business result of an ok run means."""
 
 _COLUMNS = ("pattern", "stop reason", "phase", "family", "meaning", "what to do")
 
