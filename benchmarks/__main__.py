@@ -9,13 +9,14 @@ The benchmarks on public data sets are skipped unless `--cranfield` and `--fever
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import peers
 from goals import SECTIONS
-from page import page
+from results_page import page
 
 HERE = Path(__file__).parent
 DATA_SETS = {"cranfield": "cranfield", "facts_fever": "fever"}
@@ -34,13 +35,13 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := set(given.scripts) - set(scripts):
         parser.error(f"NAME: {', '.join(sorted(unknown))}; known: {', '.join(scripts)}")
-    results = {}
+    load, results = os.getloadavg()[0], {}
     for script in given.scripts or scripts:
         option = DATA_SETS.get(script)
         file = getattr(given, option) if option else None
         results[script] = _skipped(script, option) if option and file is None else run(script, given.rounds, file)
     if not given.scripts:
-        given.page.write_text(page(results, others=peers.versions()), encoding="utf-8")
+        given.page.write_text(page(results, load=load, others=peers.versions()), encoding="utf-8")
 
 
 def _skipped(script: str, option: str) -> str:

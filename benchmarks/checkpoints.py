@@ -21,12 +21,12 @@ from floors import beside_floor
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from measure import Figure, interleaved, microseconds, print_figures, ratio
+from measure import Figure, interleaved, print_figures, wall_ratio, wall_us
 from repeated import Work, ainvoked, invoked
-from scripted import Scripted, scripted_agents
+from scripted_agents import Scripted, scripted_agents
 
-ROUNDS = 12
-RUNS = 4
+ROUNDS = 20
+RUNS = 2
 """Runs of one round."""
 DURABILITIES = ("exit", "async")
 
@@ -76,9 +76,9 @@ def _compared(
 ) -> Iterator[Figure]:
     graphs = beside_floor(scripted, coroutines=coroutines, savers=list(stores.values()))
     taken = interleaved({graph: work(graphs[graph], scripted.given, RUNS) for graph in graphs}, rounds)
-    yield f"{name}_ratio", ratio(taken["agent"].wall, taken["floor"].wall)
-    yield f"{name}_us", microseconds(taken["agent"].wall, RUNS)
-    yield f"{name}_floor_us", microseconds(taken["floor"].wall, RUNS)
+    yield f"{name}_ratio", wall_ratio(taken["agent"], taken["floor"])
+    yield f"{name}_us", wall_us(taken["agent"], RUNS)
+    yield f"{name}_floor_us", wall_us(taken["floor"], RUNS)
     for graph, file in zip(("", "_floor"), stores, strict=True):
         yield f"{name}{graph}_kb", _bytes(file) / (RUNS * (rounds + 1)) / 1000
 

@@ -13,9 +13,9 @@ from typing import Any, NotRequired
 
 from guardrails import AsyncGuard, Guard
 from guardrails.validator_base import FailResult, PassResult, Validator, register_validator
-from measure import Figure, interleaved, microseconds, print_figures
+from measure import Figure, interleaved, print_figures, wall_us
 from nemoguardrails import LLMRails, RailsConfig
-from scripted import scripted_agent
+from scripted_agents import scripted_agent
 from typing_extensions import TypedDict
 
 import guardgraph as gg
@@ -196,7 +196,7 @@ def figures(rounds: int) -> Iterator[Figure]:
             if not judge(answer["citations"]) or judge([*answer["citations"], "never_shown"]):
                 raise RuntimeError(f"{name} does not check citations")
         taken = interleaved({name: _calls(judge, answer["citations"]) for name, judge in judges.items()}, rounds)
-    cost = {name: microseconds(one.wall, CALLS) for name, one in taken.items()}
+    cost = {name: wall_us(one, CALLS) for name, one in taken.items()}
     cost["guardgraph_guard"] = (cost.pop("guardgraph_long_run") - cost["guardgraph_run"]) / MORE_GUARDS
     for name, value in cost.items():
         yield f"{name}_us", value

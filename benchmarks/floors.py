@@ -12,7 +12,7 @@ from typing import Any
 
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from scripted import Scripted
+from scripted_agents import Scripted
 
 from guardgraph import GuardedGraph
 

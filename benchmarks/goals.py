@@ -84,8 +84,8 @@ SECTIONS = (
         "`ainvoke_coroutines` awaits coroutine functions. A call of a model takes some hundred thousand "
         "microseconds.",
         (
-            Meaning("*_ratio", "Wall time of a run over that of the floor.", at_most=1.25),
-            Meaning("*_cpu_ratio", "Processor time of a run over that of the floor."),
+            Meaning("*_ratio", "Processor time of a run over that of the floor.", at_most=1.25),
+            Meaning("*_wall_ratio", "Wall time of a run over that of the floor.", at_most=1.25),
             Meaning("*_us", "Microseconds that a run takes."),
             Meaning("*_floor_us", "Microseconds that a run of the floor takes."),
         ),

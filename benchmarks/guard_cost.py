@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from measure import Figure, interleaved, microseconds, print_figures
-from scripted import Scripted, scripted_agents
+from measure import Figure, cpu_us, interleaved, print_figures
+from scripted_agents import Scripted, scripted_agents
 
 from guardgraph import Run
 
@@ -22,7 +22,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     """Yield the microseconds of every guard, and of all guards of a run."""
     for scripted in scripted_agents():
         taken = interleaved(guards_of(scripted), rounds)
-        costs = {name: microseconds(one.cpu, CALLS) for name, one in taken.items()}
+        costs = {name: cpu_us(one, CALLS) for name, one in taken.items()}
         yield f"{scripted.pattern}_guards_us", sum(costs.values())
         for name, value in costs.items():
             yield f"{scripted.pattern}_{name}_us", value

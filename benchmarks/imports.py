@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from measure import Figure, print_figures, ratio
+from measure import Figure, median_ratio, print_figures
 
 import guardgraph
 
@@ -45,7 +45,7 @@ def figures(rounds: int) -> Iterator[Figure]:
             times.append(import_seconds(IMPORTS[name]))
     yield "import_langgraph_ms", statistics.median(taken["langgraph"]) * 1000
     for name in ("guards", "create_rag_agent"):
-        yield f"import_{name}_ratio", ratio(taken[name], taken["langgraph"])
+        yield f"import_{name}_ratio", median_ratio(taken[name], taken["langgraph"])
     for name, made in AGENTS.items():
         yield f"openai_modules_{name}", openai_modules(made)
 

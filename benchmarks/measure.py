@@ -1,7 +1,8 @@
 """What the benchmarks share: rounds that are interleaved, ratios of them, and figures as `name value` lines.
 
-On a busy machine a time by itself says little. So what is compared runs in turn, each round starts with the other one,
-and a ratio is the median of the ratios of the rounds: what slows the machine down slows both of them down.
+On a busy machine a time by itself says little. So what is compared runs in turn, with the order turned round by round.
+Processor times are compared round by round, and the median of the ratios holds. Wall times grow with whatever else
+the machine does and never shrink, so the fastest round of each holds.
 """
 
 from __future__ import annotations
@@ -48,14 +49,29 @@ def interleaved(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[
     return taken
 
 
-def ratio(these: list[float], those: list[float]) -> float:
-    """Return the median of the ratios of two works' rounds."""
+def cpu_ratio(this: Taken, that: Taken) -> float:
+    """Return the median of the ratios of two works' rounds, in processor time."""
+    return median_ratio(this.cpu, that.cpu)
+
+
+def median_ratio(these: list[float], those: list[float]) -> float:
+    """Return the median of the ratios of two lists of times, pair by pair."""
     return statistics.median(this / that for this, that in zip(these, those, strict=True))
 
 
-def microseconds(seconds: list[float], times: int) -> float:
-    """Return what one of `times` calls of a round took, the median of the rounds."""
-    return statistics.median(seconds) / times * 1e6
+def wall_ratio(this: Taken, that: Taken) -> float:
+    """Return the ratio of two works' fastest rounds."""
+    return min(this.wall) / min(that.wall)
+
+
+def wall_us(taken: Taken, times: int) -> float:
+    """Return the microseconds of one of the `times` calls of the fastest round."""
+    return min(taken.wall) / times * 1e6
+
+
+def cpu_us(taken: Taken, times: int) -> float:
+    """Return the microseconds of processor time of one of the `times` calls of a round, the median of the rounds."""
+    return statistics.median(taken.cpu) / times * 1e6
 
 
 def shown(value: float) -> str:

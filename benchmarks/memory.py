@@ -19,7 +19,7 @@ from typing import Any
 
 from floors import beside_floor
 from measure import Figure, Skip, print_figures
-from scripted import scripted_agent, scripted_agents
+from scripted_agents import scripted_agent, scripted_agents
 
 RUNS = 10_000
 WARM = 300

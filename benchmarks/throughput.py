@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Iterator
 
 from floors import beside_floor
-from measure import Figure, interleaved, microseconds, print_figures, ratio
+from measure import Figure, interleaved, print_figures, wall_ratio, wall_us
 from repeated import gathered
-from scripted import scripted_agents
+from scripted_agents import scripted_agents
 
 ROUNDS = 10
 CONCURRENT = 64
@@ -28,9 +28,9 @@ def figures(rounds: int) -> Iterator[Figure]:
                 works = {name: gathered(runner, graph, scripted.given, CONCURRENT) for name, graph in graphs.items()}
                 taken = interleaved(works, rounds)
                 name = f"{scripted.pattern}_{'async' if coroutines else 'threads'}"
-                yield f"{name}_throughput_ratio", ratio(taken["floor"].wall, taken["agent"].wall)
-                yield f"{name}_runs_per_s", 1e6 / microseconds(taken["agent"].wall, CONCURRENT)
-                yield f"{name}_floor_runs_per_s", 1e6 / microseconds(taken["floor"].wall, CONCURRENT)
+                yield f"{name}_throughput_ratio", wall_ratio(taken["floor"], taken["agent"])
+                yield f"{name}_runs_per_s", 1e6 / wall_us(taken["agent"], CONCURRENT)
+                yield f"{name}_floor_runs_per_s", 1e6 / wall_us(taken["floor"], CONCURRENT)
 
 
 if __name__ == "__main__":

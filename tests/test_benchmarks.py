@@ -15,8 +15,8 @@ import pytest
 from docs_parts import ROOT
 from floors import beside_floor, floor
 from goals import SECTIONS
-from page import page
-from scripted import scripted_agent
+from results_page import page
+from scripted_agents import scripted_agent
 
 from guardgraph.testing import scripted_tool
 
@@ -203,7 +203,7 @@ def test_the_page_is_plain_about_goals_that_are_not_reached(printed):
     results = {script: _figures(lines) for script, lines in printed.items()} | skipped
     results["overhead"]["rag_invoke_ratio"] = 7.5
     results["imports"]["import_guards_ratio"] = 0.01
-    text = page(results)
+    text = page(results, load=0.5)
     assert "- `rag_invoke_ratio` is 7.5, the goal ≤ 1.25" in text
     assert "| **7.5** ✗ |" in text
     assert "- `import_guards_ratio`" not in text

@@ -20,20 +20,21 @@ LIBRARIES = ("guardgraph", "langgraph", "langchain-core", "langgraph-checkpoint-
 
 HEAD = """
 What guardgraph costs, measured by `make bench`, which writes this page. The floor is a plain LangGraph graph of the
-same nodes, edges, schemas and channels whose nodes do nothing but route; it runs in the same minutes, in turn with the
-agent. A ratio is the median of the ratios of single rounds, so it says more than the times do, which differ from
-machine to machine and from hour to hour.
+same nodes, edges, schemas and channels whose nodes do nothing but route; it runs in turn with the agent. Ratios say
+more than times, which differ from machine to machine and from hour to hour. A ratio of processor times is the median
+of the ratios of single rounds; wall times, and what is made of them, are those of the fastest rounds.
 """
 
 
-def page(results: Mapping[str, Mapping[str, float] | str], *, others: Iterable[str] = ()) -> str:
+def page(results: Mapping[str, Mapping[str, float] | str], *, load: float, others: Iterable[str] = ()) -> str:
     """Return the page.
 
     Args:
         results: of each script, the values of its figures, or why it was skipped.
+        load: how many processes were running on average before the first benchmark.
         others: names and versions of other libraries that were measured.
     """
-    parts = ["# Benchmarks\n", _wrapped(HEAD), _machine(others), _missed(results)]
+    parts = ["# Benchmarks\n", _wrapped(HEAD), _machine(load, others), _missed(results)]
     for section in SECTIONS:
         parts += [f"## {section.title}\n", _wrapped(section.text), _found(section, results[section.script])]
     return "\n".join(parts)
@@ -49,7 +50,7 @@ def _found(section: Section, found: Mapping[str, float] | str) -> str:
     return _grid(section, found) if section.is_grid else _table(section, found)
 
 
-def _machine(others: Iterable[str]) -> str:
+def _machine(load: float, others: Iterable[str]) -> str:
     libraries = ", ".join([*(f"{name} {version(name)}" for name in LIBRARIES), *others])
     rows = {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
@@ -57,6 +58,7 @@ def _machine(others: Iterable[str]) -> str:
         "system": _system(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "libraries": libraries,
+        "load before": f"{load:.2f} processes",
         "date": date.today().isoformat(),
     }
     return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items()), ""])

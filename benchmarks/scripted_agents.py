@@ -24,6 +24,8 @@ from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorde
 _DATA = Path(guardgraph.__file__).parent / "tools" / "data"
 
 Outside = Callable[[dict[str, Any]], Any]
+Said = dict[str | None, Any]
+"""What one of them said, by the URL that it was asked for; most are asked for none."""
 Recipe = tuple[Callable[..., GuardedGraph], dict[str, Outside], dict[str, Any]]
 """A factory, who proposes and which tools there are by the factory's arguments, and what a run is given."""
 
@@ -56,15 +58,16 @@ def scripted_agent(pattern: str, *, coroutines: bool = False) -> Scripted:
         RuntimeError: its run does not end with success.
     """
     create, parts, given = _AGENTS[pattern]()
-    said: dict[str, dict[str | None, Any]] = {slot: {} for slot in parts}
+    said: dict[str, Said] = {slot: {} for slot in parts}
     create(**{slot: _remembering(part, said[slot]) for slot, part in parts.items()}).invoke(given)
-    result = create(**{slot: _prepared(values) for slot, values in said.items()}).invoke(given)
+
+    def made(prepared: Callable[[Said], Outside]) -> Callable[..., GuardedGraph]:
+        return partial(create, **{slot: prepared(values) for slot, values in said.items()})
+
+    result = made(_prepared)().invoke(given)
     if result["stop_reason"] != "success":
         raise RuntimeError(f"the scripted {pattern} run ended with {result['stop_reason']}; success is required")
-    prepared = _prepared_coroutine if coroutines else _prepared
-    return Scripted(
-        pattern, partial(create, **{slot: prepared(values) for slot, values in said.items()}), given, result
-    )
+    return Scripted(pattern, made(_prepared_coroutine if coroutines else _prepared), given, result)
 
 
 def _rag() -> Recipe:
@@ -104,7 +107,7 @@ def _demo(name: str) -> Any:
     return json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def _remembering(part: Outside, said: dict[str | None, Any]) -> Outside:
+def _remembering(part: Outside, said: Said) -> Outside:
     def asked(request: dict[str, Any]) -> Any:
         said[request.get("url")] = value = part(request)
         return value
@@ -112,7 +115,7 @@ def _remembering(part: Outside, said: dict[str | None, Any]) -> Outside:
     return asked
 
 
-def _prepared(said: dict[str | None, Any]) -> Outside:
+def _prepared(said: Said) -> Outside:
     """Return a function that returns what was said; only a reader is asked for more than one thing."""
 
     def prepared(request: dict[str, Any]) -> Any:
@@ -121,7 +124,7 @@ def _prepared(said: dict[str | None, Any]) -> Outside:
     return prepared
 
 
-def _prepared_coroutine(said: dict[str | None, Any]) -> Outside:
+def _prepared_coroutine(said: Said) -> Outside:
     async def prepared(request: dict[str, Any]) -> Any:
         return said[request.get("url")]
 
