@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
@@ -12,6 +14,7 @@ from guardgraph.guards.facts.units import (
     CURRENCIES,
     FRACTION,
     GLUED_SCALES,
+    MONTHS,
     ORDINALS,
     PERCENT,
     SCALES,
@@ -21,6 +24,7 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import BARE, Amount, Mark, Number, Quantity, Unit, Value
 from guardgraph.guards.facts.words import implied, ordinal, spelled
+from guardgraph.guards.memory import remembered
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 
@@ -28,8 +32,11 @@ __all__ = ["number_of", "numbers_in"]
 
 _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
+_STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
+_MONTH_NAMES: Final = tuple(MONTHS)
 _REFERENCES: Final = frozenset({"step", "section", "chapter", "appendix", "figure", "table", "footnote"})
 _SUMMED: Final = frozenset({"time", "calendar"})
+_NO_NUMBERS: Final[tuple[frozenset[Number], frozenset[Number]]] = (frozenset(), frozenset())
 _PLAIN: Final = ((1, BARE),)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""
@@ -58,11 +65,36 @@ def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
     Returns:
         The numbers it claims, and those that it says in passing ("the first", "an hour").
     """
-    tokens = tokens_of(plain(text))
+    read = [_numbers_of(part) for part in _parts(plain(text))]
+    if len(read) == 1:
+        return read[0]
+    return frozenset().union(*(found for found, _ in read)), frozenset().union(*(passing for _, passing in read))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Part a text where no number reaches across: behind a full stop, unless a month stands before ("Oct. 5").
+
+    A revision has most of its sentences from its draft, and an answer from its notes.
+    """
+    start = 0
+    for match in _STOP.finditer(text):
+        end = match.end() - 1
+        if not text[max(end - 12, start) : end - 1].lower().endswith(_MONTH_NAMES):
+            yield text[start:end]
+            start = end
+    yield text[start:]
+
+
+@remembered(texts=1024, chars=500)
+def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
+    tokens = tokens_of(part)
+    starts = [at for at, token in enumerate(tokens) if token.opens]
+    if not starts:
+        return _NO_NUMBERS
     found: list[Number] = []
     passing: list[Number] = []
     before = _Hit((), 0, 0)
-    for at in [at for at, token in enumerate(tokens) if token.opens]:
+    for at in starts:
         hit = _read(tokens, at, before.end) if at >= before.end else None
         if hit is None:
             continue
@@ -95,16 +127,21 @@ def number_of(value: JsonValue, unit: Unit) -> Number | None:
     if isinstance(value, str) and value[:1].isalpha():
         return None  # as most texts are
     shown = str(value).strip()
-    digits = shown.lstrip("-")
-    number = number_in(digits) if digits[:1].isdecimal() else None
-    if number is None or number[0] is None or number[1]:
+    amount = value if isinstance(value, int) else _amount_of(shown)
+    if amount is None:
         return None
-    amount = number[0]
-    amount = -amount if shown.startswith("-") else amount
     if unit == FRACTION and not -1 <= amount <= 1:
         unit = BARE
     percent = (Quantity(amount * 100, PERCENT),) if unit == FRACTION else ()
     return Number(shown_name(shown), (Quantity(amount, unit), *percent))
+
+
+def _amount_of(text: str) -> Amount | None:
+    digits = text.lstrip("-")
+    amount, suffix = (number_in(digits) if digits[:1].isdecimal() else None) or (None, "")
+    if amount is None or suffix:
+        return None
+    return -amount if text.startswith("-") else amount
 
 
 def _has_digits(text: str) -> bool:

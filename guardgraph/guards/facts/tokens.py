@@ -110,6 +110,9 @@ def shown(tokens: list[Token], first: int, end: int) -> str:
 
 def _tokens_of_word(word: str) -> tuple[Token, ...]:
     """Split what stands between two blanks; nothing around it makes a difference."""
+    if word.isalpha():
+        lower = word.lower()
+        return (Token(word, lower, lower in NUMBER_WORDS, False, True, None, word, 0, len(word)),)
     pieces: list[Piece] = []
     for match in _TOKEN.finditer(word):
         text, (start, end) = match[0], match.span()
@@ -129,6 +132,8 @@ _known_word = lru_cache(maxsize=KNOWN_WORDS)(_tokens_of_word)
 
 def number_in(text: str) -> tuple[Amount | None, str] | None:
     """Read a text that is one number, such as "1,200" or "45min": its amount and its suffix."""
+    if text.isdecimal():
+        return int(text) if len(text) <= MAX_DIGITS else None, ""
     has_digits = text[:1].isdecimal() or (text[:1] == "." and len(text) > 1)
     match = NUMBER.fullmatch(text) if has_digits else None
     return (_amount(match), match["suffix"]) if match else None
