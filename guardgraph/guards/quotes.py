@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 def comparable(text: str) -> str:
     """Return a text with runs of white space as one blank and typographic quote marks as straight ones."""
-    return " ".join(text.translate(_MARKS).split())
+    return " ".join((text if text.isascii() else text.translate(_MARKS)).split())
 
 
 def stands_in(quote: str, text: str) -> bool:
@@ -30,4 +30,4 @@ def stands_in(quote: str, text: str) -> bool:
 
 def _with_whole_numbers(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its numbers begin and end.
-    return _NUMBER.sub(r"\n\g<0>\n", comparable(text))
+    return _NUMBER.sub(lambda number: f"\n{number[0]}\n", comparable(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.facts import facts_in_text, unsupported
+from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.research import Note, ResearchAnswer
@@ -62,9 +62,7 @@ def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions
     Raises:
         Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
     """
-    licence = facts_in_text("", regions=regions)
-    for note in cited_notes(notes, answer["citations"]):
-        for text in (note["claim"], note["quote"]):
-            licence |= facts_in_text(text, regions=regions)
+    cited = cited_notes(notes, answer["citations"])
+    licence = facts_in_texts([text for note in cited for text in (note["claim"], note["quote"])], regions=regions)
     if missing := unsupported(facts_in_text(answer["answer"], regions=regions), licence):
         raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())

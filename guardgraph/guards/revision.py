@@ -138,6 +138,13 @@ def patch_growth_pct(before: str, after: str) -> float:
 
 
 def _common_length(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence; the words that both begin with are part of it."""
+    shorter = min(len(old), len(new))
+    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    return same + _common_length_of_rest(old[same:], new[same:])
+
+
+def _common_length_of_rest(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the length of the longest common subsequence, one bit per word of `old`.
 
     H. Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA 2004: a zero in `row` is a place where

@@ -66,12 +66,19 @@ def words(text: str) -> list[Word]:
 
 def keys(text: str) -> list[str]:
     """Return what is compared of the words of a text, in order: the keys of `words`."""
-    return list(chain.from_iterable(map(_keys_of_part, text.split())))
+    return list(_keys_of(text))
+
+
+@remembered(texts=64, chars=2000)
+def _keys_of(text: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_keys_of_part, text.split())))
 
 
 @remembered(texts=4096, chars=40)
 def _keys_of_part(part: str) -> tuple[str, ...]:
     """No word goes across white space, and what stands between it turns up again and again."""
+    if part.isascii() and part.isalnum():
+        return (part.lower(),)
     return tuple(word.key for word in words(part))
 
 
@@ -80,7 +87,6 @@ def has_phrase(text: str, phrase: str) -> bool:
     return _run(phrase) in _run(text)
 
 
-@remembered(texts=64, chars=2000)
 def _run(text: str) -> str:
     # A key holds no line break, so line breaks can mark where words begin and end.
     return "".join(f"\n{key}\n" for key in keys(text))

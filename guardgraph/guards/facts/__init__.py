@@ -94,12 +94,17 @@ def facts_in_text(text: str, *, regions: Collection[str] = DEFAULT_REGIONS) -> F
         text: any text, also what a model wrote.
         regions: the names that count as regions (policy); case matters.
     """
-    return _facts(text, regions if isinstance(regions, tuple) else tuple(sorted(regions)))
+    return _facts(text, _listed(regions))
 
 
 def facts_in_texts(texts: Iterable[str], *, regions: Collection[str] = DEFAULT_REGIONS) -> Facts:
     """Read the facts of several texts together; no fact runs from one into the next."""
-    return _united([facts_in_text(text, regions=regions) for text in texts])
+    listed = _listed(regions)
+    return _united([_facts(text, listed) for text in texts])
+
+
+def _listed(regions: Collection[str]) -> tuple[str, ...]:
+    return regions if isinstance(regions, tuple) else tuple(sorted(regions))
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
@@ -118,11 +123,11 @@ def _united(facts: Iterable[Facts]) -> Facts:
     if len(some) < 2:
         return some[0] if some else _NO_FACTS
     return Facts(
-        frozenset().union(*(each.numbers for each in some)),
-        frozenset().union(*(each.severities for each in some)),
-        frozenset().union(*(each.incident_ids for each in some)),
-        frozenset().union(*(each.regions for each in some)),
-        frozenset().union(*(each.implied for each in some)),
+        frozenset().union(*[each.numbers for each in some]),
+        frozenset().union(*[each.severities for each in some]),
+        frozenset().union(*[each.incident_ids for each in some]),
+        frozenset().union(*[each.regions for each in some]),
+        frozenset().union(*[each.implied for each in some]),
     )
 
 

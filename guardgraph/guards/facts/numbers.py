@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import moment
-from guardgraph.guards.facts.tokens import NUMBER, ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
+from guardgraph.guards.facts.tokens import MAX_DIGITS, ORDINAL_SUFFIXES, Token, number_in, range_end, shown, tokens_of
 from guardgraph.guards.facts.units import (
     CURRENCIES,
     FRACTION,
     GLUED_SCALES,
+    MONTHS,
     ORDINALS,
     PERCENT,
     SCALES,
@@ -22,18 +24,19 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import BARE, Amount, Mark, Number, Quantity, Unit, Value
 from guardgraph.guards.facts.words import implied, ordinal, spelled
+from guardgraph.guards.memory import remembered
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 
 __all__ = ["number_of", "numbers_in"]
 
-MAX_DIGITS = 400
-"""Longest amount and largest power of ten to compute with (a double has 308); others compare as written."""
-
 _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
+_STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
+_MONTH_NAMES: Final = tuple(MONTHS)
 _REFERENCES: Final = frozenset({"step", "section", "chapter", "appendix", "figure", "table", "footnote"})
 _SUMMED: Final = frozenset({"time", "calendar"})
+_NO_NUMBERS: Final[tuple[frozenset[Number], frozenset[Number]]] = (frozenset(), frozenset())
 _PLAIN: Final = ((1, BARE),)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""
@@ -62,11 +65,36 @@ def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
     Returns:
         The numbers it claims, and those that it says in passing ("the first", "an hour").
     """
-    tokens = tokens_of(plain(text))
+    read = [_numbers_of(part) for part in _parts(plain(text))]
+    if len(read) == 1:
+        return read[0]
+    return frozenset().union(*(found for found, _ in read)), frozenset().union(*(passing for _, passing in read))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Part a text where no number reaches across: behind a full stop, unless a month stands before ("Oct. 5").
+
+    A revision has most of its sentences from its draft, and an answer from its notes.
+    """
+    start = 0
+    for match in _STOP.finditer(text):
+        end = match.end() - 1
+        if not text[max(end - 12, start) : end - 1].lower().endswith(_MONTH_NAMES):
+            yield text[start:end]
+            start = end
+    yield text[start:]
+
+
+@remembered(texts=1024, chars=500)
+def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
+    tokens = tokens_of(part)
+    starts = [at for at, token in enumerate(tokens) if token.opens]
+    if not starts:
+        return _NO_NUMBERS
     found: list[Number] = []
     passing: list[Number] = []
     before = _Hit((), 0, 0)
-    for at in [at for at, token in enumerate(tokens) if token.opens]:
+    for at in starts:
         hit = _read(tokens, at, before.end) if at >= before.end else None
         if hit is None:
             continue
@@ -96,17 +124,24 @@ def number_of(value: JsonValue, unit: Unit) -> Number | None:
         return Number(shown_name(hex(value)), (Mark("written", hex(value)),))
     if not isinstance(value, int | float | str) or isinstance(value, bool):
         return None
+    if isinstance(value, str) and value[:1].isalpha():
+        return None  # as most texts are
     shown = str(value).strip()
-    digits = shown.lstrip("-")
-    match = NUMBER.fullmatch(digits) if digits[:1].isdecimal() else None
-    amount = _parsed(match) if match and not match["suffix"] else None
+    amount = value if isinstance(value, int) else _amount_of(shown)
     if amount is None:
         return None
-    amount = -amount if shown.startswith("-") else amount
     if unit == FRACTION and not -1 <= amount <= 1:
         unit = BARE
     percent = (Quantity(amount * 100, PERCENT),) if unit == FRACTION else ()
     return Number(shown_name(shown), (Quantity(amount, unit), *percent))
+
+
+def _amount_of(text: str) -> Amount | None:
+    digits = text.lstrip("-")
+    amount, suffix = (number_in(digits) if digits[:1].isdecimal() else None) or (None, "")
+    if amount is None or suffix:
+        return None
+    return -amount if text.startswith("-") else amount
 
 
 def _has_digits(text: str) -> bool:
@@ -144,7 +179,7 @@ def _shared(tokens: list[Token], before: _Hit, hit: _Hit) -> _Measures:
 def _quantities(amount: Amount, measures: _Measures) -> tuple[Quantity, ...]:
     if measures is _PLAIN:
         return (Quantity(amount, BARE),)
-    return tuple(Quantity(amount * scale, unit) for scale, unit in measures)
+    return tuple([Quantity(amount * scale if scale != 1 else amount, unit) for scale, unit in measures])
 
 
 def _written(tokens: list[Token], at: int) -> _Hit | None:
@@ -170,38 +205,30 @@ def _quantity(tokens: list[Token], at: int, floor: int) -> _Hit | None:
 
 
 def _measured(tokens: list[Token], at: int) -> _Hit | None:
-    text, end, suffix, loose = tokens[at].text, at + 1, "", False
-    if match := NUMBER.fullmatch(text) if _has_digits(text) else None:
-        amount, suffix = _parsed(match), match["suffix"]
-    elif text.lower() in ORDINALS:
-        amount, suffix = ORDINALS[text.lower()], "th"
+    token, end, suffix, loose = tokens[at], at + 1, "", False
+    if token.number:
+        amount, suffix = token.number
+    elif token.lower in ORDINALS:
+        amount, suffix = ORDINALS[token.lower], "th"
     else:
         amount, end, loose = spelled(tokens, at)
     if amount is None:
         return None
     measures, end = _measures(tokens, end, suffix)
     # "one of them", "two-factor": without a unit these words count nothing.
-    if measures is _PLAIN and not match and (loose or tokens[end].glued):
+    if measures is _PLAIN and not token.number and (loose or tokens[end].glued):
         return None
-    readings: tuple[Value, ...] = (*_quantities(amount, measures), *_names(tokens, at, amount, suffix))
+    readings: tuple[Value, ...] = _quantities(amount, measures)
+    if names := _names(tokens, at, amount, suffix):
+        readings = (*readings, *names)
     return _Hit(readings, at, end, amount, measures)
 
 
 def _names(tokens: list[Token], at: int, amount: Amount, suffix: str) -> tuple[Mark, ...]:
     """What a number names beside its amount: a place, a quarter, a version."""
-    if suffix.lower() in _ORDINAL:
+    if suffix and suffix.lower() in _ORDINAL:
         return ordinal(int(amount), tokens[at + 1].lower)
     return (Mark("written", tokens[at].text),) if tokens[at - 1].lower == "version" else ()
-
-
-def _parsed(match: re.Match[str]) -> Amount | None:
-    whole = (match["whole"] or "0").replace(",", "").replace("_", "")
-    part = (match["point"] or "")[1:]
-    power = int((match["power"] or "e0")[1:]) - len(part)
-    if len(whole) + len(part) > MAX_DIGITS or abs(power) > MAX_DIGITS:
-        return None
-    digits = int(whole + part)
-    return digits * 10**power if power >= 0 else Fraction(digits, 10**-power)
 
 
 def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[_Measures, int]:
@@ -218,7 +245,7 @@ def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[_Measures, int
     before_amount = name in SYMBOLS and _has_digits(following)
     units, width = ((), 0) if before_amount else units_at(name, following)
     if units:
-        return tuple((scale, unit) for unit in units), at + width
+        return tuple([(scale, unit) for unit in units]), at + width
     return (_PLAIN if scale == 1 else ((scale, BARE),)), at
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.markers import without_markers
 from guardgraph.guards.facts.units import SHARES
 
-__all__ = ["plain", "visible"]
+__all__ = ["ADDRESSES", "VARIANTS", "Step", "plain", "visible"]
 
 _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
@@ -24,9 +26,7 @@ _ALWAYS = re.compile(
     re.IGNORECASE,
 )
 _GROUPS = re.compile(r"\d++")
-
-_GROUPED = re.compile(r"\d[ '’\u00a0\u2009\u202f]\d{3}")
-"""What both kinds of separated groups have in common."""
+_GROUPED = re.compile(r"\d[ ]\d{3}")
 
 
 def visible(text: str) -> str:
@@ -35,29 +35,47 @@ def visible(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Take out addresses and markers and bring variants of spelling together.
+    """Take out addresses and markers and bring variants of spelling together."""
+    text = without_markers(_rewritten(text, ADDRESSES))
+    for step in VARIANTS:
+        text = _rewritten(text, step)
+    return text
 
-    Most texts have none of it, so each step first looks for signs without which its pattern cannot match.
-    """
-    if "://" in text or "www." in text.lower():
-        text = _URL.sub(" ; ", text)
-    text = without_markers(text)
-    if not text.isascii() and any(share in text for share in SHARES):
-        text = _MIXED.sub(lambda match: f"{int(match[1]) + float(SHARES[match[2]])}", text)
-    if "+" in text:
-        text = _DIALLED.sub(_dialled, text)
-    if _GROUPED.search(text):
-        text = _BLANK_SEPARATED.sub(lambda match: match[0].replace(" ", ","), text)
-        text = _THIN_SEPARATOR.sub(",", text)
-    lower = text.lower()
-    if ".m" in lower or ". m" in lower:
-        text = _MERIDIEM.sub(r"\1m", text)
-    if "T" in text and ":" in text:
-        text = _OFFSET.sub(r"\1", text)
-    return _ALWAYS.sub("24/7", text) if "24" in text else text
+
+class Step(NamedTuple):
+    """What is written in another way, and the sign without which a text has none of it, as most have none."""
+
+    sign: Callable[[str], object]
+    pattern: re.Pattern[str]
+    by: str | Callable[[re.Match[str]], str]
+
+
+def _rewritten(text: str, step: Step) -> str:
+    return step.pattern.sub(step.by, text) if step.sign(text) else text
+
+
+def _mixed(match: re.Match[str]) -> str:
+    return f"{int(match[1]) + float(SHARES[match[2]])}"
 
 
 def _dialled(match: re.Match[str]) -> str:
     groups = _GROUPS.findall(match[0])
     # A telephone number abroad has eleven digits or more, with few exceptions, and at most 15 (ITU-T E.164).
     return "-".join(groups) if 11 <= sum(map(len, groups)) <= 15 else match[0]
+
+
+def _has_meridiem(text: str) -> bool:
+    lower = text.lower()
+    return ".m" in lower or ". m" in lower
+
+
+ADDRESSES: Final = Step(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
+VARIANTS: Final = (
+    Step(lambda text: not text.isascii() and any(share in text for share in SHARES), _MIXED, _mixed),
+    Step(lambda text: "+" in text, _DIALLED, _dialled),
+    Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
+    Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
+    Step(_has_meridiem, _MERIDIEM, r"\1m"),
+    Step(lambda text: "T" in text and ":" in text, _OFFSET, r"\1"),
+    Step(lambda text: "24" in text, _ALWAYS, "24/7"),
+)

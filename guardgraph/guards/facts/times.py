@@ -77,7 +77,7 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int, int | None]]:
 
 def _day(text: str) -> int | None:
     match = _DAY.fullmatch(text) if len(text) in _DAY_CHARS else None
-    return int(match[1]) if match and 1 <= int(match[1]) <= 31 else None
+    return day if match and 1 <= (day := int(match[1])) <= 31 else None
 
 
 def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:

@@ -6,13 +6,15 @@ A text is split word by word, and the words that turn up again and again are spl
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, NUMBER_WORDS, SCALES, units_named
+from guardgraph.guards.facts.values import Amount
 
-__all__ = ["LOOKAHEAD", "NUMBER", "ORDINAL_SUFFIXES", "Token", "range_end", "shown", "tokens_of"]
+__all__ = ["LOOKAHEAD", "MAX_DIGITS", "ORDINAL_SUFFIXES", "Token", "number_in", "range_end", "shown", "tokens_of"]
 
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
@@ -20,6 +22,9 @@ LOOKAHEAD: Final = 6
 KNOWN_WORDS: Final = 4096
 KNOWN_WORD_CHARS: Final = 40
 """How many words are kept with their tokens, and how long each may be: 3 MB at most."""
+
+MAX_DIGITS: Final = 400
+"""Longest amount and largest power of ten to compute with (a double has 308); others compare as written."""
 
 ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "x", "×"})
 
@@ -73,18 +78,22 @@ class Token(NamedTuple):
     glued: bool
     leads: bool
     """Whether it is the first piece of its word."""
+    number: tuple[Amount | None, str] | None
+    """What it is where it begins with digits and is a number: the amount, None where it is too long, and the suffix."""
     word: str
     start: int
     """Its place in the word."""
     end: int
 
 
-_NOTHING: Final = [Token("", "", False, False, True, "", 0, 0)] * LOOKAHEAD
+_NOTHING: Final = [Token("", "", False, False, True, None, "", 0, 0)] * LOOKAHEAD
 
 
 def tokens_of(plain_text: str) -> list[Token]:
     """Split a text that went through `plain`; the list ends with `LOOKAHEAD` blank tokens."""
-    words = plain_text.split() if "_" not in plain_text else _WORDS.findall(plain_text)
+    words = plain_text.split()
+    if "_" in plain_text and any(word[0] == "_" for word in words):
+        words = _WORDS.findall(plain_text)
     known = (_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words)
     return [*chain.from_iterable(known), *_NOTHING]
 
@@ -101,6 +110,9 @@ def shown(tokens: list[Token], first: int, end: int) -> str:
 
 def _tokens_of_word(word: str) -> tuple[Token, ...]:
     """Split what stands between two blanks; nothing around it makes a difference."""
+    if word.isalpha():
+        lower = word.lower()
+        return (Token(word, lower, lower in NUMBER_WORDS, False, True, None, word, 0, len(word)),)
     pieces: list[Piece] = []
     for match in _TOKEN.finditer(word):
         text, (start, end) = match[0], match.span()
@@ -110,12 +122,31 @@ def _tokens_of_word(word: str) -> tuple[Token, ...]:
             inner = text.strip("_")
             pieces.extend(_pieces(inner, start + text.index(inner)))
     return tuple(
-        Token(text, text.lower(), _opens(text), glued, at == 0, word, start, end)
+        Token(text, text.lower(), _opens(text), glued, at == 0, number_in(text), word, start, end)
         for at, (text, start, end, glued) in enumerate(pieces)
     )
 
 
 _known_word = lru_cache(maxsize=KNOWN_WORDS)(_tokens_of_word)
+
+
+def number_in(text: str) -> tuple[Amount | None, str] | None:
+    """Read a text that is one number, such as "1,200" or "45min": its amount and its suffix."""
+    if text.isdecimal():
+        return int(text) if len(text) <= MAX_DIGITS else None, ""
+    has_digits = text[:1].isdecimal() or (text[:1] == "." and len(text) > 1)
+    match = NUMBER.fullmatch(text) if has_digits else None
+    return (_amount(match), match["suffix"]) if match else None
+
+
+def _amount(match: re.Match[str]) -> Amount | None:
+    whole = (match["whole"] or "0").replace(",", "").replace("_", "")
+    part = (match["point"] or "")[1:]
+    power = int((match["power"] or "e0")[1:]) - len(part)
+    if len(whole) + len(part) > MAX_DIGITS or abs(power) > MAX_DIGITS:
+        return None
+    digits = int(whole + part)
+    return digits * 10**power if power >= 0 else Fraction(digits, 10**-power)
 
 
 def _opens(text: str) -> bool:

@@ -87,7 +87,7 @@ class Licence:
     def _add(self, value: Value) -> None:
         if isinstance(value, Quantity):
             self._add_amount(value.amount, value.unit)
-            if value.amount < 0:
+            if value.amount.numerator < 0:
                 self._add_amount(-value.amount, value.unit)
             return
         self._marks.add(value)
@@ -100,7 +100,7 @@ class Licence:
             self._measured.add((unit.dimension, amount * unit.factor))
             return
         self._bare.add(amount)
-        if 0 < amount < 1:
+        if 0 < amount.numerator < amount.denominator:
             self._measured.add(("ratio", amount))
         if amount.denominator == 1 and amount.numerator in YEARS:
             self._add_decade(amount.numerator)
