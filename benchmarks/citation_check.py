@@ -172,7 +172,7 @@ def guardrails_async_validator(runner: asyncio.Runner) -> Judge:
 def shown() -> tuple[dict[str, Any], list[Any]]:
     """Return the RAG run's answer and the chunks that it was written from."""
     scripted = scripted_agent("rag")
-    for task in scripted.make().stream(scripted.given, stream_mode="tasks"):
+    for task in scripted.make().stream(scripted.given(), stream_mode="tasks"):
         if task["name"] == "answer_guard" and "input" in task:
             return scripted.result, task["input"]["accepted_context"]["chunks"]
     raise RuntimeError("the RAG run has no answer_guard")

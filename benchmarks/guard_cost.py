@@ -7,7 +7,9 @@ of a run together. Run it as ``python benchmarks/guard_cost.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
+from fresh import POOL, in_turn
 from measure import Figure, cpu_us, interleaved, print_figures
 from scripted_agents import Scripted, scripted_agents
 
@@ -29,20 +31,25 @@ def figures(rounds: int) -> Iterator[Figure]:
 
 
 def guards_of(scripted: Scripted) -> dict[str, Callable[[], None]]:
-    """Return what calls every guard of a run, in the order of the run, with the state that it saw there."""
+    """Return what calls every guard of `CALLS` runs, in the order of a run, with the states that it saw there."""
     agent = scripted.make()
-    works = {}
-    for task in agent.stream(scripted.given, stream_mode="tasks"):
-        node = agent.builder.nodes[task["name"]].runnable
-        if "input" in task and node.declaration.kind == "guard":
-            works[task["name"]] = _calls(node.body, task["input"], Run(node.frame.policy, node.frame.budget))
-    return works
+    seen: dict[str, list[Any]] = {}
+    for _ in range(POOL):
+        for task in agent.stream(scripted.given(), stream_mode="tasks"):
+            if "input" in task:
+                seen.setdefault(task["name"], []).append(task["input"])
+    nodes = {name: agent.builder.nodes[name].runnable for name in seen}
+    return {
+        name: _calls(node.body, in_turn(seen[name]), Run(node.frame.policy, node.frame.budget))
+        for name, node in nodes.items()
+        if node.declaration.kind == "guard"
+    }
 
 
-def _calls(body, state, run) -> Callable[[], None]:
+def _calls(body: Any, state: Callable[[], Any], run: Any) -> Callable[[], None]:
     def work() -> None:
         for _ in range(CALLS):
-            body(state, run)
+            body(state(), run)
 
     return work
 

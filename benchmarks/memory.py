@@ -19,6 +19,7 @@ from typing import Any
 
 from floors import beside_floor
 from measure import Figure, Skip, print_figures
+from repeated import Given
 from scripted_agents import scripted_agent, scripted_agents
 
 RUNS = 10_000
@@ -45,16 +46,16 @@ def figures(runs: int) -> Iterator[Figure]:
             yield f"{scripted.pattern}_{name}_growth_kb", float(printed)
 
 
-def peak_bytes(graph: Any, given: Any) -> int:
+def peak_bytes(graph: Any, given: Given) -> int:
     """Return the most memory that one run has in use beyond what there was before, the least of some runs."""
     peaks = []
-    graph.invoke(given)
+    graph.invoke(given())
     tracemalloc.start()
     for _ in range(PEAKS):
         gc.collect()
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
-        graph.invoke(given)
+        graph.invoke(given())
         peaks.append(tracemalloc.get_traced_memory()[1] - before)
     tracemalloc.stop()
     return min(peaks)
@@ -70,11 +71,11 @@ def growth_kb(pattern: str, name: str, runs: int) -> float:
     scripted = scripted_agent(pattern)
     graph = beside_floor(scripted)[name]
     for _ in range(min(WARM, runs)):
-        graph.invoke(scripted.given)
+        graph.invoke(scripted.given())
     gc.collect()
     before = _resident_kb()
     for _ in range(runs):
-        graph.invoke(scripted.given)
+        graph.invoke(scripted.given())
     gc.collect()
     return _resident_kb() - before
 

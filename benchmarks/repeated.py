@@ -10,33 +10,35 @@ from typing import Any
 _numbers = count()
 
 Work = Callable[[], None]
+Given = Callable[[], dict[str, Any]]
+"""Returns the input of the next run."""
 
 
-def invoked(graph: Any, given: Any, runs: int, **kwargs: Any) -> Work:
-    """Return what runs a graph `runs` times; `kwargs` are LangGraph's."""
+def invoked(graph: Any, given: Given, runs: int, **kwargs: Any) -> Work:
+    """Return what runs a graph `runs` times, each on what `given` returns; `kwargs` are LangGraph's."""
 
     def work() -> None:
         for _ in range(runs):
-            graph.invoke(given, new_thread(), **kwargs)
+            graph.invoke(given(), new_thread(), **kwargs)
 
     return work
 
 
-def ainvoked(runner: asyncio.Runner, graph: Any, given: Any, runs: int, **kwargs: Any) -> Work:
+def ainvoked(runner: asyncio.Runner, graph: Any, given: Given, runs: int, **kwargs: Any) -> Work:
     """Return what runs a graph `runs` times, awaited one after another."""
 
     async def awaited() -> None:
         for _ in range(runs):
-            await graph.ainvoke(given, new_thread(), **kwargs)
+            await graph.ainvoke(given(), new_thread(), **kwargs)
 
     return lambda: runner.run(awaited())
 
 
-def gathered(runner: asyncio.Runner, graph: Any, given: Any, runs: int) -> Work:
+def gathered(runner: asyncio.Runner, graph: Any, given: Given, runs: int) -> Work:
     """Return what runs a graph `runs` times at once."""
 
     async def together() -> None:
-        await asyncio.gather(*(graph.ainvoke(given, new_thread()) for _ in range(runs)))
+        await asyncio.gather(*(graph.ainvoke(given(), new_thread()) for _ in range(runs)))
 
     return lambda: runner.run(together())
 

@@ -1,7 +1,7 @@
 """The three agents with proposers and tools that cost nothing: functions that return values prepared beforehand.
 
 The values are what the offline rules and the recordings of the demos say, so these runs end well and carry what a run
-of the demo carries.
+of the demo carries; but every run is given, and is told, texts that no run before it had.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from fresh import in_turn, marked, word_of, words
 
 import guardgraph
 from guardgraph import GuardedGraph, RagPolicy, create_rag_agent, create_research_agent, create_self_critique_agent
@@ -37,7 +39,8 @@ class Scripted:
     pattern: str
     make: Callable[..., GuardedGraph]
     """The factory; takes a checkpointer."""
-    given: dict[str, Any]
+    given: Callable[[], dict[str, Any]]
+    """Returns the next run's input."""
     result: dict[str, Any]
     """Of one run."""
 
@@ -60,14 +63,13 @@ def scripted_agent(pattern: str, *, coroutines: bool = False) -> Scripted:
     create, parts, given = _AGENTS[pattern]()
     said: dict[str, Said] = {slot: {} for slot in parts}
     create(**{slot: _remembering(part, said[slot]) for slot, part in parts.items()}).invoke(given)
-
-    def made(prepared: Callable[[Said], Outside]) -> Callable[..., GuardedGraph]:
-        return partial(create, **{slot: prepared(values) for slot, values in said.items()})
-
-    result = made(_prepared)().invoke(given)
+    given = in_turn([marked(given, word) for word in words()])
+    result = create(**{slot: _prepared(slot, said[slot]) for slot in parts}).invoke(given())
     if result["stop_reason"] != "success":
         raise RuntimeError(f"the scripted {pattern} run ended with {result['stop_reason']}; success is required")
-    return Scripted(pattern, made(_prepared_coroutine if coroutines else _prepared), given, result)
+    kind = _as_coroutine if coroutines else _as_function
+    make = partial(create, **{slot: kind(_prepared(slot, said[slot])) for slot in parts})
+    return Scripted(pattern, make, given, result)
 
 
 def _rag() -> Recipe:
@@ -115,17 +117,34 @@ def _remembering(part: Outside, said: Said) -> Outside:
     return asked
 
 
-def _prepared(said: Said) -> Outside:
-    """Return a function that returns what was said; only a reader is asked for more than one thing."""
+def _prepared(slot: str, said: Said) -> Outside:
+    """Return a function that says what was said, in texts of its own for every run.
 
-    def prepared(request: dict[str, Any]) -> Any:
-        return said[request.get("url")]
+    A quote must stand in the page that was read and a revision keeps its draft's words, also where runs overlap.
+    """
+    if slot == "retriever":  # a knowledge base says the same in every run
+        return lambda request: said[None]
+    if slot == "extractor":
+        return partial(_quoted, {word: marked(said[None], word) for word in words()})
+    if slot == "reviser":
+        revised = {word: marked(said.get(None), word) for word in words()}
+        return lambda request: revised[word_of(request["draft"])]
+    fresh = {asked: in_turn([marked(value, word) for word in words()]) for asked, value in said.items()}
+    return lambda request: fresh[request.get("url")]()
 
+
+def _quoted(notes: dict[str, Any], request: dict[str, Any]) -> list[Any]:
+    marks = {url: word_of(page["body"]) for url, page in request["pages"].items()}
+    first = next(iter(notes.values()))
+    return [notes[marks[note["url"]]][number] for number, note in enumerate(first)]
+
+
+def _as_function(prepared: Outside) -> Outside:
     return prepared
 
 
-def _prepared_coroutine(said: Said) -> Outside:
-    async def prepared(request: dict[str, Any]) -> Any:
-        return said[request.get("url")]
+def _as_coroutine(prepared: Outside) -> Outside:
+    async def coroutine(request: dict[str, Any]) -> Any:
+        return prepared(request)
 
-    return prepared
+    return coroutine
