@@ -11,14 +11,13 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 
 from guardgraph.guards.research_plan import RESEARCH_ACTIONS, found_urls, parse_plan, plan_query
-from guardgraph.guards.research_request import narrowed_domains, parse_research_request, research_limits
+from guardgraph.guards.research_request import HINTED_LIMITS, narrowed_domains, parse_research_request, research_limit
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 REQUEST = json.loads((DEMO / "research_request.json").read_text(encoding="utf-8"))
-DEPLOYMENT = {"max_urls": 6, "max_read_pages": 3, "max_notes": 6, "max_answer_chars": 850}
 STEPS = [{"id": f"r{place}", "action": action, "args": {}} for place, action in enumerate(RESEARCH_ACTIONS)]
 KEYS = ["id", "action", "args", "query", "url", "request", "question", "report_date", "policy_hints"]
-ANY_JSON = json_values([*KEYS, *DEPLOYMENT], ["search_sources", "a.example", "5"])
+ANY_JSON = json_values([*KEYS, *HINTED_LIMITS], ["search_sources", "a.example", "5"])
 FAMILIES = (
     "invalid_request:",
     "invalid_plan:",
@@ -79,20 +78,18 @@ def test_a_malformed_request_names_its_field(goal, request_, field):
 def test_a_hint_replaces_a_limit(hints, expected):
     """Finite numbers and their spellings are clamped; anything else leaves the deployment's limit."""
     for hint in hints:
-        limits = research_limits({"max_urls": hint}, deployment=DEPLOYMENT, ceiling={})
-        assert limits == {**DEPLOYMENT, "max_urls": expected}, hint
+        assert research_limit("max_urls", hint, deployment=6) == expected, hint
 
 
 def test_hints_have_bounds():
     """Each limit has its own bounds, and the run's context is never exceeded, bounds or not."""
-    low, high = (dict.fromkeys(DEPLOYMENT, value) for value in (-1, 10_000))
-    least = {"max_urls": 1, "max_read_pages": 1, "max_notes": 1, "max_answer_chars": 120}
-    most = {"max_urls": 20, "max_read_pages": 10, "max_notes": 20, "max_answer_chars": 2000}
-    assert research_limits(low, deployment=DEPLOYMENT, ceiling={}) == least
-    assert research_limits(high, deployment=DEPLOYMENT, ceiling={}) == most
-    ceiling = {"max_urls": 2, "max_answer_chars": 50}
-    assert research_limits(high, deployment=DEPLOYMENT, ceiling=ceiling) == most | ceiling
-    assert research_limits({}, deployment=DEPLOYMENT, ceiling=ceiling) == DEPLOYMENT | ceiling
+    bounds = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
+    for name, (least, most) in bounds.items():
+        assert research_limit(name, -1, deployment=5) == least
+        assert research_limit(name, 10_000, deployment=5) == most
+        assert research_limit(name, 10_000, deployment=5, ceiling=2) == 2
+        assert research_limit(name, None, deployment=5) == 5
+        assert research_limit(name, None, deployment=5, ceiling=2) == 2
 
 
 def test_a_domain_hint_only_narrows():
@@ -147,9 +144,8 @@ def test_hits_are_a_list_of_objects():
 @given(ANY_JSON, ANY_JSON)
 def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
-    hints = first if isinstance(first, dict) else {"max_urls": first}
     verdicts = [
-        outcome(research_limits, hints, deployment=DEPLOYMENT, ceiling={}),
+        outcome(research_limit, "max_urls", first, deployment=6),
         outcome(narrowed_domains, {"d": first}, "d", ["a.example"]),
         outcome(parse_research_request, first, second),
         outcome(
@@ -159,7 +155,7 @@ def test_a_guard_returns_or_stops(first, second):
         ),
         outcome(parse_plan, first, max_steps=4),
         outcome(parse_plan, [STEPS[0] | {"id": first}, *STEPS[1:4], STEPS[4] | {"action": second}], max_steps=5),
-        outcome(plan_query, [STEPS[0] | {"args": hints}]),
+        outcome(plan_query, [STEPS[0] | {"args": first if isinstance(first, dict) else {"query": first}}]),
         outcome(found_urls, first),
         outcome(found_urls, [{"url": first}]),
     ]

@@ -58,7 +58,7 @@ class Frame:
     def run(self, log: list[Any]) -> Run[Any, Any]:
         """Return the run as a node sees it after what `log` tells, under the context of this very moment."""
         context = self.context.within(get_runtime().context)
-        spent = sum(entry["elapsed_ms"] for entry in log) / 1000
+        spent = sum([entry["elapsed_ms"] for entry in log]) / 1000
         if context is None:
             return Run(self.policy, self.budget, None, spent)
         policy = self.policy.tightened_by(context.policy)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import NoReturn
 
 from guardgraph.guards.plain import excerpt
@@ -12,7 +13,7 @@ from guardgraph.guards.urls import normal_host
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import ResearchTask
 
-__all__ = ["HINTED_LIMITS", "narrowed_domains", "parse_research_request", "research_limits"]
+__all__ = ["HINTED_LIMITS", "narrowed_domains", "parse_research_request", "research_limit"]
 
 HINTED_LIMITS = {
     "max_urls": (1, 20),
@@ -21,6 +22,9 @@ HINTED_LIMITS = {
     "max_answer_chars": (120, 2000),
 }
 """The limits that a hint may replace, with the least and the most it may ask for (contract, section 3)."""
+
+KNOWN_HINT_CHARS = 2000
+"""Characters of a domain hint up to which the latest answers are kept."""
 
 
 def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
@@ -54,26 +58,22 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
     return task
 
 
-def research_limits(hints: JsonObject, *, deployment: Mapping[str, int], ceiling: Mapping[str, int]) -> dict[str, int]:
-    """Return the four limits of a run.
+def research_limit(name: str, hint: JsonValue, *, deployment: int, ceiling: int | None = None) -> int:
+    """Return one of the limits of a run that a request may hint at.
 
-    A hint replaces the deployment's value, clamped to `HINTED_LIMITS`. A text that spells a number counts as
-    one; what is no finite number is as good as no hint.
+    A hint replaces the deployment's value, clamped to `HINTED_LIMITS`. A text that spells a number counts as one; what
+    is no finite number is as good as no hint.
 
     Args:
-        hints: the request's policy hints.
-        deployment: the limits without hints, one for each name in `HINTED_LIMITS`.
-        ceiling: limits that the run's context sets and no hint may exceed; only the names that it sets.
-
-    Returns:
-        The limits by name.
+        name: one of `HINTED_LIMITS`.
+        hint: what the request's policy hints say of it, None for nothing.
+        deployment: the limit without a hint.
+        ceiling: what the run's context sets and no hint may exceed, None where it sets nothing.
     """
-    limits = {}
-    for name, (least, most) in HINTED_LIMITS.items():
-        number = _finite_number(hints.get(name))
-        hinted = deployment[name] if number is None else int(min(max(number, Decimal(least)), Decimal(most)))
-        limits[name] = min(hinted, ceiling.get(name, hinted))
-    return limits
+    least, most = HINTED_LIMITS[name]
+    number = _finite_number(hint)
+    hinted = deployment if number is None else int(min(max(number, least), most))
+    return hinted if ceiling is None else min(hinted, ceiling)
 
 
 def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:
@@ -96,8 +96,17 @@ def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> li
     hint = hints[name]
     if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
         _refuse(f"policy_hints.{name}", hint, "a list of strings")
+    # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
+    in_both = _known_in_both if sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
+    return list(in_both(tuple(allowed), tuple(hint)))
+
+
+def _in_both(allowed: tuple[str, ...], hint: tuple[str, ...]) -> tuple[str, ...]:
     wanted = {host for item in hint if (host := normal_host(item)) is not None}
-    return [host for host in allowed if normal_host(host) in wanted]
+    return tuple(host for host in allowed if normal_host(host) in wanted)
+
+
+_known_in_both = lru_cache(maxsize=64)(_in_both)
 
 
 def _optional_text(inner: JsonObject, name: str) -> str:
@@ -107,7 +116,9 @@ def _optional_text(inner: JsonObject, name: str) -> str:
     return value
 
 
-def _finite_number(value: JsonValue) -> Decimal | None:
+def _finite_number(value: JsonValue) -> Decimal | int | None:
+    if type(value) is int:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

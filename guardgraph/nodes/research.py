@@ -67,9 +67,10 @@ def _usable(names: Iterable[str], state: ResearchState, run: ResearchRun) -> tup
 
 def _limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request may hint at, never above what the run's context allows."""
-    given = run.context_budget.model_dump(exclude_unset=True) if run.context_budget is not None else {}
-    deployment = {hinted: getattr(run.budget, hinted) for hinted in research_request.HINTED_LIMITS}
-    return research_request.research_limits(task["policy_hints"], deployment=deployment, ceiling=given)[name]
+    context = run.context_budget
+    ceiling = getattr(context, name) if context is not None and name in context.model_fields_set else None
+    hint = task["policy_hints"].get(name)
+    return research_request.research_limit(name, hint, deployment=getattr(run.budget, name), ceiling=ceiling)
 
 
 def _regions(run: ResearchRun) -> tuple[str, ...]:
