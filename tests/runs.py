@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from hypothesis import Phase, given, settings
+from langgraph.pregel import Pregel
+from langgraph.types import StateUpdate
 
 RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
@@ -93,6 +95,11 @@ def check_result(catalogue, result):
         assert traced["ok"] is True
         assert isinstance(traced["phase"], str)
     return result
+
+
+def write_state(graph, config, values, as_node):
+    """Write into a thread what no node wrote, as someone could who may write to the checkpointer."""
+    Pregel.bulk_update_state(graph, config, [[StateUpdate(values, as_node)]])
 
 
 class StopCase(NamedTuple):

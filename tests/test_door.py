@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import UserDict
 from types import MappingProxyType
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, Send
+from langgraph.errors import InvalidUpdateError
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, Send, StateUpdate, interrupt
 from runs import MODES, check_result, masked, run
-from ticket_pattern import REASONS, TICKET, TIGHT, Policy, triage
+from ticket_pattern import REASONS, TICKET, TIGHT, In, Policy, triage
 
 from guardgraph import (
     Budget,
@@ -63,6 +66,49 @@ def test_a_command_from_outside_only_resumes(command, mode):
     with pytest.raises(InputError, match=r"^input: a Command may resume a run, but neither write channels nor "):
         run(graph, command, mode, config=THREAD)
     assert graph.invoke(None, THREAD)["label"] == "bug"
+
+
+FORGED_ENDING = {"accepted_label": "bug", "accepted_duty": "me", "route": "routed"}
+UPDATE = StateUpdate(FORGED_ENDING, "duty_guard")
+UPDATES = {
+    "update_state": lambda graph, config: graph.update_state(config, *UPDATE),
+    "aupdate_state": lambda graph, config: asyncio.run(graph.aupdate_state(config, *UPDATE)),
+    "bulk_update_state": lambda graph, config: graph.bulk_update_state(config, [[UPDATE]]),
+    "abulk_update_state": lambda graph, config: asyncio.run(graph.abulk_update_state(config, [[UPDATE]])),
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
+def test_only_nodes_write_the_state(name, checkpointer):
+    """Nobody writes an accepted value into a thread, be it fresh, interrupted or at its end; the run goes on as it was.
+
+    The error is one of LangGraph's kind as well, which its server answers with 400.
+    """
+    graph = triage(checkpointer=checkpointer)
+    for moment in ({}, {"interrupt_before": ["label_guard"]}):
+        config = {"configurable": {"thread_id": f"{name} {moment}"}}
+        for _ in range(2):
+            with pytest.raises(InputError, match=r"^state: only the nodes of a guarded graph write it; ") as refused:
+                UPDATES[name](graph, config)
+            assert isinstance(refused.value, InvalidUpdateError)
+            result = graph.invoke(TICKET, config, **moment) if checkpointer else None
+        if moment and checkpointer:
+            result = graph.invoke(None, config)
+        assert result is None or result["on_duty"] == "Ada (bug)"
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_a_subgraph_is_not_written_through_its_parent(name):
+    """A parent of somebody else's making passes an update on to the guarded graph inside it, which refuses."""
+    parent = StateGraph(In)
+    parent.add_node("triage", triage(lambda view: interrupt("Which label?")))
+    parent.add_edge(START, "triage")
+    graph = parent.compile(checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD)
+    [task] = graph.get_state(THREAD, subgraphs=True).tasks
+    with pytest.raises(InputError, match=r"^state: only the nodes"):
+        UPDATES[name](graph, task.state.config)
 
 
 @pytest.mark.parametrize("value", [10**30, "\ud800", {1: 2}, {"x"}, object()])

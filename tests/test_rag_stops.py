@@ -14,7 +14,7 @@ from langchain_core.exceptions import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
-from runs import StopCase, check_result, check_stop, content, reasons_without_a_run, run
+from runs import StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -62,7 +62,7 @@ def written_by_hand():
     """Interrupt a run and write into a raw channel what no proposer wrote."""
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["answer_guard"])
-    graph.update_state(config, {"proposed_answer": "by hand"}, as_node="generate")
+    write_state(graph, config, {"proposed_answer": "by hand"}, as_node="generate")
     return graph.invoke(None, config)
 
 

@@ -25,7 +25,7 @@ from research_cases import (
     plans,
     research,
 )
-from runs import StopCase, check_stop, reasons_without_a_run
+from runs import StopCase, check_stop, reasons_without_a_run, write_state
 
 from guardgraph import create_research_agent
 from guardgraph.guards.research_notes import parse_notes, verify_notes
@@ -55,7 +55,7 @@ def edited(node, after, **channels):
     graph = create_research_agent(checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     graph.invoke(asked(), config, interrupt_before=[node])
-    graph.update_state(config, {**channels, "route": node}, as_node=after)
+    write_state(graph, config, {**channels, "route": node}, as_node=after)
     return graph.invoke(None, config)
 
 

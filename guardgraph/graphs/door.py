@@ -7,10 +7,10 @@ guarded graph gets a stop reason, or one clear error of ours.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any
+from typing import Any, Never
 
 from langgraph.constants import TAG_NOSTREAM
-from langgraph.errors import EmptyInputError
+from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
@@ -24,11 +24,20 @@ __all__ = ["REFUSED", "GuardedGraph"]
 REFUSED = "guardgraph:refused"
 """Key of the mark that stands in for an input value that no state can hold."""
 
+_UPDATE_REFUSED = (
+    "state: only the nodes of a guarded graph write it; start a run with an input, or resume one with a Command"
+)
+
+
+class StateRefused(InputError, InvalidUpdateError):
+    """An InputError for a state that somebody wants to write; LangGraph's server answers it with 400."""
+
 
 class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """A compiled LangGraph graph whose every run ends with a stop reason.
 
-    Use it like any compiled graph: invoke, ainvoke, stream, astream, batch, bind, as a node of another graph.
+    Use it like any compiled graph: invoke, ainvoke, stream, astream, batch, bind, as a node of another graph. Only its
+    nodes write the state: `update_state` and its like are an `InputError`, as a `Command` with an update is.
     """
 
     def stream(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Iterator[Any]:
@@ -55,6 +64,18 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 yield chunk
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
+
+    def bulk_update_state(self, config: Any, supersteps: Any) -> Never:
+        """Refuse what `update_state` and `bulk_update_state` would write: it would get around the guards.
+
+        Raises:
+            InputError: always.
+        """
+        raise StateRefused(_UPDATE_REFUSED)
+
+    async def abulk_update_state(self, config: Any, supersteps: Any) -> Never:
+        """Refuse what `aupdate_state` and `abulk_update_state` would write; see `bulk_update_state`."""
+        raise StateRefused(_UPDATE_REFUSED)
 
     def _admitted(self, given: Any) -> Any:
         if given is None:

@@ -3,7 +3,8 @@
 GuardgraphError
 ├── ConfigurationError   a factory, a setting, a context or an environment is wrong; nothing was run
 │   └── GrammarError     a pattern is put together in a way that the grammar forbids
-└── InputError           what was given is no input, no graph, or no run of the graph; nothing was run
+└── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
+                         nothing was run
 """
 
 __all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError"]
@@ -22,4 +23,7 @@ class GrammarError(ConfigurationError):
 
 
 class InputError(GuardgraphError, TypeError):
-    """The input is no dictionary, there is no run to resume, or what is to be looked at is no graph or no run of it."""
+    """The input is no dictionary, there is no run to resume, or what is to be looked at is no graph or no run of it.
+
+    So is an update of a run's state from outside.
+    """
