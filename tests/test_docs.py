@@ -22,6 +22,8 @@ import guardgraph
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
+SERVED = "python served"
+"""Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
 EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
 
 SETTINGS = {
@@ -81,7 +83,7 @@ def test_every_python_example_runs_and_prints_what_the_page_says(page, reader):
     for fence in _python(page):
         where = f"{page}:{fence.line}"
         code = compile("\n" * fence.line + fence.code, where, "exec", dont_inherit=True)
-        if fence.info == "python no-run":
+        if fence.info in ("python no-run", SERVED):
             continue
         printed = io.StringIO()
         with redirect_stdout(printed):
@@ -110,15 +112,16 @@ def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_ins
         if words[0] == "make":
             assert set(words[1:]) <= targets, line
         else:
-            assert words[0] in ("guardgraph", "export") or words in (
+            assert words[0] in ("guardgraph", "export", "langgraph") or words in (
                 ["pip", "install", "."],
+                ["pip", "install", ".[serve]"],
                 [".venv/bin/python", "tests/docs_parts.py"],
             )
 
 
 def test_blocks_are_of_a_kind_that_is_checked():
     """No block of code escapes the tests by its name."""
-    known = {"python", "python no-run", "text", *SHELL}
+    known = {"python", "python no-run", SERVED, "json", "text", *SHELL}
     assert {fence.info for page in PAGES for fence in fences(page)} <= known
 
 

@@ -1,0 +1,49 @@
+"""The three agents as LangGraph's own server loads them; ``langgraph.json`` names them.
+
+The server asks for its graph anew for every run, on its event loop: each is built once, in a thread, when it is first
+asked for. They are offline, or on the model in ``GUARDGRAPH_MODEL``; a policy, a budget or a knowledge base of your
+own stands in a graph of your own, beside these or in their place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from functools import cache
+
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.rag import create_rag_agent
+from guardgraph.graphs.research import create_research_agent
+from guardgraph.graphs.self_critique import create_self_critique_agent
+
+__all__ = ["rag", "research", "self_critique"]
+
+
+async def rag() -> GuardedGraph:
+    """Return the RAG agent on the demo's documents.
+
+    Raises:
+        ConfigurationError: the model in ``GUARDGRAPH_MODEL``, or a variable that it needs, is wrong.
+    """
+    return await _served(create_rag_agent)
+
+
+async def research() -> GuardedGraph:
+    """Return the Research agent on the demo's recordings; see `rag`."""
+    return await _served(create_research_agent)
+
+
+async def self_critique() -> GuardedGraph:
+    """Return the Self-critique agent; see `rag`."""
+    return await _served(create_self_critique_agent)
+
+
+async def _served(create: Callable[[str | None], GuardedGraph]) -> GuardedGraph:
+    model = os.environ.get("GUARDGRAPH_MODEL", "").strip() or None
+    return await asyncio.to_thread(_built, create, model)
+
+
+@cache
+def _built(create: Callable[[str | None], GuardedGraph], model: str | None) -> GuardedGraph:
+    return create(model)

@@ -1,0 +1,149 @@
+"""A real LangGraph server in a process of its own, started as docs/serving.md says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
+
+import httpx
+import pytest
+from docs_parts import ROOT, fences
+
+PAGE = ROOT / "docs" / "serving.md"
+
+WITNESS = '''
+import os, sys
+
+def witness(event, arguments):
+    """Write down every address beyond this machine that is looked up or connected to."""
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        address = arguments[1] if event == "socket.connect" else arguments[0]
+        host = address[0] if isinstance(address, tuple) else address
+        if isinstance(address, tuple) or event == "socket.getaddrinfo":
+            if host not in ("127.0.0.1", "::1", "localhost", None, ""):
+                with open(os.environ["WITNESSED"], "a") as file:
+                    print(event, host, file=file)
+
+sys.addaudithook(witness)
+'''
+"""A `sitecustomize` for the server's process, which sees what it does with Python's sockets."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that is running."""
+
+    url: str
+    folder: Path
+
+    @property
+    def log(self) -> str:
+        """What it has printed so far."""
+        return (self.folder / "server.log").read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def went_out(self) -> list[str]:
+        """The addresses beyond this machine that it asked for."""
+        witnessed = self.folder / "witnessed"
+        return witnessed.read_text().splitlines() if witnessed.exists() else []
+
+
+def needs_server() -> None:
+    """Skip where the extra is not installed."""
+    if find_spec("langgraph_api") is None:
+        pytest.skip("LangGraph's server is not installed: pip install '.[serve]'")
+
+
+def block(start: str) -> str:
+    """Return the page's block of code that begins like this."""
+    [code] = [fence.code for fence in fences(PAGE) if fence.code.startswith(start)]
+    return code
+
+
+def page_graphs() -> dict[str, object]:
+    """Return the graphs of the repository's langgraph.json, and of the one that the page shows."""
+    ours = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    return {**json.loads(block("{"))["graphs"], **ours}
+
+
+@contextmanager
+def serving(folder: Path, graphs: dict[str, object], **environ: str) -> Iterator[Server]:
+    """Yield a server of these graphs, in a folder that has the page's agents.py.
+
+    Raises:
+        RuntimeError: it ended, or is not ready within a minute; the message shows what it printed.
+    """
+    port = _free_port()
+    server = Server(f"http://127.0.0.1:{port}", folder)
+    (folder / "agents.py").write_text(block('"""agents.py'), encoding="utf-8")
+    (folder / "langgraph.json").write_text(json.dumps({"dependencies": ["."], "graphs": graphs}), encoding="utf-8")
+    (folder / "docs").symlink_to(ROOT / "docs")
+    (folder / "witness").mkdir()
+    (folder / "witness" / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")
+    with open(folder / "server.log", "wb") as log:
+        process = _start(folder, port, environ, log)
+        try:
+            _wait_until_ready(process, server)
+            yield server
+        finally:
+            _end(process)
+
+
+def _start(folder: Path, port: int, environ: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    exports, command = _page_commands()
+    ours = ("OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "GUARDGRAPH_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    path = os.pathsep.join(map(str, (folder / "witness", ROOT, ROOT / "tests")))
+    given = {**inherited, **exports, "PYTHONPATH": path, "WITNESSED": str(folder / "witnessed"), **environ}
+    script = str(Path(sys.executable).with_name(command[0]))
+    line = [script, *command[1:], "--port", str(port)]
+    return subprocess.Popen(line, cwd=folder, env=given, stdout=log, stderr=log, start_new_session=True)
+
+
+def _page_commands() -> tuple[dict[str, str], list[str]]:
+    lines = block("$ export LANGGRAPH").splitlines()
+    exports = dict(re.findall(r"(\w+)=(\w+)", lines[0]))
+    return exports, shlex.split(lines[-1].removeprefix("$ "))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], server: Server) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}:\n{server.log}")
+        try:
+            if httpx.get(f"{server.url}/ok", trust_env=False).is_success:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.2)
+    raise RuntimeError(f"the server was not ready within a minute:\n{server.log}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, sign)
+        try:
+            process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            continue

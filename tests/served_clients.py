@@ -1,0 +1,80 @@
+"""What the served graphs are asked, and the clients that can ask: functions that make a run and return its result."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from langgraph.pregel.remote import RemoteGraph
+from langgraph_sdk import get_client, get_sync_client
+from rag_agents import QUESTION
+from research_cases import GOAL, REQUEST
+from self_critique_cases import GIVEN
+
+import guardgraph
+
+CREATE = {name: getattr(guardgraph, f"create_{name}_agent") for name in guardgraph.CATALOGUES}
+INPUT = {"rag": QUESTION, "research": {"goal": GOAL, "request": REQUEST}, "self_critique": GIVEN}
+
+
+def sdk(url, graph, given, **kwargs):
+    """Ask with the SDK's client."""
+    with get_sync_client(url=url) as client:
+        return client.runs.wait(None, graph, input=given, **kwargs)
+
+
+def async_sdk(url, graph, given, **kwargs):
+    """Ask with the SDK's asynchronous client."""
+
+    async def ask():
+        async with get_client(url=url) as client:
+            return await client.runs.wait(None, graph, input=given, **kwargs)
+
+    return asyncio.run(ask())
+
+
+def on_a_thread(url, graph, given, **kwargs):
+    """Ask with the SDK's client on a thread."""
+    with get_sync_client(url=url) as client:
+        return client.runs.wait(client.threads.create()["thread_id"], graph, input=given, **kwargs)
+
+
+def remote(url, graph, given, **kwargs):
+    """Ask with LangGraph's graph that is somewhere else."""
+    with get_sync_client(url=url) as client:
+        return RemoteGraph(graph, sync_client=client).invoke(given, **kwargs)
+
+
+def async_remote(url, graph, given, **kwargs):
+    """Ask and await LangGraph's graph that is somewhere else."""
+
+    async def ask():
+        async with get_client(url=url) as client:
+            return await RemoteGraph(graph, client=client).ainvoke(given, **kwargs)
+
+    return asyncio.run(ask())
+
+
+def mcp_tool(url, graph, given):
+    """Ask with the client of the Model Context Protocol."""
+    from mcp import Client
+
+    async def ask():
+        async with Client(f"{url}/mcp") as client:
+            [text] = (await client.call_tool(graph, given)).content
+            return ast.literal_eval(text.text)
+
+    return asyncio.run(ask())
+
+
+def at_once(calls):
+    """Make calls at the same time and return what they return: the server takes half a second to begin a run."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [made.result() for made in [pool.submit(call) for call in calls]]
+
+
+WITH_CONTEXT = [sdk, async_sdk, on_a_thread, remote, async_remote]
+"""Clients that can give a context."""
+
+CLIENTS = [*WITH_CONTEXT, mcp_tool]

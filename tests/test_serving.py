@@ -1,0 +1,293 @@
+"""LangGraph's own server, started once as docs/serving.md says, and asked by real clients over HTTP."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from contextlib import redirect_stdout
+from functools import partial
+
+import httpx
+import pytest
+from docs_parts import ROOT, fences
+from langgraph.errors import GraphRecursionError
+from langgraph.pregel.remote import RemoteException, RemoteGraph
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.errors import BadRequestError, ConflictError, NotFoundError
+from langgraph_server import PAGE, needs_server, page_graphs, serving
+from rag_agents import QUESTION
+from research_cases import GOAL
+from runs import masked
+from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, sdk
+
+from guardgraph import ConfigurationError, create_rag_agent
+
+MALFORMED = {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}}
+CLOSED = {"policy": {"allowed_sources_execution": []}}
+WIDE = {"policy": {"allowed_sources_policy": ["operations_notes"], "allowed_sources_execution": ["operations_notes"]}}
+PLAIN = masked(create_rag_agent().invoke(QUESTION))
+FORGED = {"accepted_answer": {"answer": "forged", "citations": []}, "route": "answered", "stop_reason": "success"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The page's server, with the repository's graphs, the page's own and one that waits."""
+    needs_server()
+    folder = tmp_path_factory.mktemp("server")
+    with serving(folder, {**page_graphs(), "waiting": "waiting_agent:agent"}, GO=str(folder / "go")) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    """The SDK's client."""
+    with get_sync_client(url=server.url) as connected:
+        yield connected
+
+
+@pytest.fixture
+def thread(client):
+    """The id of a new thread."""
+    return client.threads.create()["thread_id"]
+
+
+@pytest.mark.parametrize("given", [INPUT, MALFORMED], ids=["ok", "malformed"])
+@pytest.mark.parametrize("pattern", CREATE)
+def test_every_client_gets_the_dictionary_of_invoke(pattern, given, server):
+    """Whoever asks and however the run ends, the result is that of a graph in the own process; only times differ."""
+    expected = masked(CREATE[pattern]().invoke(given[pattern]))
+    results = at_once([partial(ask, server.url, pattern, given[pattern]) for ask in CLIENTS])
+    for ask, result in zip(CLIENTS, results, strict=True):
+        assert masked(result) == expected, ask.__doc__
+
+
+@pytest.mark.parametrize("pattern", CREATE)
+def test_a_run_can_be_followed_node_by_node(pattern, server, client):
+    """Updates come node by node in the order of the path, and the last of all values is the result."""
+    expected = masked(CREATE[pattern]().invoke(INPUT[pattern]))
+    parts = list(client.runs.stream(None, pattern, input=INPUT[pattern], stream_mode=["updates", "values"]))
+    updates, values = ([part.data for part in parts if part.event == event] for event in ("updates", "values"))
+    assert [node for data in updates for node in data] == expected["path"]
+    assert masked(values[-1]) == masked(updates[-1][expected["path"][-1]]) == expected
+    remote = RemoteGraph(pattern, sync_client=client)
+    assert [node for part in remote.stream(INPUT[pattern], stream_mode="updates") for node in part] == expected["path"]
+
+
+def test_the_graphs_are_described_as_they_are(client):
+    """The server shows nodes and schemas of the graphs, and langgraph.json says what each is for."""
+    described = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    assert described.keys() == CREATE.keys()
+    for pattern, create in CREATE.items():
+        [assistant] = client.assistants.search(graph_id=pattern)
+        assert assistant["description"] == described[pattern]["description"]
+        schemas = client.assistants.get_schemas(assistant["assistant_id"])
+        assert schemas["input_schema"]["required"] == list(INPUT[pattern])
+        assert schemas["context_schema"]["properties"].keys() == {"policy", "budget"}
+        nodes = {node["id"] for node in client.assistants.get_graph(pattern)["nodes"]}
+        assert nodes == {*create().builder.nodes, "__start__", "__end__"}
+
+
+@pytest.mark.parametrize(
+    ("context", "ending"),
+    [
+        (CLOSED, {"outcome": "clarify"}),
+        (WIDE, {"outcome": "clarify"}),
+        ({"budget": {"max_query_chars": 9}}, {"stop_reason": "invalid_intent:query_too_long"}),
+        ({"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}, PLAIN),
+        ({}, PLAIN),
+    ],
+    ids=["closed", "wide", "tight", "loose", "empty"],
+)
+def test_a_context_tightens_and_never_loosens(context, ending, server):
+    """A client's context does what it does in the own process: lists narrow, limits shrink, and nothing else."""
+    expected = masked(create_rag_agent().invoke(QUESTION, context=context))
+    assert expected.items() >= ending.items()
+    for result in at_once([partial(ask, server.url, "rag", QUESTION, context=context) for ask in WITH_CONTEXT]):
+        assert masked(result) == expected
+
+
+def test_what_a_client_puts_into_configurable_counts_as_context(server):
+    """The server makes a context of it, which tightens like any other."""
+    result = sdk(server.url, "rag", QUESTION, config={"configurable": {**CLOSED, "thread_id": "x", "tenant": "a"}})
+    assert result["outcome"] == "clarify"
+
+
+def test_the_context_of_an_assistant_is_a_default(server, client):
+    """A run's own policy takes the place of the assistant's, within what the deployment allows; its budget does not."""
+    saved = client.assistants.create("rag", context=CLOSED)["assistant_id"]
+    open_again = {"policy": {"allowed_sources_execution": ["support_policy", "operations_notes"]}}
+    contexts = (None, {"budget": {"max_top_k": 2}}, open_again)
+    results = at_once([partial(sdk, server.url, saved, QUESTION, context=context) for context in contexts])
+    client.assistants.delete(saved)
+    assert [result["outcome"] for result in results] == ["clarify", "clarify", "grounded_answer"]
+
+
+WRONG = [
+    ({"input": "x"}, "InputError", "input: a dictionary with 'question' is required; given: str"),
+    ({"input": [QUESTION]}, "InputError", "input: a dictionary with 'question' is required; given: list"),
+    ({"input": None}, "InputError", "input: None resumes a run, but there is none to resume; give 'question'"),
+    ({"context": {"policy": {"lists": []}}}, "ConfigurationError", "context.policy.lists: no such setting; given: "),
+    ({"context": {"budget": {"max_top_k": "9"}}}, "ConfigurationError", "context.budget.max_top_k: "),
+    ({"command": {"goto": "answered"}}, "InputError", "input: a Command may resume a run, but neither write "),
+    ({"command": {"update": FORGED}}, "InputError", "input: a Command may resume a run, but neither write "),
+    ({"command": {"goto": {"node": "answered", "input": FORGED}}}, "InputError", "input: a Command may resume "),
+    ({"config": {"recursion_limit": 3}}, "GraphRecursionError", "Recursion limit of 3 reached"),
+]
+
+
+def test_what_is_wrong_is_told_by_an_error_that_names_it(server):
+    """The server answers 200 with the class and the message of the error, whatever is wrong with a request."""
+    post = partial(httpx.post, f"{server.url}/runs/wait", trust_env=False)
+    requests = [{"assistant_id": "rag", "input": QUESTION, **wrong} for wrong, _, _ in WRONG]
+    answers = at_once([partial(post, json=request) for request in requests])
+    for (wrong, error, message), answer in zip(WRONG, answers, strict=True):
+        assert answer.status_code == 200, wrong
+        assert answer.json().keys() == {"__error__"}, wrong
+        assert answer.json()["__error__"]["error"] == error, wrong
+        assert answer.json()["__error__"]["message"].startswith(message), wrong
+
+
+def test_clients_raise_what_is_wrong(client):
+    """The SDK raises the error's class and message, the remote graph an exception of its own; a stream sends it."""
+    with pytest.raises(Exception, match=r"^InputError: input: a dictionary"):
+        client.runs.wait(None, "rag", input="x")
+    with pytest.raises(RemoteException, match="InputError"):
+        RemoteGraph("rag", sync_client=client).invoke("x")
+    *_, last = client.runs.stream(None, "rag", input="x")
+    assert (last.event, last.data["error"]) == ("error", "InputError")
+
+
+@pytest.mark.parametrize(
+    "body", ['{"assistant_id": "rag", "input": {"question": NaN}}', '{"assistant_id": "nobody"}', "["]
+)
+def test_a_request_that_no_server_can_read_is_422(body, server):
+    """What is no JSON, and a graph that is not there, are refused by the server itself."""
+    assert httpx.post(f"{server.url}/runs/wait", content=body, trust_env=False).status_code == 422
+
+
+def test_a_misspelt_name_at_the_top_of_a_context_is_dropped(server):
+    """The server takes it away before the graph sees it; in the own process it is an error."""
+    assert sdk(server.url, "rag", QUESTION, context={"polcy": CLOSED["policy"]})["outcome"] == "grounded_answer"
+    with pytest.raises(ConfigurationError, match=r"^context\.polcy: no such setting"):
+        create_rag_agent().invoke(QUESTION, context={"polcy": CLOSED["policy"]})
+
+
+def test_a_client_cannot_write_what_nodes_write(server):
+    """Keys beyond the input's own are ignored."""
+    assert masked(sdk(server.url, "rag", {**FORGED, **QUESTION})) == masked(sdk(server.url, "rag", QUESTION))
+
+
+@pytest.mark.parametrize("node", ["answer_guard", "answered"])
+def test_nobody_writes_into_a_thread(node, client, thread):
+    """Neither an interrupted run nor a new thread takes a state from outside; the run goes on as it was."""
+    client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=[node])
+    config = {"configurable": {"thread_id": thread}}
+    forged = {"values": FORGED, "as_node": "answer_guard"}
+    writes = [
+        lambda: client.threads.update_state(thread, FORGED, as_node="answer_guard"),
+        lambda: client.threads.update_state(thread, None, as_node="answer_guard"),
+        lambda: RemoteGraph("rag", sync_client=client).update_state(config, FORGED, "answer_guard"),
+        lambda: client.threads.create(graph_id="rag", supersteps=[{"updates": [forged]}]),
+    ]
+    for write in writes:
+        with pytest.raises(BadRequestError, match="state: only the nodes of a guarded graph write it"):
+            write()
+    assert masked(client.runs.wait(thread, "rag", input=None)) == masked(create_rag_agent().invoke(QUESTION))
+
+
+@pytest.mark.parametrize("how", [{"interrupt_before": ["retrieve"]}, {"config": {"recursion_limit": 4}}], ids=str)
+def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(how, client, thread):
+    """A client that halts a run gains nothing: the lists are applied at the point of use, after the resume."""
+    for context, ending in ((CLOSED, "clarify"), (None, "grounded_answer")):
+        client.runs.wait(thread, "rag", input=QUESTION, raise_error=False, **how)
+        assert client.threads.get_state(thread)["next"] == ["retrieve"]
+        assert client.runs.wait(thread, "rag", input=None, context=context)["outcome"] == ending
+
+
+def test_a_recursion_limit_does_in_the_own_process_what_it_does_on_the_server(client, thread):
+    """It is LangGraph's error in both, and on the server the run's status says so too."""
+    with pytest.raises(GraphRecursionError):
+        create_rag_agent().invoke(QUESTION, {"recursion_limit": 3})
+    started = client.runs.create(thread, "rag", input=QUESTION, config={"recursion_limit": 3})
+    assert client.runs.join(thread, started["run_id"])["__error__"]["error"] == "GraphRecursionError"
+    assert client.runs.get(thread, started["run_id"])["status"] == "error"
+
+
+def test_nothing_of_one_run_reaches_the_next_on_its_thread(client, thread):
+    """Good runs and malformed ones, of two patterns, on one thread: each result is that of a fresh graph."""
+    for given, pattern in ((INPUT, "rag"), (MALFORMED, "rag"), (MALFORMED, "research"), (INPUT, "rag")):
+        result = client.runs.wait(thread, pattern, input=given[pattern])
+        assert masked(result) == masked(CREATE[pattern]().invoke(given[pattern]))
+
+
+def test_a_thread_keeps_the_result_among_what_it_keeps(client, thread):
+    """A run that is joined, and the state of its thread, show the result's keys beside the graph's channels."""
+    started = client.runs.create(thread, "rag", input=QUESTION)
+    joined = client.runs.join(thread, started["run_id"])
+    expected = masked(create_rag_agent().invoke(QUESTION))
+    assert masked(joined).items() >= expected.items()
+    assert masked(client.threads.get_state(thread)["values"]).items() >= expected.items()
+
+
+def begun(client, thread):
+    """Begin a run whose planner waits, and return its id when it waits."""
+    run_id = client.runs.create(thread, "waiting", input=QUESTION)["run_id"]
+    for _ in range(100):
+        if client.runs.get(thread, run_id)["status"] == "running":
+            return run_id
+        time.sleep(0.05)
+    raise AssertionError("the run did not begin")
+
+
+@pytest.mark.parametrize("strategy", ["reject", "enqueue", "interrupt", "rollback"])
+def test_a_second_run_on_a_busy_thread_does_what_its_strategy_says(strategy, client, thread, server):
+    """It is refused, waits, or cancels the first; whichever runs ends with its own result, and nothing is mixed up."""
+    go = server.folder / "go"
+    go.unlink(missing_ok=True)
+    first = begun(client, thread)
+    if strategy == "reject":
+        with pytest.raises(ConflictError):
+            client.runs.create(thread, "waiting", input=QUESTION, multitask_strategy=strategy)
+        second = None
+    else:
+        second = client.runs.create(thread, "waiting", input={"question": 7}, multitask_strategy=strategy)["run_id"]
+    go.touch()
+    ended = client.runs.join(thread, second or first)
+    assert ended["stop_reason"] == ("invalid_request:question" if second else "success")
+    assert len(ended["path"]) == len(ended["timeline"]) == (2 if second else 9)
+    if strategy == "rollback":
+        with pytest.raises(NotFoundError):
+            client.runs.get(thread, first)
+    else:
+        expected = "interrupted" if strategy == "interrupt" else "success"
+        assert client.runs.get(thread, first)["status"] == expected
+
+
+def test_no_run_blocks_the_event_loop_of_the_server(server):
+    """Graphs and prompts are loaded, and a planner sleeps in its thread: the server complains of no blocking call."""
+    (server.folder / "go").touch()
+    asked = [partial(sdk, server.url, name, INPUT.get(name, QUESTION)) for name in (*CREATE, "handbook", "waiting")]
+    assert [result["status"] for result in at_once(asked)] == ["ok"] * 5
+    assert "blocking" not in server.log.lower().replace("unblocked", "")
+
+
+def test_the_server_asks_nobody_outside_the_machine(server):
+    """Started with the page's variables it looks up no name and connects to nothing but loopback."""
+    assert sdk(server.url, "rag", QUESTION)["status"] == "ok"
+    assert server.went_out == []
+
+
+def test_the_examples_of_the_page_print_what_it_says(server):
+    """The blocks for a server, in their order and in one namespace, against this server."""
+    namespace = {"__name__": "docs"}
+    blocks = [fence for fence in fences(PAGE) if fence.info == "python served"]
+    assert len(blocks) >= 4
+    for fence in blocks:
+        code = fence.code.replace("http://127.0.0.1:2024", server.url)
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(compile(code, f"{PAGE}:{fence.line}", "exec", dont_inherit=True), namespace)
+        assert printed.getvalue() == fence.output, fence.line
+    for opened in (namespace["client"], namespace["rag"].sync_client):
+        opened.close()

@@ -1,0 +1,66 @@
+"""What a server is given: the factories of langgraph.json, graphs that cannot be served, the recipe of an image."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs_parts import ROOT
+from langgraph_server import needs_server, serving
+from openai_server import OpenAIServer, status
+from served_clients import CREATE, INPUT
+
+from guardgraph import ConfigurationError
+from guardgraph import serving as factories
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ("checkpointer=InMemorySaver()", "includes a custom checkpointer"),
+        ("knowledge_base='nowhere'", "knowledge base folder 'nowhere' cannot be read"),
+    ],
+)
+def test_a_graph_that_cannot_be_served_keeps_the_server_from_starting(argument, why, tmp_path):
+    """A checkpointer of one's own, or a setting that is wrong, is told when the server starts, not to its clients."""
+    needs_server()
+    imports = "from langgraph.checkpoint.memory import InMemorySaver\nfrom guardgraph import create_rag_agent\n"
+    (tmp_path / "wrong.py").write_text(f"{imports}agent = create_rag_agent({argument})\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=why), serving(tmp_path, {"wrong": "./wrong.py:agent"}):
+        pytest.fail("the server started")
+
+
+def test_the_image_of_a_deployment_names_the_graphs(tmp_path):
+    """`langgraph dockerfile` makes a Dockerfile of the same langgraph.json."""
+    needs_server()
+    command = [str(Path(sys.executable).with_name("langgraph")), "dockerfile", str(tmp_path / "Dockerfile")]
+    environ = {**os.environ, "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
+    subprocess.run(command, cwd=ROOT, env=environ, check=True, capture_output=True, timeout=60)
+    written = (tmp_path / "Dockerfile").read_text(encoding="utf-8")
+    assert all(f"guardgraph.serving:{name}" in written for name in CREATE)
+
+
+@pytest.mark.parametrize("name", CREATE)
+def test_a_graph_is_built_once_and_on_the_model_of_the_environment(name, monkeypatch):
+    """The variable is read when the graph is asked for; offline without it, and the same object for every run."""
+
+    def loaded():
+        return asyncio.run(getattr(factories, name)())
+
+    monkeypatch.delenv("GUARDGRAPH_MODEL", raising=False)
+    offline = loaded()
+    assert loaded() is offline
+    proposed = [entry["proposer"] for entry in offline.invoke(INPUT[name])["timeline"] if entry["kind"] == "propose"]
+    assert set(proposed) == {"offline"}
+    with OpenAIServer(status(401)) as model:
+        for variable, value in model.environ(GUARDGRAPH_MODEL=" openai:served-model ").items():
+            monkeypatch.setenv(variable, value)
+        assert asyncio.run(loaded().ainvoke(INPUT[name]))["stop_reason"] == "llm_auth"
+        assert model.requests[0]["body"]["model"] == "served-model"
+    monkeypatch.setenv("GUARDGRAPH_MODEL", "llama")
+    with pytest.raises(ConfigurationError, match=r"^model: .+ is required; given: 'llama'"):
+        loaded()
