@@ -25,17 +25,22 @@ from docs_parts import ROOT, fences
 PAGE = ROOT / "docs" / "serving.md"
 
 WITNESS = '''
-import os, sys
+import os
+import sys
+
+def host(event, arguments):
+    """Return whom an event of the socket module is about."""
+    if event == "socket.getaddrinfo":
+        return arguments[0]
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        return arguments[1][0]
 
 def witness(event, arguments):
-    """Write down every address beyond this machine that is looked up or connected to."""
-    if event in ("socket.connect", "socket.getaddrinfo"):
-        address = arguments[1] if event == "socket.connect" else arguments[0]
-        host = address[0] if isinstance(address, tuple) else address
-        if isinstance(address, tuple) or event == "socket.getaddrinfo":
-            if host not in ("127.0.0.1", "::1", "localhost", None, ""):
-                with open(os.environ["WITNESSED"], "a") as file:
-                    print(event, host, file=file)
+    """Write down every host beyond this machine that is looked up or connected to, and let nothing out."""
+    if host(event, arguments) not in (None, "", "localhost", "127.0.0.1", "::1"):
+        with open(os.environ["WITNESSED"], "a") as file:
+            print(host(event, arguments), file=file)
+        raise OSError("the tests let nothing out")
 
 sys.addaudithook(witness)
 '''
@@ -56,7 +61,7 @@ class Server:
 
     @property
     def went_out(self) -> list[str]:
-        """The addresses beyond this machine that it asked for."""
+        """The hosts beyond this machine that it tried to reach through Python's sockets."""
         witnessed = self.folder / "witnessed"
         return witnessed.read_text().splitlines() if witnessed.exists() else []
 
@@ -104,8 +109,17 @@ def serving(folder: Path, graphs: dict[str, object], **environ: str) -> Iterator
 
 def _start(folder: Path, port: int, environ: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     exports, command = _page_commands()
-    ours = ("OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "GUARDGRAPH_")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    ours = (
+        "OPENAI_",
+        "LANGSMITH_",
+        "LANGCHAIN_",
+        "LANGGRAPH_",
+        "GUARDGRAPH_",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+    )
+    inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ours)}
     path = os.pathsep.join(map(str, (folder / "witness", ROOT, ROOT / "tests")))
     given = {**inherited, **exports, "PYTHONPATH": path, "WITNESSED": str(folder / "witnessed"), **environ}
     script = str(Path(sys.executable).with_name(command[0]))

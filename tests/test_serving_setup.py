@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,18 @@ def test_a_graph_that_cannot_be_served_keeps_the_server_from_starting(argument, 
     (tmp_path / "wrong.py").write_text(f"{imports}agent = create_rag_agent({argument})\n", encoding="utf-8")
     with pytest.raises(RuntimeError, match=why), serving(tmp_path, {"wrong": "./wrong.py:agent"}):
         pytest.fail("the server started")
+
+
+def test_the_variables_of_the_page_are_what_keeps_the_command_quiet(tmp_path):
+    """Without them it reports that it was used, and may ask for a newer version; nothing of it leaves the tests."""
+    needs_server()
+    loud = {"LANGGRAPH_CLI_NO_ANALYTICS": "0", "LANGGRAPH_NO_VERSION_CHECK": "false"}
+    with serving(tmp_path, {"rag": "guardgraph.serving:rag"}, **loud) as server:
+        for _ in range(100):
+            if server.went_out:
+                break
+            time.sleep(0.1)
+        assert server.went_out
 
 
 def test_the_image_of_a_deployment_names_the_graphs(tmp_path):
