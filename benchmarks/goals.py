@@ -81,8 +81,8 @@ SECTIONS = (
         "schemas and channels whose nodes do nothing but route. So all that guardgraph does is in the difference: "
         "the guards, the record of the run, and the care for deadlines and for state that must stay plain JSON. "
         "`invoke` calls plain functions; so does `ainvoke`, which must keep them off the event loop; "
-        "`ainvoke_coroutines` awaits coroutine functions. A call of a model takes some hundred thousand "
-        "microseconds.",
+        "`ainvoke_coroutines` awaits coroutine functions. No two runs share a sentence, since guardgraph keeps what "
+        "it found out about the latest texts. A call of a model takes some hundred thousand microseconds.",
         (
             Meaning("*_ratio", "Processor time of a run over that of the floor.", at_most=1.25),
             Meaning("*_wall_ratio", "Wall time of a run over that of the floor.", at_most=1.25),
@@ -93,7 +93,8 @@ SECTIONS = (
     Section(
         "guard_cost",
         "Cost of the guards",
-        "Every guard of the same runs, called directly with what it was shown there, without LangGraph around it.",
+        "Every guard of the same runs, called directly with what it was shown there, without LangGraph around it. What "
+        "an earlier guard of the same run has read, a later one need not read again.",
         (
             Meaning("*_guards_us", "Microseconds of processor time that all guards of a run take together."),
             Meaning("*_us", "Microseconds of processor time that this guard takes."),
@@ -105,7 +106,8 @@ SECTIONS = (
         "The time for ten times the text, over ten times the time: 1 is linear, less is better. Each is the worst "
         "of ordinary texts and hostile ones (long rows of digits, commas, blanks, quotes, dots, negations). Texts "
         "that no budget limits have 5,000 and 50,000 characters, the others a tenth of the budget's limit and the "
-        "limit. Beyond the limit a text is refused before anything else looks at it.",
+        "limit. Beyond the limit a text is refused before anything else looks at it. Python's garbage collector is "
+        "off meanwhile.",
         (
             Meaning("*_growth", "Time for ten times the text, over ten times the time.", at_most=1.25),
             Meaning("*_refusal_share", "Refusing a text of 100 limits, over checking one at the limit.", at_most=0.05),

@@ -131,7 +131,7 @@ def test_an_unknown_benchmark_is_refused():
 def test_a_scripted_agent_ends_with_success(scripted, coroutines):
     """What is measured is a whole run, up to a good ending, in either way of calling."""
     agent = scripted_agent(scripted.pattern, coroutines=coroutines).make()
-    for result in (agent.invoke(scripted.given), asyncio.run(agent.ainvoke(scripted.given))):
+    for result in (agent.invoke(scripted.given()), asyncio.run(agent.ainvoke(scripted.given))):
         assert result["stop_reason"] == "success"
         assert result["path"] == scripted.result["path"]
     assert len(result["path"]) > 5
@@ -161,10 +161,10 @@ def test_a_floor_goes_the_way_of_the_run_and_returns_its_result(scripted, corout
     plain = beside_floor(scripted, coroutines=coroutines)["floor"]
 
     async def updates():
-        return [update async for update in plain.astream(scripted.given, stream_mode="updates")]
+        return [update async for update in plain.astream(scripted.given(), stream_mode="updates")]
 
     assert [name for update in asyncio.run(updates()) for name in update] == scripted.result["path"]
-    assert asyncio.run(plain.ainvoke(scripted.given)) == scripted.result
+    assert asyncio.run(plain.ainvoke(scripted.given())) == scripted.result
 
 
 def test_a_floor_refuses_a_run_that_leaves_a_node_in_two_ways():
@@ -175,7 +175,7 @@ def test_a_floor_refuses_a_run_that_leaves_a_node_in_two_ways():
     drafts = scripted_tool({"draft": "We are on it. " * 100}, loop=True)
     shortener = scripted_tool({"draft": "We are on it."}, loop=True)
     agent = create_self_critique_agent(drafter=drafts, shortener=shortener)
-    result = agent.invoke(scripted.given)
+    result = agent.invoke(scripted.given())
     assert result["path"].count("draft_guard") == 2
     with pytest.raises(ValueError, match="one way"):
         floor(agent, result)
