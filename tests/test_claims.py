@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from guardgraph.guards.changes import parse_change
-from guardgraph.guards.claims import RESTRICTED_CLAIMS, claims_in_context, restricted_claims
+from guardgraph.guards.claims import RESTRICTED_CLAIMS, _claims, _statements, claims_in_context, restricted_claims
 from guardgraph.guards.wording import has_phrase
 
 NO_CLAIM = """
@@ -128,6 +130,20 @@ def test_the_claims_of_a_context_are_those_of_its_texts() -> None:
     for _ in range(50_000):
         nested = [nested]
     assert claims_in_context({"deep": nested}) == ["resolved"]
+
+
+CLAIM_WORDS = "resolved RESOLVED reso'lved re\u0455olved recovered closed stable guarantee guaranty’s"
+OTHER_WORDS = "fully incident all payments the not no if once is will be and as . , ; - ( — é"
+SAID = st.sampled_from([*CLAIM_WORDS.split(), *OTHER_WORDS.split(), "\n\n"])
+
+
+@given(st.lists(SAID, max_size=12), st.sampled_from([" ", ""]))
+@settings(max_examples=500)
+def test_no_claim_is_overlooked(said: list[str], between: str) -> None:
+    """Clauses are read closely where a claim's word stands in them; all of them together claim no more."""
+    text = between.join(said)
+    everything = {claim for keys, after_comma in _statements(text) for claim in _claims(keys, after_comma)}
+    assert set(restricted_claims(text)) == everything
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.changes import Change, enforceable, parse_change, unapplied
 from guardgraph.guards.critique import DECISIONS, check_decision_execution, parse_critique
-from guardgraph.guards.wording import has_phrase, words
+from guardgraph.guards.wording import has_phrase, keys, words
 
 RISKS = (
     "overconfidence",
@@ -204,3 +204,10 @@ def test_words_have_their_place_in_any_text(text: str) -> None:
     found = words(text)
     assert all(word.key and word.start < word.end for word in found)
     assert all(left.end <= right.start for left, right in pairwise(found))
+
+
+@given(st.text(st.characters() | st.sampled_from(" \n\u00a0'’.,_1aé\u0301\u200b")))
+def test_keys_are_those_of_the_words(text: str) -> None:
+    """Read part by part or as a whole, a text has the same words."""
+    assert keys(text) == [word.key for word in words(text)]
+    assert words(f"{text} é") == [*words(text), *words(" " * len(text) + " é")]

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, unsupported
+from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, facts_in_texts, unsupported
+from guardgraph.guards.facts.numbers import _numbers_of, numbers_in
+from guardgraph.guards.facts.spelling import ADDRESSES, VARIANTS, plain
 
 PIECES = st.sampled_from(
     [
@@ -35,6 +37,7 @@ PIECES = st.sampled_from(
             "+1",
             "(800)",
         ],
+        *["www.x.io", "1 000", "1'000", "1½", "p.m.", "T14:30+02:00", "24 x 7", "+49 30 1234567", "(1) a (2)", "5. b"],
         *["two", "twenty", "hundred", "and", "one", "half", "a", "an", "hour", "within", "between", "to"],
         *["-", "–", "−", ":", "/", ",", ".", "'", "\n", "P1", "SEV", "INC-7", "US", "U.S.", "https://"],
     ]
@@ -79,6 +82,37 @@ def test_any_json_is_licensed_by_itself(value: Any) -> None:
     """No JSON value breaks the reading."""
     facts = facts_in_json(value)
     assert not unsupported(facts, facts)
+
+
+@given(TEXTS)
+@settings(max_examples=500, deadline=None)
+def test_no_spelling_is_overlooked(text: str) -> None:
+    """Where a variant of spelling stands, its sign is seen."""
+    for step in (ADDRESSES, *VARIANTS):
+        assert step.sign(text) or not step.pattern.search(text)
+
+
+SENTENCES = st.lists(
+    PIECES | st.sampled_from(["minutes.", "Oct.", "March.", "days!", "to.", "and.", "summary.", "US dollars.", "_"]),
+    max_size=12,
+)
+
+
+@given(SENTENCES.map(" ".join))
+@settings(max_examples=1000, deadline=None)
+def test_no_number_reaches_across_a_full_stop(text: str) -> None:
+    """A text read sentence by sentence has the numbers of the text read as a whole."""
+    assert numbers_in(text) == _numbers_of.__wrapped__(plain(text))
+
+
+@given(st.lists(TEXTS, max_size=4))
+@settings(max_examples=200, deadline=None)
+def test_several_texts_say_what_each_says(texts: list[str]) -> None:
+    """Facts of texts read together are the union of their facts."""
+    together = Facts()
+    for text in texts:
+        together |= facts_in_text(text)
+    assert facts_in_texts(texts) == together
 
 
 @given(st.integers(0, 10**9), st.sampled_from(["ms", "seconds", "min", "hours", "days", "weeks"]))

@@ -108,7 +108,7 @@ def restricted_claims(text: str) -> list[str]:
     return list(_claims_in(text))
 
 
-@remembered(texts=128, chars=2000)
+@remembered(texts=128, chars=1000)
 def _claims_in(text: str) -> tuple[str, ...]:
     if not _has_claim_word(text):
         return ()

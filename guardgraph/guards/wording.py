@@ -69,12 +69,12 @@ def keys(text: str) -> list[str]:
     return list(_keys_of(text))
 
 
-@remembered(texts=64, chars=2000)
+@remembered(texts=64, chars=1000)
 def _keys_of(text: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_keys_of_part, text.split())))
 
 
-@remembered(texts=4096, chars=40)
+@remembered(texts=4096, chars=24)
 def _keys_of_part(part: str) -> tuple[str, ...]:
     """No word goes across white space, and what stands between it turns up again and again."""
     if part.isascii() and part.isalnum():

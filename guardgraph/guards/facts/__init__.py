@@ -38,8 +38,8 @@ DEFAULT_IGNORED = ("policy_hints", "limits")
 """Keys of a context that hold settings, not facts."""
 
 KNOWN_TEXTS = 512
-KNOWN_TEXT_CHARS = 2000
-"""How many texts are kept with their facts, and how long each may be."""
+KNOWN_TEXT_CHARS = 1000
+"""How many texts are kept with their facts, and how long each may be: 3 MB of ordinary texts, 25 MB of mere numbers."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@remembered(texts=1024, chars=500)
+@remembered(texts=512, chars=300)
 def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
     tokens = tokens_of(part)
     starts = [at for at, token in enumerate(tokens) if token.opens]
@@ -127,7 +127,7 @@ def number_of(value: JsonValue, unit: Unit) -> Number | None:
     if isinstance(value, str) and value[:1].isalpha():
         return None  # as most texts are
     shown = str(value).strip()
-    amount = value if isinstance(value, int) else _amount_of(shown)
+    amount = value if type(value) is int else _amount_of(shown)
     if amount is None:
         return None
     if unit == FRACTION and not -1 <= amount <= 1:

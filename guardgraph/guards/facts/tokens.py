@@ -20,8 +20,8 @@ LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
 
 KNOWN_WORDS: Final = 4096
-KNOWN_WORD_CHARS: Final = 40
-"""How many words are kept with their tokens, and how long each may be: 3 MB at most."""
+KNOWN_WORD_CHARS: Final = 24
+"""How many words are kept with their tokens, and how long each may be: 2 MB of ordinary words, 15 MB of mere signs."""
 
 MAX_DIGITS: Final = 400
 """Longest amount and largest power of ten to compute with (a double has 308); others compare as written."""

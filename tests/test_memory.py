@@ -1,0 +1,31 @@
+"""What was made of the latest texts is kept, in bounded memory."""
+
+from __future__ import annotations
+
+from guardgraph.guards.facts import facts_in_text
+from guardgraph.guards.memory import remembered
+
+
+def test_the_latest_short_texts_are_remembered() -> None:
+    """A text is read again once others pushed it out, or every time where it is too long to be kept."""
+    read: list[str] = []
+
+    @remembered(texts=2, chars=3)
+    def upper(text: str, end: str = "") -> str:
+        read.append(text)
+        return text.upper() + end
+
+    answers = [upper(text) for text in ["a", "b", "a", "c", "a", "b", "long", "long"]]
+    assert answers == ["A", "B", "A", "C", "A", "B", "LONG", "LONG"]
+    assert read == ["a", "b", "c", "b", "long", "long"]
+    assert upper("b", "!") == "B!"
+
+
+def test_a_text_reads_the_same_each_time() -> None:
+    """Facts are equal, new or known, and those of other regions are not mixed up with them."""
+    text = "P1 in the EU and in Lagos: 45 minutes, 27%."
+    first = facts_in_text(text)
+    assert facts_in_text(text, regions=("Lagos",)).regions == {"Lagos"}
+    assert facts_in_text(text, regions=["EU", "Lagos"]).regions == {"EU", "Lagos"}
+    assert facts_in_text(text) == first == facts_in_text(text + " " * 5000)
+    assert first.regions == {"EU"}
