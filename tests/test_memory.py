@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.guards.facts import facts_in_text
-from guardgraph.guards.memory import remembered
+from guardgraph.guards.memory import remembered, remembered_json
 
 
 def test_the_latest_short_texts_are_remembered() -> None:
@@ -29,3 +29,20 @@ def test_a_text_reads_the_same_each_time() -> None:
     assert facts_in_text(text, regions=["EU", "Lagos"]).regions == {"EU", "Lagos"}
     assert facts_in_text(text) == first == facts_in_text(text + " " * 5000)
     assert first.regions == {"EU"}
+
+
+def test_the_latest_small_values_are_remembered() -> None:
+    """A context is read again when anything in it changed, when it is large, or when it is no JSON."""
+    read: list[object] = []
+
+    @remembered_json(values=2, chars=20)
+    def count(value: object) -> int:
+        read.append(value)
+        return len(read)
+
+    context = {"a": [1]}
+    assert [count(context), count({"a": [1]})] == [1, 1]
+    context["a"].append(2)
+    assert [count(context), count({"a": [1.0]}), count({"a": [True]}), count({"a": [1]})] == [2, 3, 4, 5]
+    large, odd = ["x" * 20], {1, 2}
+    assert [count(large), count(large), count(odd), count(odd)] == [6, 7, 8, 9]

@@ -19,7 +19,7 @@ from guardgraph.guards.facts.numbers import number_of, numbers_in
 from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.units import key_unit
 from guardgraph.guards.facts.values import BARE, Licence, Number, Unit
-from guardgraph.guards.memory import remembered
+from guardgraph.guards.memory import remembered, remembered_json
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 
@@ -40,6 +40,10 @@ DEFAULT_IGNORED = ("policy_hints", "limits")
 KNOWN_TEXTS = 512
 KNOWN_TEXT_CHARS = 1000
 """How many texts are kept with their facts, and how long each may be: 3 MB of ordinary texts, 25 MB of mere numbers."""
+
+KNOWN_CONTEXTS = 32
+KNOWN_CONTEXT_CHARS = 10_000
+"""How many contexts are kept with their facts, and how long the JSON text of each may be."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +149,14 @@ def facts_in_json(
         The facts: ``{"eta_minutes": 45}`` says 45 minutes, ``{"affected_pct": 27}`` and
         ``{"failure_rate": 0.27}`` say 27 %.
     """
+    return _facts_of_json(value, _listed(regions), frozenset(ignore))
+
+
+@remembered_json(values=KNOWN_CONTEXTS, chars=KNOWN_CONTEXT_CHARS)
+def _facts_of_json(value: JsonValue, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
     found: set[Number] = set()
     texts: set[str] = set()
-    for leaf, unit in _leaves(value, frozenset(ignore)):
+    for leaf, unit in _leaves(value, ignore):
         number = number_of(leaf, unit)
         if number:
             found.add(number)
