@@ -81,7 +81,8 @@ SECTIONS = (
         "schemas and channels whose nodes do nothing but route. So all that guardgraph does is in the difference: "
         "the guards, the record of the run, and the care for deadlines and for state that must stay plain JSON. "
         "`invoke` calls plain functions; so does `ainvoke`, which must keep them off the event loop; "
-        "`ainvoke_coroutines` awaits coroutine functions. No two runs share a sentence, since guardgraph keeps what "
+        "`ainvoke_coroutines` awaits coroutine functions. In `empty_guards` the guards look at nothing, which leaves "
+        "what the grammar around them costs. No two runs share a sentence, since guardgraph keeps what "
         "it found out about the latest texts. A call of a model takes some hundred thousand microseconds.",
         (
             Meaning("*_ratio", "Processor time of a run over that of the floor.", at_most=1.25),

@@ -1,4 +1,4 @@
-"""How benchmarks run a graph many times: one after another, awaited, or many at once; each run a thread of its own."""
+"""How benchmarks run a graph many times: one after another, awaited, or many at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def invoked(graph: Any, given: Given, runs: int, **kwargs: Any) -> Work:
 
     def work() -> None:
         for _ in range(runs):
-            graph.invoke(given(), new_thread(), **kwargs)
+            graph.invoke(given(), thread_of(graph), **kwargs)
 
     return work
 
@@ -29,7 +29,7 @@ def ainvoked(runner: asyncio.Runner, graph: Any, given: Given, runs: int, **kwar
 
     async def awaited() -> None:
         for _ in range(runs):
-            await graph.ainvoke(given(), new_thread(), **kwargs)
+            await graph.ainvoke(given(), thread_of(graph), **kwargs)
 
     return lambda: runner.run(awaited())
 
@@ -38,11 +38,11 @@ def gathered(runner: asyncio.Runner, graph: Any, given: Given, runs: int) -> Wor
     """Return what runs a graph `runs` times at once."""
 
     async def together() -> None:
-        await asyncio.gather(*(graph.ainvoke(given(), new_thread()) for _ in range(runs)))
+        await asyncio.gather(*(graph.ainvoke(given(), thread_of(graph)) for _ in range(runs)))
 
     return lambda: runner.run(together())
 
 
-def new_thread() -> dict[str, Any]:
-    """Return the config of a thread that no run has had."""
-    return {"configurable": {"thread_id": str(next(_numbers))}}
+def thread_of(graph: Any) -> dict[str, Any]:
+    """Return the config of a thread that no run has had, where the graph has a checkpointer to keep it."""
+    return {"configurable": {"thread_id": str(next(_numbers))}} if graph.checkpointer is not None else {}
