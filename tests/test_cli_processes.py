@@ -80,18 +80,23 @@ def test_a_dotenv_is_read_and_the_environment_wins(here):
 def test_ctrl_c_is_one_line():
     """An interrupted run says so at once and ends with 130."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", "rag", "P1", "--model", "openai", "--json"]
-    with OpenAIServer(answer("{}", delay=30.0)) as server:
-        running = subprocess.Popen(
+    with (
+        OpenAIServer(answer("{}", delay=60.0)) as server,
+        subprocess.Popen(
             command,
             env={**os.environ, **server.environ()},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
-        while not server.requests and running.poll() is None:
-            time.sleep(0.02)
-        running.send_signal(signal.SIGINT)
-        printed = running.communicate(timeout=10)
+        ) as running,
+    ):
+        try:
+            while not server.requests and running.poll() is None:
+                time.sleep(0.02)
+            running.send_signal(signal.SIGINT)
+            printed = running.communicate(timeout=30)
+        finally:
+            running.kill()
     assert (running.returncode, *printed) == (130, "", "guardgraph: interrupted\n")
 
 
