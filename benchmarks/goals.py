@@ -82,8 +82,9 @@ SECTIONS = (
         "the guards, the record of the run, and the care for deadlines and for state that must stay plain JSON. "
         "`invoke` calls plain functions; so does `ainvoke`, which must keep them off the event loop; "
         "`ainvoke_coroutines` awaits coroutine functions. In `empty_guards` the guards look at nothing, which leaves "
-        "what the grammar around them costs. No two runs share a sentence, since guardgraph keeps what "
-        "it found out about the latest texts. A call of a model takes some hundred thousand microseconds.",
+        "what the grammar around them costs. Every run has texts that no run before it had, but for the documents of "
+        "the knowledge base, since guardgraph keeps what it found out about the latest texts. A call of a model takes "
+        "some hundred thousand microseconds.",
         (
             Meaning("*_ratio", "Processor time of a run over that of the floor.", at_most=1.25),
             Meaning("*_wall_ratio", "Wall time of a run over that of the floor.", at_most=1.25),

@@ -1,7 +1,7 @@
 """How much memory a run takes, and whether many runs leave any behind, beside the floor.
 
 The peak of one run is counted by tracemalloc, Python's allocations only. What many runs leave behind is how much the
-resident memory of a process grows while it makes them, after a few hundred runs that do not count; the processes of
+resident memory of a process grows while it makes them, after a thousand runs that do not count; the processes of
 agent and floor run at the same time. Prints `name value` lines in kB. Run it as ``python benchmarks/memory.py``;
 `--rounds` is how many runs there are.
 """
@@ -23,7 +23,7 @@ from repeated import Given
 from scripted_agents import scripted_agent, scripted_agents
 
 RUNS = 10_000
-WARM = 300
+WARM = 1000
 """Runs before the memory is looked at: caches and allocators have then what they need."""
 PEAKS = 5
 STATUS = Path("/proc/self/status")
