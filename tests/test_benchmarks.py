@@ -131,7 +131,7 @@ def test_an_unknown_benchmark_is_refused():
 def test_a_scripted_agent_ends_with_success(scripted, coroutines):
     """What is measured is a whole run, up to a good ending, in either way of calling."""
     agent = scripted_agent(scripted.pattern, coroutines=coroutines).make()
-    for result in (agent.invoke(scripted.given()), asyncio.run(agent.ainvoke(scripted.given))):
+    for result in (agent.invoke(scripted.given()), asyncio.run(agent.ainvoke(scripted.given()))):
         assert result["stop_reason"] == "success"
         assert result["path"] == scripted.result["path"]
     assert len(result["path"]) > 5
