@@ -74,7 +74,7 @@ def _is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
         return False
     level = [value]
     for _ in range(levels + 1):
-        containers = [item for item in level if isinstance(item, dict | list)]
+        containers = [item for item in level if isinstance(item, dict | list | tuple)]
         level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
     return bool(containers)
 
