@@ -286,7 +286,7 @@ def test_another_ending_is_refused(name, tmp_path):
 def test_what_is_no_compiled_graph_is_refused(given):
     """A builder, or anything else, is named in the error."""
     with pytest.raises(
-        InputError, match=f"draw: a compiled LangGraph graph is required; given: {type(given).__name__}"
+        InputError, match=f"graph: a compiled LangGraph graph is required; given: {type(given).__name__}"
     ):
         draw(given)
 

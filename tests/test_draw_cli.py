@@ -59,7 +59,7 @@ def test_a_foreign_graph_is_drawn(user_files):
         (("nope", "-o", "a.svg"), "draw: rag, research, critique or module:factory is required; given: 'nope'"),
         (("", "-o", "a.svg"), "draw: rag, research, critique or module:factory is required; given: ''"),
         ((":x", "-o", "a.svg"), "draw: module:factory is required"),
-        (("factories:number", "-o", "a.svg"), "draw: a compiled LangGraph graph is required; given: int"),
+        (("factories:number", "-o", "a.svg"), "graph: a compiled LangGraph graph is required; given: int"),
         (("factories:raises", "-o", "a.svg"), "draw 'factories:raises': RuntimeError: "),
         (("rag", "-o", "a.gif"), "file: a name that ends in .svg, .png or .mmd; given: 'a.gif'"),
         (("rag", "-o", ""), "file: a name that ends in .svg, .png or .mmd"),

@@ -189,6 +189,16 @@ def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
     assert "NaN" in json_text(nested(MAX_DEPTH + 1, kind))
 
 
+@pytest.mark.parametrize("kind", [list, dict])
+def test_tuples_count_as_levels(kind):
+    """What a function returns as tuples is cut at the same depth as lists, so that it can be read back."""
+    inside = nested(40, kind)
+    for _ in range(40):
+        inside = (inside,)
+    assert "NaN" in json_text(inside)
+    assert can_be_kept(parse_json(json_text(inside)))
+
+
 def test_a_value_that_contains_itself_is_cut_at_once():
     """Cycles are not followed, however many ways lead round them."""
     wide = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import sys
 from copy import deepcopy
@@ -18,6 +19,8 @@ from guardgraph import ConfigurationError, InputError, report
 from guardgraph.reporting.revision import marked
 
 SVG = "{http://www.w3.org/2000/svg}"
+DEEP = json.loads("[" * 900 + "]" * 900)
+"""Read by Python, but too deep to be laid out."""
 
 
 def test_the_same_run_gives_the_same_page():
@@ -221,12 +224,20 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
         ({"path": ["x"], "stop_reason": "no", "timeline": {}}, "run: timeline: a list is required; given: dict"),
         ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
         ({"path": ["x"], "stop_reason": "no", "x": {1, 2}}, "run: plain JSON is required"),
+        ({"path": ["x"], "stop_reason": "no", "x": DEEP}, "run: at most 128 levels of nesting are allowed"),
     ],
 )
 def test_what_is_no_run_is_refused(run, message):
     """The error says what is missing."""
     with pytest.raises(InputError, match=re.escape(message)):
         report(run)
+
+
+def test_a_time_that_no_clock_shows_is_left_out():
+    """A run's file may say anything of how long a node took."""
+    entries = [{"node": "x", "elapsed_ms": given} for given in (10**400, -1, True, "1", None)]
+    root = page({"path": ["x"] * 5, "stop_reason": "success", "timeline": entries})
+    assert [said(row)[-1] for row in root.iter("tr")][1:6] == ["–"] * 5
 
 
 def test_a_run_of_another_graph_is_refused():

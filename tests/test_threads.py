@@ -13,6 +13,8 @@ from threading import Barrier
 from rag_agents import QUESTION, agent
 from ticket_pattern import TICKET, triage
 
+from guardgraph.nodes.threads import in_thread
+
 WHO = ContextVar("WHO", default="nobody")
 
 
@@ -122,3 +124,35 @@ def test_what_a_call_returned_is_not_kept_alive():
     triage(label).invoke(TICKET)
     gc.collect()
     assert [ref() for ref in kept] == [None]
+
+
+def test_a_failed_call_holds_nothing_either():
+    """What a call that failed had in its hands is gone with its error, without waiting for the garbage collector."""
+    kept = []
+
+    def fail():
+        held = Held()
+        kept.append(weakref.ref(held))
+        raise ConnectionError
+
+    gc.disable()
+    try:
+        assert isinstance(in_thread(fail).exception(30), ConnectionError)
+        assert [ref() for ref in kept] == [None]
+    finally:
+        gc.enable()
+
+
+NOT_FORKING = """
+import os
+del os.fork, os.register_at_fork
+from guardgraph import create_rag_agent
+print(create_rag_agent().invoke({"question": "What SLA applies to enterprise plan?"})["stop_reason"])
+"""
+
+
+def test_threads_need_no_system_that_forks():
+    """On a system without fork, such as Windows, agents can be imported and run."""
+    command = [sys.executable, "-W", "ignore", "-c", NOT_FORKING]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout.strip(), ran.stderr) == ("success", "")

@@ -13,7 +13,7 @@ from typing import Any
 
 from dotenv import load_dotenv
 
-from guardgraph.guards.plain import MAX_DEPTH, NotJson, parse_json
+from guardgraph.guards.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.state.errors import ConfigurationError, GuardgraphError
 from guardgraph.state.json import JsonObject
 
@@ -29,9 +29,6 @@ __all__ = [
     "research_request",
     "run_result",
 ]
-
-RUN_LEVELS = 2 * MAX_DEPTH
-"""Levels of nesting of a result: values of a run have up to `MAX_DEPTH`, and the result stands around them."""
 
 DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
 """What the RAG demo asks."""
@@ -91,7 +88,7 @@ def incident_context(file: str | None = None) -> JsonObject:
 
 def run_result(option: str, file: str) -> JsonObject:
     """Return the result of a run in the file that an option names; see `json_object`."""
-    return json_object(option, file, RUN_LEVELS)
+    return json_object(option, file, RESULT_DEPTH)
 
 
 def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:

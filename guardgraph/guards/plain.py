@@ -17,10 +17,24 @@ from typing import Any
 
 from guardgraph.state.json import JsonValue
 
-__all__ = ["MAX_DEPTH", "NotJson", "copied", "excerpt", "json_problem", "json_text", "parse_json", "storable"]
+__all__ = [
+    "MAX_DEPTH",
+    "RESULT_DEPTH",
+    "NotJson",
+    "copied",
+    "excerpt",
+    "is_nested",
+    "json_problem",
+    "json_text",
+    "parse_json",
+    "storable",
+]
 
 MAX_DEPTH = 64
 """Levels of nesting that a value may have; LangGraph's serialisation fails at about 300."""
+
+RESULT_DEPTH = 2 * MAX_DEPTH
+"""Levels of nesting of a result, which stands around the values of its run."""
 
 _INT_LIMIT = 2**63
 _ATOMS = frozenset({str, int, float, bool, type(None)})
@@ -38,7 +52,7 @@ def json_text(value: object) -> str:
         text = json.dumps(value)
     except (TypeError, ValueError, RecursionError):
         return json.dumps(_legible(value))
-    return json.dumps(_legible(value)) if _may_hold_surrogates(text) or _is_nested(text, value) else text
+    return json.dumps(_legible(value)) if _may_hold_surrogates(text) or is_nested(text, value) else text
 
 
 def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
@@ -58,7 +72,7 @@ def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
         value: JsonValue = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)[:200]) from None
-    if _is_nested(text, value, levels):
+    if is_nested(text, value, levels):
         raise NotJson(f"more than {levels} levels of nesting")
     return _legible(value, levels=levels) if _may_hold_surrogates(text) else value
 
@@ -68,13 +82,16 @@ def _may_hold_surrogates(text: str) -> bool:
     return "\\ud" in text or "\\uD" in text or not (text.isascii() or _text(text) == text)
 
 
-def _is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
-    """Say whether a value, of which this is the text, has too many levels; how deep a Python can read differs."""
+def is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Say whether a value, of which this is the JSON text, has more levels than allowed.
+
+    How deep a Python can read differs from version to version, so no error of its own tells.
+    """
     if text.count("[") + text.count("{") <= levels:
         return False
     level = [value]
     for _ in range(levels + 1):
-        containers = [item for item in level if isinstance(item, dict | list)]
+        containers = [item for item in level if isinstance(item, dict | list | tuple)]
         level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
     return bool(containers)
 

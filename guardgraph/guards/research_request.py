@@ -97,7 +97,7 @@ def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> li
     if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
         _refuse(f"policy_hints.{name}", hint, "a list of strings")
     # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
-    in_both = _known_in_both if sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
+    in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
     return list(in_both(tuple(allowed), tuple(hint)))
 
 

@@ -71,7 +71,8 @@ class _Worker(Thread):
 
 
 _idle: deque[_Worker] = deque()
-os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of these threads
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of these threads
 
 
 def _fulfil(done: Future[Any], work: Callable[[], Any]) -> None:
@@ -81,3 +82,5 @@ def _fulfil(done: Future[Any], work: Callable[[], Any]) -> None:
         done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
     except BaseException as error:  # noqa: BLE001 - nothing may be lost in a thread; the waiting side judges it
         done.set_exception(error)
+    finally:
+        del done, work  # the error's traceback has this frame: the two must not keep each other alive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -16,6 +17,7 @@ from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.graphs.topology import Topology
+from guardgraph.guards.plain import RESULT_DEPTH, is_nested
 from guardgraph.state.catalogue import Catalogue, StopReason
 from guardgraph.state.catalogues import CATALOGUES
 from guardgraph.state.errors import InputError
@@ -97,9 +99,13 @@ def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, aske
 
 def _plain(name: str, item: object) -> JsonValue:
     try:
-        return json.loads(json.dumps(item))
+        text = json.dumps(item)
+        plain: JsonValue = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{name}: plain JSON is required; given: {error}") from None
+    if is_nested(text, plain, RESULT_DEPTH):
+        raise InputError(f"{name}: at most {RESULT_DEPTH} levels of nesting are allowed; given: more")
+    return plain
 
 
 def _graph_of(
@@ -138,6 +144,6 @@ def _entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
 
 def _milliseconds(told: Mapping[str, JsonValue]) -> float | None:
     elapsed = told.get("elapsed_ms")
-    if isinstance(elapsed, bool) or not isinstance(elapsed, int | float) or not 0 <= elapsed < math.inf:
+    if isinstance(elapsed, bool) or not isinstance(elapsed, int | float) or not 0 <= elapsed <= sys.float_info.max:
         return None
     return float(elapsed)

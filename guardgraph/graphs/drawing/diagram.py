@@ -100,7 +100,7 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
         InputError: it is no compiled LangGraph graph, or the run is no finished run of this graph.
     """
     if not isinstance(graph, CompiledStateGraph):
-        raise InputError(f"draw: a compiled LangGraph graph is required; given: {type(graph).__name__}")
+        raise InputError(f"graph: a compiled LangGraph graph is required; given: {type(graph).__name__}")
     shape = Topology(graph)
     taken = None if run is None else _fitting(shape, taken_by(run))
     nodes, edges = _nodes(shape, taken), _edges(shape, taken)
