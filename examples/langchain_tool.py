@@ -38,8 +38,9 @@ def policy_tool(graph: GuardedGraph, *, last_word: bool = False) -> BaseTool:
 
 
 def results(messages: list[AnyMessage]) -> list[RagResult]:
-    """Return the results behind an agent's messages, in order."""
-    return [message.artifact for message in messages if isinstance(message, ToolMessage)]
+    """Return the results behind an agent's messages, in order; a call that LangChain refused has none."""
+    answers = [message for message in messages if isinstance(message, ToolMessage) and message.name == "ask_policies"]
+    return [message.artifact for message in answers if message.artifact is not None]
 
 
 def question(text: str) -> AIMessage:

@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent
@@ -39,9 +40,17 @@ async def self_critique() -> GuardedGraph:
     return await _served(create_self_critique_agent)
 
 
+_building = Lock()
+
+
 async def _served(create: Callable[[str | None], GuardedGraph]) -> GuardedGraph:
     model = os.environ.get("GUARDGRAPH_MODEL", "").strip() or None
-    return await asyncio.to_thread(_built, create, model)
+    return await asyncio.to_thread(_built_once, create, model)
+
+
+def _built_once(create: Callable[[str | None], GuardedGraph], model: str | None) -> GuardedGraph:
+    with _building:  # a cache alone lets first runs that come at the same time build a graph each
+        return _built(create, model)
 
 
 @cache

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
-from langchain_core.runnables import RunnableLambda
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
@@ -36,6 +38,28 @@ def test_a_graph_can_be_part_of_a_chain():
     assert (RunnableLambda(dict) | triage().bind(context=TIGHT)).invoke(TICKET)["stop_reason"] == "invalid_label"
     with pytest.raises(InputError, match="given: str"):
         (RunnableLambda(str) | triage()).invoke("x")
+
+
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_a_chain_that_is_streamed_gets_the_whole_result(mode):
+    """The input's pieces are put together, and the next step reads one result, as it does when the chain is invoked."""
+    question = {"question": ScriptedChatModel("What is the P1 first response target?") | StrOutputParser()}
+    [streamed] = run_stream(question | create_rag_agent() | RunnableLambda(masked), "x", mode)
+    assert streamed == masked(create_rag_agent().invoke({"question": "What is the P1 first response target?"}))
+    for pieces, results in (([], 0), ([{"ticket": 7}, TICKET], 1)):
+        chain = RunnableGenerator(partial(each, pieces), partial(aeach, pieces)) | triage()
+        assert [result["stop_reason"] for result in run_stream(chain, "x", mode)] == ["success"] * results
+
+
+def each(pieces, given):
+    """Stream these pieces, which cannot be added to one another, whatever is given."""
+    yield from pieces
+
+
+async def aeach(pieces, given):
+    """Stream these pieces asynchronously."""
+    for piece in pieces:
+        yield piece
 
 
 class Mine(TypedDict):
@@ -88,13 +112,33 @@ def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, 
     assert parent.compile().invoke(TICKET, context=context) == {"stop_reason": reason}
 
 
+def test_the_nearest_context_counts():
+    """What a call is given takes the place of what is bound and of what is around it; nothing loosens the graph."""
+    tight, graph = triage().bind(context=TIGHT), triage(policy=Policy(labels=("billing",)))
+    assert tight.invoke(TICKET)["stop_reason"] == "invalid_label"
+    assert tight.invoke(TICKET, context={})["stop_reason"] == "success"
+    assert graph.invoke(TICKET, context={"policy": {"labels": ["bug"]}})["stop_reason"] == "invalid_label"
+    for context, reason in ((None, "invalid_label"), ({}, "success")):
+        around = RunnableLambda(lambda state, given=context: triage().invoke(TICKET, context=given))
+        parent = StateGraph(Mine, output_schema=TypedDict("O", {"stop_reason": str}))
+        parent.add_node("triage", around)
+        parent.add_edge(START, "triage")
+        assert parent.compile().invoke(TICKET, context=TIGHT) == {"stop_reason": reason}
+
+
 def test_a_guarded_graph_may_be_a_tool_of_another():
-    """The tool's run is its own, whatever the context of the run that uses it."""
-    rag = create_rag_agent()
-    graph = create_research_agent(search=lambda request: [rag.invoke({"question": "P1 response?"})["stop_reason"]])
+    """The tool's run is its own: the other graph's policy says nothing to it, and its result comes back whole."""
+    rag, inner = create_rag_agent(), []
+
+    def search(request):
+        inner.append(rag.invoke(QUESTION))
+        return []
+
     request = {"request": {"question": "q", "report_date": "2026-03-07", "region": "US"}, "policy_hints": {}}
-    result = graph.invoke({"goal": "g", "request": request}, context={"budget": {"max_seconds": 9}})
-    assert result["stop_reason"] in ("no_sources_after_dedupe", "tool_invalid_output:search_sources")
+    context = {"policy": {"allowed_domains_execution": []}, "budget": {"max_seconds": 9}}
+    result = create_research_agent(search=search).invoke({"goal": "g", "request": request}, context=context)
+    assert result["stop_reason"] == "no_sources_after_dedupe"
+    assert masked(inner) == [masked(rag.invoke(QUESTION))]
 
 
 def test_every_form_of_events_and_output_works():

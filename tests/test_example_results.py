@@ -29,10 +29,21 @@ NO_SOURCE = {"policy": {"allowed_sources_execution": []}}
 
 
 def through_a_chain(agent, question, mode):
-    """Return the result behind the chain's reply, which says the same."""
-    assert question == lcel_chain.to_input(lcel_chain.PROMPT.invoke(VARIABLES))["question"]
+    """Return the result behind a chain's reply."""
     chain = lcel_chain.create_chain(agent)
-    reply = chain.invoke(VARIABLES) if mode == "sync" else asyncio.run(chain.ainvoke(VARIABLES))
+    return replied(chain.invoke(VARIABLES) if mode == "sync" else asyncio.run(chain.ainvoke(VARIABLES)), question)
+
+
+def through_a_streamed_chain(agent, question, mode):
+    """Return the result behind the only reply of a chain that is streamed."""
+    chain = lcel_chain.create_chain(agent)
+    [reply] = chain.stream(VARIABLES) if mode == "sync" else asyncio.run(collected(chain.astream(VARIABLES)))
+    return replied(reply, question)
+
+
+def replied(reply, question):
+    """Return the result behind a reply, which says the same, to this question."""
+    assert question == lcel_chain.to_input(lcel_chain.PROMPT.invoke(VARIABLES))["question"]
     result = reply["result"]
     assert (reply["stop_reason"], reply["sources"]) == (result["stop_reason"], result.get("citations", []))
     assert reply["text"] == result.get("answer", lcel_chain.SORRY.get(result["path"][-1], lcel_chain.STOPPED))
@@ -65,9 +76,14 @@ def through_a_graph(agent, question, mode):
 
 
 def through_a_stream(agent, question, mode):
-    """Return the result at the end of what is followed; the nodes are its path, and there are no tokens."""
-    *nodes, (kind, result) = streaming.follow(agent, {"question": question})
-    assert kind == "result"
+    """Return the last update of a stream; the updates are those of the path, and there are no tokens."""
+    if mode == "sync":
+        *nodes, (_, result) = streaming.follow(agent, {"question": question})
+    else:
+        stream = agent.astream({"question": question}, stream_mode=["updates", "messages"])
+        parts = asyncio.run(collected(stream))
+        nodes = [("node" if kind == "updates" else "token", *part) for kind, part in parts]
+        [result] = parts[-1][1].values()
     assert nodes == [("node", node) for node in result["path"]]
     return result
 
@@ -85,12 +101,13 @@ async def collected(stream):
     return [chunk async for chunk in stream]
 
 
-EMBEDDINGS = [through_a_chain, through_a_tool, through_a_graph, through_a_stream, through_a_batch]
+CHAINS = [through_a_chain, through_a_streamed_chain]
+EMBEDDINGS = [*CHAINS, through_a_tool, through_a_graph, through_a_stream, through_a_batch]
 CASES = [
     pytest.param(embedding, ending, id=f"{embedding.__name__}-{ending}")
     for embedding in EMBEDDINGS
     for ending in ENDINGS
-    if (embedding, ending) != (through_a_chain, "stop_invalid_request")  # its prompt always makes a question
+    if embedding not in CHAINS or ending != "stop_invalid_request"  # their prompt always makes a question
 ]
 
 
@@ -134,6 +151,18 @@ def test_a_tool_can_have_the_last_word(ending):
     said = create_agent(model, [tool]).invoke({"messages": [("user", QUESTION)]})["messages"]
     assert said[-1].type == "tool"
     assert json.loads(said[-1].text)["stop_reason"] == ENDINGS[ending].direct()["stop_reason"]
+
+
+@pytest.mark.parametrize(
+    "call", [{"args": {"q": QUESTION}}, {"args": {"question": 7}}, {"name": "another_tool"}], ids=str
+)
+def test_a_call_that_ran_nothing_has_no_result(call):
+    """A tool call that LangChain refuses is answered to the agent's model, and is no run of the graph."""
+    calls = [langchain_tool.question(QUESTION).tool_calls[0] | extra for extra in ({**call, "id": "wrong"}, {})]
+    model = ScriptedChatModel(*(langchain_tool.AIMessage("", tool_calls=[each]) for each in calls), "Here it is.")
+    said = create_agent(model, [langchain_tool.policy_tool(create_rag_agent())]).invoke({"messages": [("user", "x")]})
+    assert [message.type for message in said["messages"]] == ["human", "ai", "tool", "ai", "tool", "ai"]
+    assert [result["stop_reason"] for result in langchain_tool.results(said["messages"])] == ["success"]
 
 
 def test_tools_can_be_called_at_once():

@@ -57,6 +57,16 @@ def test_the_image_of_a_deployment_names_the_graphs(tmp_path):
     assert all(f"guardgraph.serving:{name}" in written for name in CREATE)
 
 
+def test_first_runs_at_the_same_time_get_one_graph():
+    """Ten clients that are the first build a graph once, not ten times."""
+
+    async def loaded():
+        return await asyncio.gather(*(factories.research() for _ in range(10)))
+
+    graphs = asyncio.run(loaded())
+    assert len({id(graph) for graph in graphs}) == 1
+
+
 @pytest.mark.parametrize("name", CREATE)
 def test_a_graph_is_built_once_and_on_the_model_of_the_environment(name, monkeypatch):
     """The variable is read when the graph is asked for; offline without it, and the same object for every run."""

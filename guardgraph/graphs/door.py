@@ -6,7 +6,7 @@ guarded graph gets a stop reason, or one clear error of ours.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any, Never
 
 from langgraph.constants import TAG_NOSTREAM
@@ -65,6 +65,19 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
 
+    def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
+        """Yield the result of a run, whole, to the next step of a chain that is streamed.
+
+        LangChain would hand on what `stream` yields, the updates of the nodes; a next step reads what `invoke` returns.
+        """
+        for given in _whole(input):
+            yield self.invoke(given, config, **kwargs)
+
+    async def atransform(self, input: AsyncIterator[Any], config: Any = None, **kwargs: Any) -> AsyncIterator[Any]:
+        """Yield the result of a run asynchronously; see `transform`."""
+        for given in _whole([chunk async for chunk in input]):
+            yield await self.ainvoke(given, config, **kwargs)
+
     def bulk_update_state(self, config: Any, supersteps: Any) -> Never:
         """Refuse what `update_state` and `bulk_update_state` would write: it would get around the guards.
 
@@ -110,6 +123,17 @@ def _tokenless(config: Any) -> Any:
     """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
     given = config or {}
     return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
+
+
+def _whole(chunks: Iterable[Any]) -> list[Any]:
+    """Join the chunks of a streamed input as LangChain does: of chunks that cannot be added, the last is the input."""
+    whole: list[Any] = []
+    for chunk in chunks:
+        try:
+            whole = [whole[0] + chunk] if whole else [chunk]
+        except TypeError:
+            whole = [chunk]
+    return whole
 
 
 def _resuming(given: Command[Any]) -> Command[Any]:
