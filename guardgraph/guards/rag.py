@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.plain import excerpt
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.state.json import JsonObject, JsonValue
@@ -247,6 +246,8 @@ def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk])
     Raises:
         Stop: ``invalid_answer:unsupported_number``.
     """
+    from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported  # the largest part of an import
+
     licence = facts_in_texts([question, *(text for chunk in chunks for text in _texts(chunk))])
     if missing := unsupported(facts_in_text(answer), licence).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
