@@ -104,6 +104,8 @@ def decide(file: str, decision: str, who: str) -> None:
     """Go on with the decision of a person."""
     with SqliteSaver.from_conn_string(file) as saver:
         press_desk = create_press_desk(create_self_critique_agent(), saver)
+        if press_desk.get_state(THREAD).next != ("approve",):
+            sys.exit("Nothing waits for a decision.")
         desk = press_desk.invoke(Command(resume={"decision": decision, "by": who}), THREAD)
         print(f"{desk['decision']['by']} decided: {desk['decision']['decision']}")
         print(f"Published: {desk['published']}")

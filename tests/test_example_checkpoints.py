@@ -234,6 +234,9 @@ def test_an_approval_survives_a_restart(tmp_path):
     shutil.copy(file, copy)
     assert printed(script, "decide", file, "approve", "Ada") == ["Ada decided: approve", f"Published: {text}"]
     assert printed(script, "decide", copy, "reject", "Bob") == ["Bob decided: reject", "Published: None"]
+    for decided in (file, copy, str(tmp_path / "empty.sqlite")):
+        late = ran(script, "decide", decided, "approve", "Eve")
+        assert (late.returncode, late.stdout, late.stderr) == (1, "", "Nothing waits for a decision.\n")
 
 
 def test_critique_cases_end_as_their_names_say():
