@@ -1,9 +1,10 @@
-"""What the served graphs are asked, and the clients that can ask: functions that make a run and return its result."""
+"""What the served graphs are asked, and the clients that can ask: functions that make runs."""
 
 from __future__ import annotations
 
 import ast
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from langgraph.pregel.remote import RemoteGraph
@@ -66,6 +67,16 @@ def mcp_tool(url, graph, given):
             return ast.literal_eval(text.text)
 
     return asyncio.run(ask())
+
+
+def begun(client, thread):
+    """Begin a run whose planner waits, and return its id when it waits."""
+    run_id = client.runs.create(thread, "waiting", input=QUESTION)["run_id"]
+    for _ in range(100):
+        if client.runs.get(thread, run_id)["status"] == "running":
+            return run_id
+        time.sleep(0.05)
+    raise AssertionError("the run did not begin")
 
 
 def at_once(calls):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from contextlib import redirect_stdout
 from functools import partial
 
@@ -19,7 +18,7 @@ from langgraph_server import PAGE, needs_server, page_graphs, serving
 from rag_agents import QUESTION
 from research_cases import GOAL
 from runs import masked
-from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, sdk
+from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun, sdk
 
 from guardgraph import ConfigurationError, create_rag_agent
 
@@ -33,10 +32,11 @@ FORGED = {"accepted_answer": {"answer": "forged", "citations": []}, "route": "an
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The page's server, with the repository's graphs, the page's own and one that waits."""
+    """The page's server, with the repository's graphs, the page's own, one that waits and one without guards."""
     needs_server()
     folder = tmp_path_factory.mktemp("server")
-    with serving(folder, {**page_graphs(), "waiting": "waiting_agent:agent"}, GO=str(folder / "go")) as running:
+    ours = {"waiting": "waiting_agent:agent", "ordinary": "waiting_agent:ordinary"}
+    with serving(folder, {**page_graphs(), **ours}, GO=str(folder / "go")) as running:
         yield running
 
 
@@ -105,6 +105,8 @@ def test_what_a_client_puts_into_configurable_counts_as_context(server):
     """The server makes a context of it, which tightens like any other."""
     result = sdk(server.url, "rag", QUESTION, config={"configurable": {**CLOSED, "thread_id": "x", "tenant": "a"}})
     assert result["outcome"] == "clarify"
+    with pytest.raises(httpx.HTTPStatusError, match="400 Bad Request"):
+        sdk(server.url, "rag", QUESTION, context=CLOSED, config={"configurable": {"tenant": "a"}})
 
 
 def test_the_context_of_an_assistant_is_a_default(server, client):
@@ -194,7 +196,7 @@ def test_nobody_writes_into_a_thread(node, client, thread):
 def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(how, client, thread):
     """A client that halts a run gains nothing: the lists are applied at the point of use, after the resume."""
     for context, ending in ((CLOSED, "clarify"), (None, "grounded_answer")):
-        client.runs.wait(thread, "rag", input=QUESTION, raise_error=False, **how)
+        assert "stop_reason" not in client.runs.wait(thread, "rag", input=QUESTION, raise_error=False, **how)
         assert client.threads.get_state(thread)["next"] == ["retrieve"]
         assert client.runs.wait(thread, "rag", input=None, context=context)["outcome"] == ending
 
@@ -231,14 +233,12 @@ def test_a_thread_is_for_one_graph(client, thread):
     assert masked(result) == masked(create_rag_agent().invoke(QUESTION))
 
 
-def begun(client, thread):
-    """Begin a run whose planner waits, and return its id when it waits."""
-    run_id = client.runs.create(thread, "waiting", input=QUESTION)["run_id"]
-    for _ in range(100):
-        if client.runs.get(thread, run_id)["status"] == "running":
-            return run_id
-        time.sleep(0.05)
-    raise AssertionError("the run did not begin")
+def test_an_ordinary_graph_is_a_way_into_a_thread(client, thread):
+    """Where a graph without guards is served beside, its threads can be written, so those of others too, as it says."""
+    client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=["answered"])
+    client.threads.update(thread, metadata={"graph_id": "ordinary"})
+    client.threads.update_state(thread, FORGED, as_node="answer_guard")
+    assert client.runs.wait(thread, "rag", input=None)["answer"] == "forged"
 
 
 @pytest.mark.parametrize("strategy", ["reject", "enqueue", "interrupt", "rollback"])

@@ -1,8 +1,16 @@
-"""An agent for tests of the server: its planner blocks its thread until a file is there, ten seconds at most."""
+"""Graphs for tests of the server.
+
+`agent` has a planner that blocks its thread until a file is there, ten seconds at most; `ordinary` has no guards, and
+keys of the same names as those of an agent.
+"""
 
 import os
 import time
 from pathlib import Path
+from typing import Any
+
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from guardgraph import create_rag_agent
 
@@ -17,3 +25,12 @@ def wait(view):
 
 
 agent = create_rag_agent(planner=wait)
+
+
+class Keys(TypedDict, total=False):
+    accepted_answer: Any
+    route: Any
+    stop_reason: Any
+
+
+ordinary = StateGraph(Keys).add_node("answer_guard", lambda state: {}).add_edge(START, "answer_guard").compile()
