@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["one_line", "plain"]
+from guardgraph.state.letters import escaped, is_harmless, is_odd
 
-_JOINERS = "\u200c\u200d"
-"""Invisible, but scripts and emoji are spelled with them."""
+__all__ = ["one_line", "plain"]
 
 
 def plain(text: str) -> str:
@@ -13,7 +12,7 @@ def plain(text: str) -> str:
 
     Line ends stay; other white space becomes blanks.
     """
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if is_harmless(text) else "".join(map(_shown, text))
 
 
 def one_line(text: str) -> str:
@@ -22,6 +21,6 @@ def one_line(text: str) -> str:
 
 
 def _shown(letter: str) -> str:
-    if letter.isprintable() or letter == "\n" or letter in _JOINERS:
-        return letter
-    return " " if letter.isspace() else ascii(letter)[1:-1]
+    if letter.isspace():
+        return letter if letter == "\n" else " "
+    return escaped(letter) if is_odd(letter) else letter

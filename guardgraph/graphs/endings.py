@@ -50,10 +50,11 @@ def _record(state: JsonObject, ending: LogEntry) -> JsonObject:
 
 
 def _proposal(channels: dict[str, str]) -> JsonObject:
-    shown = [_outcome(packed) for packed in channels.values()]
-    if len(shown) == 1:
-        return shown[0]
-    return {"proposal": {name: item.get("proposal") for name, item in zip(channels, shown, strict=True)}}
+    shown = {name: _outcome(packed) for name, packed in channels.items()}
+    told = {key: value for item in shown.values() for key, value in item.items()}
+    if len(shown) > 1 and "proposal" in told:
+        told["proposal"] = {name: item["proposal"] for name, item in shown.items() if "proposal" in item}
+    return told
 
 
 def _outcome(packed: str) -> JsonObject:

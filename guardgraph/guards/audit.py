@@ -12,7 +12,7 @@ from guardgraph.state.self_critique import Audit
 __all__ = ["EXCERPT_LINES", "audit", "diff_excerpt", "length_increase_pct", "text_hash"]
 
 EXCERPT_LINES = 6
-"""How many changed sentences an audit shows (contract, section 4)."""
+"""How many changed sentences an audit shows."""
 
 
 def text_hash(text: str) -> str:

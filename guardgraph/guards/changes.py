@@ -11,7 +11,7 @@ from guardgraph.guards.wording import has_phrase, keys
 __all__ = ["PHRASE_CHARS", "Change", "enforceable", "parse_change", "unapplied"]
 
 PHRASE_CHARS = (3, 160)
-"""The least and the most characters of a quoted phrase (contract, section 4)."""
+"""The least and the most characters of a quoted phrase."""
 
 _LEADING = re.compile(r"(add|remove)[\s:-]", re.IGNORECASE)
 _OPENING = re.compile(r"(?<!\w)'(?=\S)")

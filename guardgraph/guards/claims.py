@@ -36,7 +36,7 @@ RESOLVED, RECOVERED, CLOSED, STABLE, GUARANTEE = RESTRICTED_CLAIMS = (
     "all payments stable",
     "guarantee",
 )
-"""The claims (contract, section 4)."""
+"""The claims."""
 
 _CLAIM_WORD = re.compile("resolved|recovered|closed|stable|guarant(?:ee|y|ies)")
 """Without one of these words nothing is claimed, and few texts have one: only their clauses are read closely."""

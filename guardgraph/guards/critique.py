@@ -19,7 +19,7 @@ DECISIONS: tuple[Decision, ...] = ("approve", "revise", "escalate")
 _SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
 
 HIGH_RISK_TYPES = frozenset({"legal_risk", "policy_violation"})
-"""Risks that only a person may accept (contract, section 4)."""
+"""Risks that only a person may accept."""
 
 
 def parse_critique(
@@ -41,7 +41,7 @@ def parse_critique(
 
     Raises:
         Stop: ``invalid_critique:<what>``, ``critique_decision_not_allowed_policy:<decision>`` or
-            ``critique_risk_not_allowed_policy:<type>``, the first that holds in the contract's order.
+            ``critique_risk_not_allowed_policy:<type>``, the first that holds.
     """
     if not isinstance(raw, dict):
         _refuse("not_object", raw, "an object")

@@ -58,7 +58,8 @@ def remembered_json(*, values: int, chars: int) -> Callable[[_OfJson[_Rest, _Mad
 
     def decorate(function: _OfJson[_Rest, _Made]) -> _OfJson[_Rest, _Made]:
         def made(item: _ByText, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
-            return function(item.value, *args, **kwargs)
+            value, item.value = item.value, None  # the text is the key: nobody's data is kept alive
+            return function(value, *args, **kwargs)
 
         known: Callable[..., _Made] = lru_cache(maxsize=values)(made)
 

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 DEFAULT_TOP_K = 4
-"""Candidates asked for when an intent does not say (contract, section 2)."""
+"""Candidates asked for when an intent does not say."""
 
 
 def parse_rag_request(question: JsonValue) -> RagTask:
@@ -50,7 +50,7 @@ def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k:
         The intent; sources without duplicates in the order asked for, absent when none were named.
 
     Raises:
-        Stop: ``invalid_intent:…``, the first that applies in the contract's order.
+        Stop: ``invalid_intent:…``, the first that applies.
     """
     if not isinstance(raw, dict):
         raise Stop("invalid_intent:not_object")

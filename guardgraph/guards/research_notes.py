@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 MIN_QUOTE_CHARS = 20
-"""Characters that a quote has at least (contract, section 3)."""
+"""Characters that a quote has at least."""
 
 
 def parse_page(raw: JsonValue) -> Page | None:

@@ -21,7 +21,7 @@ HINTED_LIMITS = {
     "max_notes": (1, 20),
     "max_answer_chars": (120, 2000),
 }
-"""The limits that a hint may replace, with the least and the most it may ask for (contract, section 3)."""
+"""The limits that a hint may replace, with the least and the most it may ask for."""
 
 KNOWN_HINT_CHARS = 2000
 """Characters of a domain hint up to which the latest answers are kept."""

@@ -26,7 +26,7 @@ _FACT_STOPS = (
     ("severities", "new_severity_label"),
     ("regions", "new_region"),
 )
-"""The kinds of facts and the stop for each, in the contract's order (section 4)."""
+"""The kinds of facts and the stop for each, in the order of the checks."""
 
 _SHOWN_ITEMS = 10
 

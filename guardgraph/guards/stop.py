@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["NAME_LIMIT", "Stop", "evidence", "shown_name"]
 
 NAME_LIMIT = 80
-"""Characters of a name written by a model that a stop reason repeats (contract, section 1)."""
+"""Characters of a name written by a model that a stop reason repeats."""
 
 
 class Stop(Exception):

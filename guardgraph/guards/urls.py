@@ -34,7 +34,7 @@ TRACKING_PARAMETERS = frozenset(
 )
 """Query parameters that say where a reader came from, not what is read.
 
-The contract's, and ids of clicks and mailings; browsers and filter lists such as AdGuard's "URL Tracking
+The common ones, and ids of clicks and mailings; browsers and filter lists such as AdGuard's "URL Tracking
 Protection" (https://github.com/AdguardTeam/AdguardFilters) strip them for the same reason.
 """
 

@@ -1,4 +1,4 @@
-"""What a model call raises or returns instead of a proposal, as stop reasons of the contract.
+"""What a model call raises or returns instead of a proposal, as stop reasons of the catalogue.
 
 Errors are recognised by their classes and status codes, never by their wording. Classes of other libraries
 are looked up among the modules already loaded: a provider that raises one has loaded it, and nothing is

@@ -29,7 +29,7 @@ __all__ = [
 RagRun = Run[RagPolicy, RagBudget]
 
 HISTORY_CHARS = 280
-"""Characters of an answer that history keeps (contract, section 2)."""
+"""Characters of an answer that history keeps."""
 
 
 def check_request(state: JsonObject, run: RagRun) -> Pass:

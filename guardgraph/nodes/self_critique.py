@@ -43,7 +43,7 @@ __all__ = [
 SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
 
 REVISION_ATTEMPTS = 3
-"""Revisions asked for before the deterministic fallback edits the last one (contract, section 4)."""
+"""Revisions asked for before the deterministic fallback edits the last one."""
 
 ESCALATION_CHARS = 120
 """Characters of the critic's reason that a stop repeats."""

@@ -7,13 +7,14 @@ colour of its own.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 from typing import TypeAlias
 
-__all__ = ["Child", "Html", "fragment", "is_odd", "legible", "tag"]
+from guardgraph.state.letters import escaped, is_harmless, is_odd
+
+__all__ = ["Child", "Html", "fragment", "legible", "tag"]
 
 
 class Html(str):
@@ -29,9 +30,6 @@ Attribute: TypeAlias = str | float | None
 
 _VOID = frozenset({"meta", "rect", "wbr"})
 """Elements with nothing in them."""
-
-_JOINERS = "\u200c\u200d"
-"""Invisible, but scripts and emoji are spelled with them."""
 
 
 def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
@@ -51,16 +49,9 @@ def fragment(*children: Child) -> Html:
     return Html("".join(map(_markup, children)))
 
 
-def is_odd(letter: str) -> bool:
-    """Say whether a letter could steer or hide where it is shown."""
-    if letter.isprintable() or letter in "\n\t" or letter in _JOINERS:
-        return False
-    return unicodedata.category(letter) != "Zs"
-
-
 def legible(text: str) -> str:
     """Return a text with its odd letters as escapes, for where no element can stand."""
-    return text if text.isprintable() else "".join(_escape(letter) if is_odd(letter) else letter for letter in text)
+    return text if is_harmless(text) else "".join(escaped(letter) if is_odd(letter) else letter for letter in text)
 
 
 def _attribute(name: str, value: Attribute) -> str:
@@ -74,15 +65,11 @@ def _markup(child: Child) -> str:
         return child or ""
     if not isinstance(child, str):
         return "".join(map(_markup, child))
-    if child.isprintable():
+    if is_harmless(child):
         return escape(child)
     parts = groupby(child.replace("\r\n", "\n"), is_odd)
     return "".join(_odd(letters) if odd else escape("".join(letters)) for odd, letters in parts)
 
 
 def _odd(letters: Iterable[str]) -> str:
-    return f'<span class="odd">{"".join(map(_escape, letters))}</span>'
-
-
-def _escape(letter: str) -> str:
-    return ascii(letter)[1:-1]
+    return f'<span class="odd">{"".join(map(escaped, letters))}</span>'

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from ada_url import URL
 
-from guardgraph.reporting.elements import Child, Html, is_odd, tag
+from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.state.json import JsonValue
+from guardgraph.state.letters import is_odd
 
 __all__ = ["facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from unicodedata import east_asian_width
 
+from guardgraph.state.letters import escaped, is_harmless
+
 __all__ = ["cells", "shown"]
 
 
 def shown(text: str, limit: int) -> str:
-    r"""Return a text with its unprintable letters as escapes, such as ``\x1b``, cut to `limit` cells."""
-    safe = text if text.isprintable() else "".join(map(_letter, text))
+    r"""Return a text with letters that steer or hide as escapes, such as ``\x1b``, cut to `limit` cells."""
+    safe = text if is_harmless(text) else "".join(map(_letter, text))
     if cells(safe) <= limit:
         return safe
     while cells(safe) > limit - 1:
@@ -23,7 +25,7 @@ def cells(text: str) -> int:
 
 
 def _letter(letter: str) -> str:
-    return letter if letter.isprintable() else ascii(letter)[1:-1]
+    return letter if is_harmless(letter) else escaped(letter)
 
 
 def _width(letter: str) -> int:

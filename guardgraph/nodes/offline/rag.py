@@ -9,7 +9,7 @@ from guardgraph.tools.terms import content_words, terms
 __all__ = ["answer", "plan"]
 
 QUERY_CHARS = 240
-"""The contract's max_query_chars; a tighter budget refuses a longer query."""
+"""max_query_chars of the default budget; a tighter budget refuses a longer query."""
 
 
 def plan(view: JsonObject) -> JsonObject:

@@ -8,7 +8,7 @@ from guardgraph.state.json import JsonObject
 __all__ = ["answer", "plan"]
 
 CLAIMS = 3
-"""Claims that a brief repeats at most (contract, section 3)."""
+"""Claims that a brief repeats at most."""
 
 
 def plan(view: JsonObject) -> JsonObject:

@@ -28,12 +28,12 @@ from guardgraph.state.json import JsonObject, JsonValue
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
 
 DRAFT_CHARS = 900
-"""The contract's max_draft_chars; a tighter budget has the draft shortened."""
+"""max_draft_chars of the default budget; a tighter budget has the draft shortened."""
 MAX_CHANGES, MAX_GROWTH_PCT, MIN_SIMILARITY = 5, 20.0, 0.4
-"""The contract's budget of a patch: what a critic can count on."""
+"""The default budget of a patch: what a critic can count on."""
 
 UNCERTAINTY_NOTE = "Timing may change as we learn more"
-"""What an update says beside an estimate (contract, section 4)."""
+"""What an update says beside an estimate."""
 
 _UNCERTAIN = (
     "may change",
