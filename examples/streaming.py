@@ -1,12 +1,13 @@
-"""Streaming a run to a terminal: what happens node by node, and the answer when it is accepted.
+"""Streaming a run to a terminal: what happens node by node, and the answer word by word once it is accepted.
 
-The model of this example streams its proposals word by word. None of these words is shown: a token stream
-(``stream_mode="messages"``) of a guarded graph is empty, since no guard has judged what is still being written. What
-can be shown are the updates of the nodes, and the answer at the end.
+The model of this example streams its proposals, but a guarded graph shows none of these words: no guard has judged what
+is still being written, so its own token stream (``stream_mode="messages"``) is empty. What can be shown at once are
+the updates of the nodes; the tokens of an answer follow when the last guard has let it pass.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,31 +27,28 @@ def follow(graph: GuardedGraph, request: dict[str, Any]) -> Iterator[tuple[str, 
     """Run a graph and yield what happens.
 
     Yields:
-        ``("node", name)`` for each node that ran, ``("token", text)`` for each token of a model, and at the end
-        ``("result", result)``.
+        ``("node", name)`` for each node that ran, ``("token", text)`` for each word of an answer that was accepted,
+        with the blank before it, and at the end ``("result", result)``.
     """
-    result = {}
-    for mode, part in graph.stream(request, stream_mode=["updates", "messages"]):
-        if mode == "messages":
-            yield "token", part[0].text
-        else:
-            [(node, result)] = part.items()
-            yield "node", node
+    result: dict[str, Any] = {}
+    for update in graph.stream(request, stream_mode="updates"):
+        [(node, result)] = update.items()
+        yield "node", node
+    for token in re.findall(r"\s*\S+", result.get("answer", "")):
+        yield "token", token
     yield "result", result  # the last node is a terminal, and a terminal writes the whole result
 
 
 def show(graph: GuardedGraph, request: dict[str, Any]) -> None:
     """Print a run while it goes on."""
-    tokens = 0
     for kind, what in follow(graph, request):
         match kind:
             case "node":
                 print(f"  {what} {DOES[graph.builder.nodes[what].metadata['kind']]}", flush=True)
             case "token":
-                tokens += 1
+                print(what, end="", flush=True)
             case "result":
-                print(what["answer"] if what["status"] == "ok" else f"stopped: {what['stop_reason']}")
-    print(f"tokens that were shown before a guard had accepted them: {tokens}")
+                print(f"stopped: {what['stop_reason']}" if what["status"] == "stopped" else "")
 
 
 def main() -> None:

@@ -76,9 +76,11 @@ def through_a_graph(agent, question, mode):
 
 
 def through_a_stream(agent, question, mode):
-    """Return the last update of a stream; the updates are those of the path, and there are no tokens."""
+    """Return the last update of a stream; the updates are those of the path, and tokens are of an accepted answer."""
     if mode == "sync":
-        *nodes, (_, result) = streaming.follow(agent, {"question": question})
+        *parts, (_, result) = streaming.follow(agent, {"question": question})
+        nodes = [part for part in parts if part[0] == "node"]
+        assert "".join(token for kind, token in parts if kind == "token") == result.get("answer", "")
     else:
         stream = agent.astream({"question": question}, stream_mode=["updates", "messages"])
         parts = asyncio.run(collected(stream))

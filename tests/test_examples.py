@@ -41,11 +41,9 @@ OUTPUT = {
         *STEPS,
         "  answered ends the run",
         "P1 incidents are answered within 15 minutes.",
-        "tokens that were shown before a guard had accepted them: 0",
         *STEPS,
         "  stop_invalid_answer ends the run",
         "stopped: invalid_answer:unsupported_number",
-        "tokens that were shown before a guard had accepted them: 0",
     ],
     "subgraph": [
         "answered -> send: For P1 incidents",
