@@ -69,7 +69,7 @@ def content(result):
 
 
 def check_result(catalogue, result):
-    """Assert what holds for every result of every pattern (contract, section 1), and return the result."""
+    """Assert what holds for every result of every pattern, and return the result."""
     json.dumps(result, allow_nan=False)
     assert str(UUID(result["run_id"], version=4)) == result["run_id"]
     if result["status"] == "ok":

@@ -59,7 +59,7 @@ def check_files() -> None:
 
 
 def check_demo_runs() -> None:
-    """The three demo runs end as the contract says, without network or key."""
+    """The three demo runs end well, without network or key."""
     request, context = _json("research_request.json"), _json("self_critique_incident_context.json")
     rag = guardgraph.create_rag_agent()
     research = guardgraph.create_research_agent()

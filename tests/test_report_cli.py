@@ -77,7 +77,7 @@ def test_a_run_with_deep_evidence_is_read(here):
         (("deep", "-o", "a.html"), "RUN 'deep': not JSON"),
         (("list", "-o", "a.html"), "RUN 'list': a JSON object is required; given: list"),
         (("object", "-o", "a.html"), "run: the result of a finished run is required"),
-        (("run.json", "-o", "a.pdf"), "file: a name that ends in .html; given: 'a.pdf'"),
+        (("run.json", "-o", "a.pdf"), "--out: a name that ends in .html; given: 'a.pdf'"),
         (("run.json", "-o", "nowhere/a.html"), "--out 'nowhere/a.html': cannot be written: "),
         (("run.json", "-o", "a.html", "--graph", "nope"), "--graph: rag, research, critique or module:factory is"),
         (("run.json", "-o", "a.html", "--graph", "factories:number"), "graph: a compiled LangGraph graph is required"),

@@ -63,7 +63,8 @@ def save(made: Made, out: str) -> None:
     """
     try:
         made.save(out)
-    except ConfigurationError:
-        raise
+    except ConfigurationError as error:
+        argument, said, rest = str(error).partition("file: ")
+        raise ConfigurationError(f"--out: {rest}" if said and not argument else str(error)) from None
     except (OSError, ValueError) as error:  # a name may hold what no file system knows
         raise ConfigurationError(f"--out {out!r}: cannot be written: {error}") from error

@@ -238,26 +238,12 @@ def _write(p: Pattern, writer: Proposer) -> None:
         to="answered",
         stops=["llm", "no_sources", "invalid_answer"],
     )
+    found = ["accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes"]
+    brief = ["outcome", "answer", "citations", "citation_details", "passages", "aggregate"]
     p.terminal(
         "answered",
         nodes.answered,
         phase="synthesize",
-        reads=[
-            "accepted_query",
-            "accepted_hits",
-            "accepted_sources",
-            "accepted_pages",
-            "accepted_notes",
-            "accepted_answer",
-        ],
-        writes=[
-            "outcome",
-            "answer",
-            "citations",
-            "citation_details",
-            "passages",
-            "aggregate",
-            "dropped_urls",
-            "failed_sources",
-        ],
+        reads=[*found, "accepted_answer"],
+        writes=[*brief, "dropped_urls", "failed_sources"],
     )

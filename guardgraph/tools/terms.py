@@ -44,7 +44,7 @@ def terms(text: str) -> list[str]:
     M. Porter 2001, https://snowballstem.org/algorithms/english/stemmer.html): `refunds` and `refunded` are
     both `refund`.
     """
-    return [_stem(word) for word in _words(text)]
+    return [_stem(word) if len(word) <= _LONGEST_STEMMED else word for word in _words(text)]
 
 
 def content_words(text: str) -> list[str]:
@@ -59,8 +59,6 @@ def _words(text: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    if len(word) > _LONGEST_STEMMED:
-        return word
     import snowballstemmer  # type: ignore[import-untyped]  # all its languages: too slow for an import of ours
 
     # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
