@@ -42,6 +42,7 @@ def _record(state: JsonObject, ending: LogEntry) -> JsonObject:
             trace.append({**head, **traced, **tail, "ok": True})
             history.append({**head, **told, **tail})
             elapsed = 0.0
+        # The entry's own words first in order, and last in say: no proposer can rewrite the record.
         shown: Any = {**entry, **_proposal(proposed[at]["channels"]), **entry} if at in proposed else {**entry}
         if steps:
             shown["steps"] = [step["step"] for step in trace[-len(steps) :]]

@@ -48,11 +48,7 @@ class NotJson(ValueError):
 
 def json_text(value: object) -> str:
     """Return any value as ASCII JSON text; what JSON cannot say becomes NaN."""
-    try:
-        text = json.dumps(value)
-    except (TypeError, ValueError, RecursionError):
-        return json.dumps(_legible(value))
-    return json.dumps(_legible(value)) if _may_hold_surrogates(text) or is_nested(text, value) else text
+    return json.dumps(value if _is_plain(value) else _legible(value))
 
 
 def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
