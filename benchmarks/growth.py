@@ -19,12 +19,13 @@ from string import ascii_lowercase
 from measure import Figure, print_figures
 
 from guardgraph import ResearchBudget, SelfCritiqueBudget, Stop
-from guardgraph.guards import rag, revision
-from guardgraph.guards.claims import restricted_claims
+from guardgraph.guards import rag
 from guardgraph.guards.facts import facts_in_text
 from guardgraph.guards.quotes import stands_in
-from guardgraph.guards.research_answer import check_answer_facts, parse_research_answer
-from guardgraph.guards.research_notes import verify_notes
+from guardgraph.guards.research.answer import check_answer_facts, parse_research_answer
+from guardgraph.guards.research.notes import verify_notes
+from guardgraph.guards.self_critique import revision
+from guardgraph.guards.self_critique.claims import restricted_claims
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.urls import identity
 

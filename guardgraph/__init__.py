@@ -19,22 +19,21 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from guardgraph.drawing import Picture, draw
     from guardgraph.graphs.door import GuardedGraph
-    from guardgraph.graphs.drawing import Picture, draw
     from guardgraph.graphs.grammar import Pattern
     from guardgraph.graphs.rag import create_rag_agent
     from guardgraph.graphs.research import create_research_agent
     from guardgraph.graphs.self_critique import create_self_critique_agent
     from guardgraph.graphs.verify import RULES, Finding, verify
-    from guardgraph.guards.proposals import Outcome, Proposal, found, proposal, proposed_object, proposed_text
+    from guardgraph.guards.proposals import Proposal, found, proposal, proposed_object, proposed_text
     from guardgraph.guards.stop import Stop, evidence, shown_name
-    from guardgraph.nodes.body import Call, Pass, Run, Step
-    from guardgraph.nodes.models import Prompt, chat_model
-    from guardgraph.nodes.proposers import Proposer, choose_proposer
+    from guardgraph.nodes.body import Pass, Run, Step
     from guardgraph.reporting import Page, report
     from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
     from guardgraph.state.catalogues import CATALOGUES
     from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError
+    from guardgraph.state.outcome import Outcome
     from guardgraph.state.rag import RagBudget, RagContext, RagPolicy, RagResult
     from guardgraph.state.research import ResearchBudget, ResearchContext, ResearchPolicy, ResearchResult
     from guardgraph.state.run import Result
@@ -57,20 +56,25 @@ if TYPE_CHECKING:
     )
     from guardgraph.tools.knowledge_base import Document, load_folder
     from guardgraph.tools.lexical import LexicalRetriever
+    from guardgraph.world.call import Call
+    from guardgraph.world.models import Prompt, chat_model
+    from guardgraph.world.proposers import Proposer, choose_proposer
 
 _HOMES = {
     "guardgraph.graphs.door": ("GuardedGraph",),
-    "guardgraph.graphs.drawing": ("Picture", "draw"),
+    "guardgraph.drawing": ("Picture", "draw"),
     "guardgraph.graphs.grammar": ("Pattern",),
     "guardgraph.graphs.rag": ("create_rag_agent",),
     "guardgraph.graphs.research": ("create_research_agent",),
     "guardgraph.graphs.self_critique": ("create_self_critique_agent",),
     "guardgraph.graphs.verify": ("RULES", "Finding", "verify"),
-    "guardgraph.guards.proposals": ("Outcome", "Proposal", "found", "proposal", "proposed_object", "proposed_text"),
+    "guardgraph.guards.proposals": ("Proposal", "found", "proposal", "proposed_object", "proposed_text"),
     "guardgraph.guards.stop": ("Stop", "evidence", "shown_name"),
-    "guardgraph.nodes.body": ("Call", "Pass", "Run", "Step"),
-    "guardgraph.nodes.models": ("Prompt", "chat_model"),
-    "guardgraph.nodes.proposers": ("Proposer", "choose_proposer"),
+    "guardgraph.nodes.body": ("Pass", "Run", "Step"),
+    "guardgraph.state.outcome": ("Outcome",),
+    "guardgraph.world.call": ("Call",),
+    "guardgraph.world.models": ("Prompt", "chat_model"),
+    "guardgraph.world.proposers": ("Proposer", "choose_proposer"),
     "guardgraph.reporting": ("Page", "report"),
     "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
     "guardgraph.state.catalogues": ("CATALOGUES",),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import guardgraph
 from guardgraph.cli.inputs import CRITIQUE_GOAL, DEMO_QUESTION, RESEARCH_GOAL
-from guardgraph.nodes.models import load_prompt
 from guardgraph.testing import ScriptedChatModel
+from guardgraph.world.models import load_prompt
 
 PROMPTS = {
     "critique_draft",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.audit import audit, diff_excerpt, text_hash
+from guardgraph.guards.wording import text_hash
+from guardgraph.nodes.self_critique.audit import audit, diff_excerpt
 
 
 def test_a_text_has_one_hash() -> None:

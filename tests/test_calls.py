@@ -15,9 +15,9 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from guardgraph import InputError
-from guardgraph.nodes.body import Call
-from guardgraph.nodes.calls import aperform, perform
 from guardgraph.testing import Reply, ScriptedChatModel
+from guardgraph.world.call import Call
+from guardgraph.world.calls import aperform, perform
 
 SHORT = {"budget": {"max_seconds": 0.15}}
 PROMPTLY = 1.0

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.changes import parse_change
-from guardgraph.guards.claims import RESTRICTED_CLAIMS, _claims, _statements, claims_in_context, restricted_claims
+from guardgraph.guards.self_critique.changes import parse_change
+from guardgraph.guards.self_critique.claims import (
+    RESTRICTED_CLAIMS,
+    _claims,
+    _statements,
+    claims_in_context,
+    restricted_claims,
+)
 from guardgraph.guards.wording import has_phrase
 
 NO_CLAIM = """

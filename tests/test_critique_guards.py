@@ -11,8 +11,8 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.changes import Change, enforceable, parse_change, unapplied
-from guardgraph.guards.critique import DECISIONS, check_decision_execution, parse_critique
+from guardgraph.guards.self_critique.changes import Change, enforceable, parse_change, unapplied
+from guardgraph.guards.self_critique.critique import DECISIONS, check_decision_execution, parse_critique
 from guardgraph.guards.wording import has_phrase, keys, words
 
 RISKS = (

@@ -35,10 +35,10 @@ from langgraph.graph import END, START, StateGraph
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
-from guardgraph.graphs.drawing.diagram import Diagram, Edge, Ending, Node, Taken
-from guardgraph.graphs.drawing.mermaid import mermaid
-from guardgraph.graphs.drawing.svg import svg
-from guardgraph.graphs.drawing.text import cells, shown
+from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node, Taken
+from guardgraph.drawing.mermaid import mermaid
+from guardgraph.drawing.svg import svg
+from guardgraph.drawing.text import cells, shown
 
 
 @pytest.mark.parametrize("name", GRAPHS)

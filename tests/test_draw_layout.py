@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import draw
-from guardgraph.graphs.drawing.diagram import Diagram, Edge, Ending, Node
-from guardgraph.graphs.drawing.geometry import Box, around
-from guardgraph.graphs.drawing.layout import place
-from guardgraph.graphs.drawing.main_way import main_way
-from guardgraph.graphs.drawing.shapes import trimmed
+from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
+from guardgraph.drawing.geometry import Box, around
+from guardgraph.drawing.layout import place
+from guardgraph.drawing.main_way import main_way
+from guardgraph.drawing.shapes import trimmed
 
 OURS = ("rag", "research", "self_critique", "triage")
 

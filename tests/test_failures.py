@@ -22,9 +22,9 @@ from langchain_core.exceptions import (
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.testing import ScriptExhausted
+from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 BAD = "llm_bad_response"

@@ -18,10 +18,10 @@ from langchain_openai import ChatOpenAI
 from prompt_limits import LIMITS
 
 from guardgraph import RagBudget, create_rag_agent
-from guardgraph.nodes.failures import message_text
-from guardgraph.nodes.models import ModelProposer, Prompt, chat_model, load_prompt, model_name
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
+from guardgraph.world.failures import message_text
+from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt, model_name
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
 PROMPTS = {
@@ -165,7 +165,7 @@ def test_wrong_variables(name: str, values: list[str]) -> None:
 def test_openai_is_imported_only_when_named() -> None:
     """Neither an import nor the judgement of an error loads the OpenAI client."""
     script = (
-        "import sys; from guardgraph.nodes.failures import model_failure; import guardgraph.nodes.models;"
+        "import sys; from guardgraph.world.failures import model_failure; import guardgraph.world.models;"
         "reason, details = model_failure(TimeoutError('late'));"
         "assert (reason, details['cause']) == ('llm_timeout', 'timeout');"
         "assert not {'openai', 'langchain_openai'} & sys.modules.keys()"

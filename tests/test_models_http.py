@@ -34,8 +34,8 @@ from openai_server import (
 from prompt_limits import LIMITS
 
 from guardgraph import create_rag_agent
-from guardgraph.nodes.failures import message_failure, message_text, model_failure, usage_of
-from guardgraph.nodes.models import ModelProposer, chat_model, load_prompt
+from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.world.models import ModelProposer, chat_model, load_prompt
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 PLAN = load_prompt("rag_plan", LIMITS)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.revision import parse_draft
+from guardgraph.guards.self_critique.revision import parse_draft
 from guardgraph.nodes.offline.self_critique import draft, shorten
 
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"

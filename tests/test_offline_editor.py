@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.changes import enforceable, unapplied
+from guardgraph.guards.self_critique.changes import enforceable, unapplied
 from guardgraph.guards.wording import has_phrase, words
 from guardgraph.nodes.offline.self_critique import repair
 

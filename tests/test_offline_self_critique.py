@@ -12,9 +12,9 @@ from guard_cases import json_values, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.critique import DECISIONS, parse_critique
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.revision import check_final, check_patch, parse_draft
+from guardgraph.guards.self_critique.critique import DECISIONS, parse_critique
+from guardgraph.guards.self_critique.revision import check_final, check_patch, parse_draft
 from guardgraph.nodes.offline.self_critique import (
     UNCERTAINTY_NOTE,
     critique,

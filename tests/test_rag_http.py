@@ -33,8 +33,8 @@ from rag_agents import ANSWER, INTENT, QUESTION, SLA
 from runs import check_result, content, run
 
 from guardgraph import ConfigurationError, RagBudget, create_rag_agent
-from guardgraph.nodes.models import load_prompt
 from guardgraph.state.rag import RAG_REASONS
+from guardgraph.world.models import load_prompt
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

@@ -17,9 +17,9 @@ from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, 
 from runs import check_result, content, run
 
 from guardgraph import RagPolicy, create_rag_agent
-from guardgraph.nodes.models import load_prompt
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel
+from guardgraph.world.models import load_prompt
 
 USAGE = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
 

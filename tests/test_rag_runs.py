@@ -12,9 +12,9 @@ from runs import MODES, check_result, masked, run
 
 from guardgraph import ConfigurationError, InputError, LexicalRetriever, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.graphs.rag import CLARIFICATION
-from guardgraph.nodes.models import load_prompt
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
+from guardgraph.world.models import load_prompt
 
 OFF_TOPIC = {"question": "Who won the football world cup in 1998?"}
 USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}

@@ -10,8 +10,8 @@ import pytest
 from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 
-from guardgraph.guards.research_plan import RESEARCH_ACTIONS, found_urls, parse_plan, plan_query
-from guardgraph.guards.research_request import HINTED_LIMITS, narrowed_domains, parse_research_request, research_limit
+from guardgraph.guards.research.plan import RESEARCH_ACTIONS, found_urls, parse_plan, plan_query
+from guardgraph.guards.research.request import HINTED_LIMITS, narrowed_domains, parse_research_request, research_limit
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 REQUEST = json.loads((DEMO / "research_request.json").read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.guards.quotes import stands_in
-from guardgraph.guards.research_answer import check_answer_facts, cited_notes, parse_research_answer
-from guardgraph.guards.research_notes import is_readable, number_notes, parse_notes, parse_page, verify_notes
+from guardgraph.guards.research.answer import check_answer_facts, cited_notes, parse_research_answer
+from guardgraph.guards.research.notes import is_readable, number_notes, parse_notes, parse_page, verify_notes
 from guardgraph.guards.stop import Stop
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"

@@ -28,7 +28,7 @@ from research_cases import (
 from runs import StopCase, check_stop, reasons_without_a_run, write_state
 
 from guardgraph import create_research_agent
-from guardgraph.guards.research_notes import parse_notes, verify_notes
+from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 

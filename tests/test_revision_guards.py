@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.revision import check_final, check_patch, parse_draft, patch_similarity
-from guardgraph.guards.self_critique_request import parse_self_critique_request
+from guardgraph.guards.self_critique.request import parse_self_critique_request
+from guardgraph.guards.self_critique.revision import check_final, check_patch, parse_draft, patch_similarity
 
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())

@@ -26,9 +26,9 @@ from self_critique_cases import (
 )
 
 from guardgraph import ConfigurationError, create_self_critique_agent, verify
-from guardgraph.nodes.models import load_prompt
 from guardgraph.nodes.offline.self_critique import repair
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
+from guardgraph.world.models import load_prompt
 
 DRAFT_TEXT, REVISION_TEXT = {"draft": DRAFT}, {"revised_answer": REVISED}
 

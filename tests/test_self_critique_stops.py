@@ -27,7 +27,7 @@ from self_critique_cases import (
     revise,
 )
 
-from guardgraph.guards.revision import check_final
+from guardgraph.guards.self_critique.revision import check_final
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import Reply
 

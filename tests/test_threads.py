@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from rag_agents import QUESTION, agent
 from ticket_pattern import TICKET, triage
 
-from guardgraph.nodes.threads import in_thread
+from guardgraph.world.threads import in_thread
 
 WHO = ContextVar("WHO", default="nobody")
 
@@ -33,7 +33,7 @@ def test_one_thread_after_the_other_is_used_again():
 
 BURST = """
 import threading
-from guardgraph.nodes.threads import in_thread
+from guardgraph.world.threads import in_thread
 together = threading.Barrier(80)
 calls = [in_thread(lambda: together.wait(30)) for _ in range(80)]
 for call in calls:

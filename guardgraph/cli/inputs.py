@@ -13,9 +13,9 @@ from typing import Any
 
 from dotenv import load_dotenv
 
-from guardgraph.guards.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.state.errors import ConfigurationError, GuardgraphError
 from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 
 __all__ = [
     "CRITIQUE_GOAL",

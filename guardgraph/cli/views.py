@@ -8,9 +8,9 @@ from typing import Any
 import guardgraph
 from guardgraph.cli.runs import PlannedRun, follow, is_ok
 from guardgraph.cli.screen import Screen
-from guardgraph.guards.plain import excerpt
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcomes import OUTCOMES, TITLES
+from guardgraph.state.plain import excerpt
 
 __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step"]
 

@@ -15,8 +15,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
 
-from guardgraph.guards.plain import json_problem
 from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
 
 __all__ = ["REFUSED", "GuardedGraph"]

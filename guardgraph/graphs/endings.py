@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardgraph.guards.plain import NotJson
-from guardgraph.guards.proposals import Outcome
 from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.json import JsonObject
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import NotJson
 from guardgraph.state.run import LogEntry, Proposed, TimelineEntry, Verdict
 
 __all__ = ["RECORDED", "finished", "stopped"]

@@ -19,15 +19,16 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.door import REFUSED
 from guardgraph.graphs.endings import finished, stopped
-from guardgraph.guards.plain import copied, json_problem, storable
-from guardgraph.guards.proposals import Outcome
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.body import Body, Call, Pass, Run
-from guardgraph.nodes.calls import aperform, perform
+from guardgraph.nodes.body import Body, Pass, Run
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.json import JsonObject
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import copied, json_problem, storable
 from guardgraph.state.run import LogEntry, Verdict
 from guardgraph.state.settings import Budget, Context, Settings
+from guardgraph.world.call import Call
+from guardgraph.world.calls import aperform, perform
 
 __all__ = ["Frame", "GrammarNode"]
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import rag as nodes
-from guardgraph.nodes.body import Outside
-from guardgraph.nodes.models import chat_model
 from guardgraph.nodes.offline import rag as offline
-from guardgraph.nodes.proposers import Proposer, choose_proposer, outside
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.rag import RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
+from guardgraph.world.call import Outside
+from guardgraph.world.models import chat_model
+from guardgraph.world.proposers import Proposer, choose_proposer, outside
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

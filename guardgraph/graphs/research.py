@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import research as nodes
-from guardgraph.nodes.body import Outside
-from guardgraph.nodes.models import chat_model
 from guardgraph.nodes.offline import research as offline
-from guardgraph.nodes.proposers import Proposer, choose_proposer, outside
 from guardgraph.state.research import (
     RESEARCH_REASONS,
     ResearchBudget,
@@ -24,6 +21,9 @@ from guardgraph.state.research import (
 )
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
+from guardgraph.world.call import Outside
+from guardgraph.world.models import chat_model
+from guardgraph.world.proposers import Proposer, choose_proposer, outside
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

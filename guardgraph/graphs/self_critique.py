@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import self_critique as nodes
-from guardgraph.nodes.body import Outside
-from guardgraph.nodes.models import chat_model
 from guardgraph.nodes.offline import self_critique as offline
-from guardgraph.nodes.proposers import Proposer, choose_proposer
 from guardgraph.state.self_critique import (
     SELF_CRITIQUE_REASONS,
     SelfCritiqueBudget,
@@ -23,6 +20,9 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.state.settings import settings_or
+from guardgraph.world.call import Outside
+from guardgraph.world.models import chat_model
+from guardgraph.world.proposers import Proposer, choose_proposer
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

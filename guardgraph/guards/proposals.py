@@ -1,55 +1,15 @@
-"""What comes back from a model or a tool, as the text that the state keeps until a guard has read it.
-
-An outcome has one of three forms: a `text` that a model wrote, a `value` that a Runnable or a tool returned, or a
-`failure`. All three travel as one JSON text, so that nothing odd in them can break a checkpointer.
-"""
+"""What guards make of the outcome of a call: a proposal, a value that a tool returned, or the stop that it is."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-from guardgraph.guards.plain import NotJson, excerpt, json_text, parse_json, storable
 from guardgraph.guards.stop import Stop
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import NotJson, excerpt, parse_json
 
-__all__ = ["Outcome", "Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text"]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one call brought back, before anybody judged it."""
-
-    form: Literal["text", "value", "failure"]
-    content: JsonValue
-    """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
-    about: JsonObject = field(default_factory=dict)
-    """What history keeps of a proposal: proposer, prompt, usage."""
-
-    def packed(self) -> str:
-        """Return the JSON text that goes into a raw channel."""
-        return json_text([self.form, self.content, self.about])
-
-    @classmethod
-    def unpacked(cls, packed: str) -> Outcome:
-        """Read a raw channel.
-
-        Raises:
-            NotJson: the channel holds something that `packed` did not write.
-        """
-        match parse_json(packed):
-            case ["text" | "value" | "failure" as form, content, dict(about)]:
-                return cls(form, content, about)
-        raise NotJson("not what an outcome is packed as")
-
-    def shown(self) -> JsonObject:
-        """Return what a timeline shows: the proposal, a model's text read as JSON where it is some, or the failure."""
-        content = self.content
-        if self.form == "text":
-            with suppress(NotJson):
-                content = parse_json(content)
-        return {**self.about, "failure" if self.form == "failure" else "proposal": storable(content)}
+__all__ = ["Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from urllib.parse import unquote_plus
 
 from ada_url import URL
 
-from guardgraph.guards.memory import remembered
-from guardgraph.guards.plain import excerpt
+from guardgraph.state.memory import remembered
+from guardgraph.state.plain import excerpt
 
 __all__ = ["dedupe", "denial", "identity", "normal_host"]
 

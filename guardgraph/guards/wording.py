@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from hashlib import sha256
 from itertools import chain
 from typing import NamedTuple
 
-from guardgraph.guards.memory import remembered
+from guardgraph.state.memory import remembered
 
-__all__ = ["Word", "has_phrase", "keys", "normalised", "words"]
+__all__ = ["Word", "has_phrase", "keys", "normalised", "text_hash", "words"]
 
 _APOSTROPHES = "'’ʼ＇"
 _NUMBER_POINTS = ".,"
@@ -114,3 +115,8 @@ def _folded(word: str) -> str:
     plain = unicodedata.normalize("NFKC", word[:_LONGEST_FOLDED]) + word[_LONGEST_FOLDED:]
     visible = (char for char in plain if char not in _APOSTROPHES and unicodedata.category(char) != "Cf")
     return "".join(visible).casefold().strip("_")
+
+
+def text_hash(text: str) -> str:
+    """Return a text's identity: 12 hexadecimal digits of the SHA-256 of its normalised form."""
+    return sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()[:12]

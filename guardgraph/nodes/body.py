@@ -10,33 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeAlias
+from typing import Any, Generic, TypeAlias
 
-from langchain_core.runnables import Runnable
-
-from guardgraph.guards.proposals import Outcome
 from guardgraph.state.json import JsonObject
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import BudgetT, PolicyT
+from guardgraph.world.call import Call
 
-__all__ = ["Body", "Call", "Outside", "Pass", "Run", "Step", "Steps", "Writes"]
-
-Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
-"""What may be called from a body: a Runnable, or a function of one dictionary."""
+__all__ = ["Body", "Pass", "Run", "Step", "Steps", "Writes"]
 
 Writes: TypeAlias = "Mapping[str, Any]"
 """Channels and their new values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call to a proposer or a tool."""
-
-    kind: Literal["proposer", "tool"]
-    target: Outside
-    request: JsonObject
-    """What the other side sees, and all that it sees."""
-    about: JsonObject = field(default_factory=dict)
-    """What is known of the proposer before it answers."""
 
 
 @dataclass(frozen=True, slots=True)

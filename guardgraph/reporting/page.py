@@ -15,7 +15,7 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph import __version__
-from guardgraph.graphs.drawing.style import MONO, SANS, variables
+from guardgraph.drawing.style import MONO, SANS, variables
 from guardgraph.reporting.decisions import decisions
 from guardgraph.reporting.elements import Html, fragment, legible, tag
 from guardgraph.reporting.head import head, title

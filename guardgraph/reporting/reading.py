@@ -11,17 +11,17 @@ from typing import Any, get_args
 
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.drawing.diagram import Diagram, Taken, diagram_of, taken_by
+from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
 from guardgraph.graphs.endings import RECORDED
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.graphs.topology import Topology
-from guardgraph.guards.plain import RESULT_DEPTH, is_nested
 from guardgraph.state.catalogue import Catalogue, StopReason
 from guardgraph.state.catalogues import CATALOGUES
 from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import RESULT_DEPTH, is_nested
 from guardgraph.state.run import Kind
 
 __all__ = ["Entry", "Reading", "read"]

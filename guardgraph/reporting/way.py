@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from guardgraph.graphs.drawing.diagram import Diagram
-from guardgraph.graphs.drawing.svg import svg
-from guardgraph.graphs.drawing.way import way_of
+from guardgraph.drawing.diagram import Diagram
+from guardgraph.drawing.svg import svg
+from guardgraph.drawing.way import way_of
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.state.errors import ConfigurationError

@@ -19,9 +19,9 @@ from guardgraph.guards.facts.numbers import number_of, numbers_in
 from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.units import key_unit
 from guardgraph.guards.facts.values import BARE, Licence, Number, Unit
-from guardgraph.guards.memory import remembered, remembered_json
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
+from guardgraph.state.memory import remembered, remembered_json
 
 __all__ = [
     "DEFAULT_IGNORED",

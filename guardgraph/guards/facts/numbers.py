@@ -24,9 +24,9 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import BARE, Amount, Mark, Number, Quantity, Unit, Value
 from guardgraph.guards.facts.words import implied, ordinal, spelled
-from guardgraph.guards.memory import remembered
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
+from guardgraph.state.memory import remembered
 
 __all__ = ["number_of", "numbers_in"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from guardgraph.guards.facts.values import Amount, Unit
-from guardgraph.guards.memory import remembered
+from guardgraph.state.memory import remembered
 
 __all__ = [
     "CURRENCIES",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from guardgraph.guards.changes import Change, enforceable, unapplied
+from guardgraph.guards.self_critique.changes import Change, enforceable, unapplied
 from guardgraph.guards.wording import has_phrase, words
 
 __all__ = ["repair"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guardgraph.guards.research_plan import RESEARCH_ACTIONS
+from guardgraph.guards.research.plan import RESEARCH_ACTIONS
 from guardgraph.state.json import JsonObject
 
 __all__ = ["answer", "plan"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from guardgraph.guards.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
-from guardgraph.guards.claims import GUARANTEE, claims_in_context, restricted_claims
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
-from guardgraph.guards.revision import patch_growth_pct, patch_similarity
+from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
+from guardgraph.guards.self_critique.claims import GUARANTEE, claims_in_context, restricted_claims
+from guardgraph.guards.self_critique.revision import patch_growth_pct, patch_similarity
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.wording import has_phrase, words
 from guardgraph.nodes.offline.editor import repair

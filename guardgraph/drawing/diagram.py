@@ -1,0 +1,252 @@
+"""What a picture of a graph shows, without where: nodes with their kinds, edges, endings, and the run that was made.
+
+The many edges to stop terminals would hide the way through a graph, so they are folded: a stop terminal is shown at
+every node that leads to it, and one that every guard leads to is named once for all. A terminal's edge to END is folded
+into its shape.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
+
+from guardgraph.drawing.main_way import main_way
+from guardgraph.graphs.topology import Topology
+from guardgraph.state.catalogue import SUCCESS
+from guardgraph.state.errors import InputError
+
+__all__ = ["ANYWHERE", "Diagram", "DrawnKind", "Edge", "Ending", "Node", "Taken", "diagram_of", "taken_by"]
+
+DrawnKind = Literal["start", "propose", "act", "guard", "ok", "stop", "plain", "end"]
+"""How a node looks; `plain` is one that the grammar did not make."""
+
+ANYWHERE = "any node"
+"""Label of what stands for the edges of a branch without a path map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Edges that are folded into the node that they leave."""
+
+    label: str
+    about: str
+    terminal: str | None
+    """The stop terminal; None for the edges of a branch that can lead anywhere."""
+    taken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node that is drawn."""
+
+    name: str
+    kind: DrawnKind
+    about: str
+    endings: tuple[Ending, ...] = ()
+    visits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An edge that is drawn."""
+
+    start: str
+    end: str
+    label: str = ""
+    """What the branch calls this way, where that is not the node's name."""
+    decided: bool = False
+    """Whether a node that is no guard decides if it is taken."""
+    taken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The way of a finished run."""
+
+    path: tuple[str, ...]
+    reason: str
+    outcome: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run ended well."""
+        return self.reason == SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """A graph, ready to be laid out."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    everywhere: tuple[Ending, ...]
+    """Endings of every guard, which stand at none of them."""
+    main: tuple[str, ...]
+    """The way through most nodes, from START on."""
+    taken: Taken | None = None
+
+
+def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
+    """Return what is to be seen of a compiled graph, and of a run of it.
+
+    Raises:
+        InputError: it is no compiled LangGraph graph, or the run is no finished run of this graph.
+    """
+    if not isinstance(graph, CompiledStateGraph):
+        raise InputError(f"graph: a compiled LangGraph graph is required; given: {type(graph).__name__}")
+    shape = Topology(graph)
+    taken = None if run is None else _fitting(shape, taken_by(run))
+    nodes, edges = _nodes(shape, taken), _edges(shape, taken)
+    everywhere = _everywhere(nodes)
+    nodes = [_without(node, everywhere) for node in nodes]
+    main = main_way([node.name for node in nodes], [(edge.start, edge.end) for edge in edges])
+    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken)
+
+
+def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
+    visits = Counter(taken.path if taken else ())
+    drawn = [Node(START, "start", "every run begins here", visits=bool(taken))]
+    for name in shape.builder.nodes:
+        if not _is_folded(shape, name):
+            endings = _endings(shape, name, taken)
+            drawn.append(Node(name, _kind(shape, name), _about(shape, name), endings, visits[name]))
+    if any(not _ends_by_itself(shape, name) and END in _ways(shape, name) for name in [START, *shape.builder.nodes]):
+        ended_here = taken is not None and not _ends_by_itself(shape, taken.path[-1])
+        drawn.append(Node(END, "end", "the run ends here", visits=ended_here))
+    return drawn
+
+
+def _kind(shape: Topology, name: str) -> DrawnKind:
+    kind = shape.kind(name)
+    if kind == "terminal":
+        return "ok" if shape.is_ok_terminal(name) else "stop"
+    return kind or "plain"
+
+
+def _about(shape: Topology, name: str) -> str:
+    item = shape.declaration(name)
+    return name if item is None else f"{name}: {item.kind}, phase {item.phase}"
+
+
+def _ends_by_itself(shape: Topology, name: str) -> bool:
+    """Say whether a node is a terminal, whose edge to END is part of its shape."""
+    return shape.kind(name) == "terminal" and shape.after(name) == {END}
+
+
+def _is_folded(shape: Topology, name: str) -> bool:
+    """Say whether a stop terminal is shown at the nodes that lead to it, instead of by itself."""
+    if _kind(shape, name) != "stop" or shape.after(name) != {END}:
+        return False
+    before = shape.before(name)
+    return bool(before) and START not in before
+
+
+def _endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, ...]:
+    endings = []
+    for way in _ways(shape, name):
+        item = shape.declaration(way)
+        if item is not None and item.family is not None and _is_folded(shape, way):
+            endings.append(Ending(item.family, f"{way}: the run ends here", way))
+    if _leads_anywhere(shape, name):
+        endings.append(Ending(ANYWHERE, "a branch without a path map, which can lead to any node", None))
+    if taken is not None and taken.path[-2:-1] == (name,) and _is_folded(shape, taken.path[-1]):
+        terminal = taken.path[-1]
+        reached = Ending(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
+        endings = [reached, *(ending for ending in endings if ending.terminal != terminal)]
+    return tuple(endings)
+
+
+def _everywhere(nodes: Iterable[Node]) -> tuple[Ending, ...]:
+    guards = [node for node in nodes if node.kind == "guard"]
+    if len(guards) < 2:
+        return ()
+    known = {ending.terminal: ending for node in guards for ending in node.endings if not ending.taken}
+    led_to = Counter(ending.terminal for node in guards for ending in node.endings)
+    everywhere = [ending for terminal, ending in known.items() if terminal and led_to[terminal] == len(guards)]
+    return tuple(sorted(everywhere, key=lambda ending: ending.label))
+
+
+def _without(node: Node, everywhere: Iterable[Ending]) -> Node:
+    if node.kind != "guard":
+        return node
+    return replace(node, endings=tuple(ending for ending in node.endings if ending not in everywhere))
+
+
+def _edges(shape: Topology, taken: Taken | None) -> list[Edge]:
+    path = (START, *taken.path, END) if taken else ()
+    steps = set(itertools.pairwise(path))
+    edges = []
+    for name in [START, *shape.builder.nodes]:
+        for way, labels in _ways(shape, name).items():
+            if _is_folded(shape, way) or _is_folded(shape, name) or (way == END and _ends_by_itself(shape, name)):
+                continue
+            decided = labels is not None and _kind(shape, name) != "guard"
+            edges.append(Edge(name, way, ", ".join(labels or ()), decided, (name, way) in steps))
+    return edges
+
+
+def _ways(shape: Topology, name: str) -> dict[str, list[str] | None]:
+    """Return where edges lead to, with the labels of those that are decided on; None for plain edges."""
+    ways: dict[str, list[str] | None] = {}
+    for key, way in _decided(shape, name):
+        labels = ways.setdefault(way, [])
+        if labels is not None and key not in ("", way, *labels):
+            labels.append(key)
+    order = {other: number for number, other in enumerate([*shape.builder.nodes, END])}
+    for way in sorted(shape.static_after(name) - ways.keys(), key=order.__getitem__):
+        ways[way] = None
+    return ways
+
+
+def _decided(shape: Topology, name: str) -> Iterator[tuple[str, str]]:
+    for branch in shape.builder.branches.get(name, {}).values():
+        for key, way in (branch.ends or {}).items():
+            yield str(key), way
+    spec = shape.builder.nodes.get(name)
+    if spec is not None:
+        ends: Any = spec.ends or ()
+        labels = ends if isinstance(ends, dict) else {}
+        yield from ((labels.get(way, ""), way) for way in ends)
+        if spec.error_handler_node is not None:
+            yield "on error", spec.error_handler_node
+
+
+def _leads_anywhere(shape: Topology, name: str) -> bool:
+    return any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values())
+
+
+def taken_by(run: object) -> Taken:
+    """Return the way of a finished run, whatever its graph.
+
+    Raises:
+        InputError: it is no result of a finished run.
+    """
+    given = run if isinstance(run, dict) else {}
+    path, reason, outcome = given.get("path"), given.get("stop_reason"), given.get("outcome", "")
+    named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
+    if not named or not isinstance(path, list) or not isinstance(reason, str):
+        keys = "path, a list of node names, and stop_reason"
+        raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
+    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "")
+
+
+def _fitting(shape: Topology, taken: Taken) -> Taken:
+    if unknown := [name for name in taken.path if name not in shape.nodes]:
+        raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
+    for name, following in itertools.pairwise((START, *taken.path, END)):
+        if following not in shape.after(name):
+            raise InputError(f"run: a run of another graph; no edge leads from {name} to {following}")
+    return taken
+
+
+def _what(run: object) -> str:
+    if not isinstance(run, dict):
+        return type(run).__name__
+    return f"a dictionary with {', '.join(sorted(map(str, run)))}"[:200] if run else "an empty dictionary"

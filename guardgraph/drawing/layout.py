@@ -1,0 +1,247 @@
+"""Where everything stands: nodes and edges by graphlay's layered layout, endings beside the nodes that lead to them.
+
+All measures are CSS pixels. Every number is rounded to a hundredth, so that a picture is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import fsum
+from typing import Any
+
+from guardgraph.drawing.diagram import Diagram, Edge, Node
+from guardgraph.drawing.geometry import Box, Point, around, near
+from guardgraph.drawing.labels import LABEL_HEIGHT, label_width, labels
+from guardgraph.drawing.panels import Panel, panel_at, panel_size
+from guardgraph.drawing.shapes import NAME_CELLS
+from guardgraph.drawing.text import cells, shown
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["Placed", "place"]
+
+CELL = 7.83
+"""Width of a letter of node names: 13 px, 0.602 em, as most fixed-width fonts have it."""
+NODE_HEIGHT = 38.0
+NODE_MARGIN = 48.0
+LEAST_WIDTH = 140.0
+DOT = 14.0
+DOT_EDGE = 18.0
+"""START and END are round, and as much wider for every edge but one."""
+
+REACH = 34.0
+"""From a node to its endings."""
+FARTHEST = 90.0
+"""Edges that pass closer than this are reached across."""
+CLEARANCE = 12.0
+"""Around endings that stand beside their node."""
+
+SPACING = {"layer_gap": 32.0, "node_gap": 34.0, "dummy_gap": 24.0}
+MAIN_WEIGHT = 50.0
+"""Of the edges of the main way, against 1, so that it is the one that is kept straight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A diagram with places for everything."""
+
+    nodes: tuple[tuple[Node, Box], ...]
+    edges: tuple[tuple[Edge, tuple[Point, ...], Box | None], ...]
+    """With the points of the line, and the place of the label."""
+    panels: tuple[Panel, ...]
+    bounds: Box
+
+
+@dataclass(frozen=True, slots=True)
+class _Arranged:
+    boxes: dict[str, Box]
+    routes: dict[tuple[str, str], tuple[Point, ...]]
+    labels: dict[tuple[str, str], Box]
+    below: dict[str, Box]
+    """Endings that stand in the layout themselves."""
+
+    def mirrored(self) -> _Arranged:
+        return _Arranged(
+            {name: _flip_box(box) for name, box in self.boxes.items()},
+            {key: tuple(map(_flip, points)) for key, points in self.routes.items()},
+            {key: _flip_box(box) for key, box in self.labels.items()},
+            {name: _flip_box(box) for name, box in self.below.items()},
+        )
+
+
+def place(diagram: Diagram) -> Placed:
+    """Lay a diagram out, main way down the middle.
+
+    Endings stand beside their node where there is room for them; elsewhere they are laid out like a node behind it.
+
+    Raises:
+        ConfigurationError: the layout library is not installed.
+    """
+    below = {node.name for node in diagram.nodes if node.endings and not _leads_on(diagram, node.name)}
+    while True:
+        arranged = _arrange(diagram, below)
+        sides = [(side, _beside(diagram, side)) for side in (arranged, arranged.mirrored())]
+        arranged, beside = min(sides, key=lambda side: (len(_clashes(*side)), _weight_on_the_right(side[0])))
+        clashing = _clashes(arranged, beside)
+        if not clashing:
+            return _placed(diagram, arranged, beside)
+        below |= clashing
+
+
+def _leads_on(diagram: Diagram, name: str) -> bool:
+    return any(edge.start == name for edge in diagram.edges)
+
+
+def _weight_on_the_right(arranged: _Arranged) -> float:
+    """Return by how much nodes stand on the right of the main way, where endings should be."""
+    return fsum(box.x for box in [*arranged.boxes.values(), *arranged.below.values()])
+
+
+def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
+    try:
+        import graphlay
+    except ImportError as error:
+        raise ConfigurationError(f"draw: the extra is required: pip install 'guardgraph[draw]' ({error})") from error
+    graph = graphlay.Graph()
+    number = {node.name: index for index, node in enumerate(diagram.nodes)}  # names may be what no JSON can say
+    width = _common_width(diagram.nodes)
+    stops = any(node.endings for node in diagram.nodes)
+    for node in diagram.nodes:
+        box = _visible(diagram, node, width)
+        lane = int(stops and node.name in diagram.main)  # leaves the other side to the stops
+        beside = 0.0 if node.name in below else panel_size(node)[1]
+        graph.node(number[node.name], width=box.width, height=max(box.height, beside), group=lane)
+    main = set(pairwise(diagram.main))
+    for edge in diagram.edges:
+        label = {"label_size": {"width": label_width(edge), "height": LABEL_HEIGHT}} if edge.label else {}
+        weight = MAIN_WEIGHT if (edge.start, edge.end) in main else 1.0
+        graph.edge(number[edge.start], number[edge.end], weight=weight, **label)
+    panels = [node for node in diagram.nodes if node.name in below]
+    for node in panels:
+        size = panel_size(node)
+        graph.edge(number[node.name], graph.node(width=size[0], height=size[1], group=0))
+    options = {"spacing": SPACING, "routing": {"port_sides": "facing_only"}}
+    done = graphlay.layout(graph, preset="process_map", options=options)
+    return _read(diagram, panels, done, width)
+
+
+def _read(diagram: Diagram, panels: list[Node], done: Any, width: float) -> _Arranged:
+    centres = [(near(item["center"]["x"]), near(item["center"]["y"])) for item in done.nodes]
+    middle = centres[0][0]  # START stands on the main way
+    boxes, below = {}, {}
+    for node, (x, y) in zip(diagram.nodes, centres, strict=False):
+        size = _visible(diagram, node, width)
+        boxes[node.name] = Box(near(x - middle), y, size.width, size.height)
+    for node, (x, y) in zip(panels, centres[len(diagram.nodes) :], strict=True):
+        below[node.name] = Box(near(x - middle), y, *panel_size(node))
+    keys = [*((edge.start, edge.end) for edge in diagram.edges), *((node.name, "") for node in panels)]
+    routes = {}
+    for key, edge in zip(keys, done.edges, strict=True):
+        routes[key] = tuple((near(point["x"] - middle), near(point["y"])) for point in edge["points"])
+    _straighten(diagram.main, routes)
+    return _Arranged(boxes, routes, labels(diagram.edges, routes, [*boxes.values(), *below.values()]), below)
+
+
+def _straighten(main: tuple[str, ...], routes: dict[tuple[str, str], tuple[Point, ...]]) -> None:
+    """Give the main way the middle where an edge leads straight back beside it."""
+    for start, end in pairwise(main):
+        there, back = routes[start, end], routes.get((end, start), ())
+        if len(there) == len(back) == 2 and there[0][0] and not back[0][0]:
+            routes[start, end], routes[end, start] = back[::-1], there[::-1]
+
+
+def _placed(diagram: Diagram, arranged: _Arranged, beside: dict[str, Panel]) -> Placed:
+    nodes = tuple((node, arranged.boxes[node.name]) for node in diagram.nodes)
+    edges = []
+    for edge in diagram.edges:
+        key = (edge.start, edge.end)
+        edges.append((edge, arranged.routes[key], arranged.labels.get(key)))
+    panels = [
+        beside.get(node.name) or panel_at(node, arranged.below[node.name], arranged.routes[node.name, ""])
+        for node in diagram.nodes
+        if node.endings
+    ]
+    chips = [chip.box for panel in panels for chip in panel.chips]
+    boxes = [*arranged.boxes.values(), *arranged.labels.values(), *chips]
+    corners = [corner for box in boxes for corner in box.corners]
+    corners += [point for points in arranged.routes.values() for point in points]
+    return Placed(nodes, tuple(edges), tuple(panels), around(corners))
+
+
+def _beside(diagram: Diagram, arranged: _Arranged) -> dict[str, Panel]:
+    """Place endings beside their nodes, on the side away from the main way; those of a column in one lane."""
+    columns: dict[tuple[int, float], list[Node]] = {}
+    for node in diagram.nodes:
+        if node.endings and node.name not in arranged.below:
+            box = arranged.boxes[node.name]
+            sign = 1 if box.x >= 0 else -1
+            columns.setdefault((sign, box.x + sign * box.width / 2), []).append(node)
+    panels = {}
+    for (sign, border), nodes in columns.items():
+        lane = border + sign * _reach(nodes, arranged, sign, border)
+        for node in nodes:
+            width, height = panel_size(node)
+            y = arranged.boxes[node.name].y
+            room = Box(lane + sign * width / 2, y, width, height)
+            panels[node.name] = panel_at(node, room, ((border, y), (lane, y)), sign)
+    return panels
+
+
+def _reach(nodes: Iterable[Node], arranged: _Arranged, sign: int, border: float) -> float:
+    """Return how far from a column its endings stand: behind the edges that pass close by."""
+    reach = REACH
+    for node in nodes:
+        room = Box(0.0, arranged.boxes[node.name].y, 0.0, panel_size(node)[1] + CLEARANCE)
+        for line in _lines(arranged):
+            away = sign * (line.x - border)
+            if not line.width and 0 < away < FARTHEST and abs(line.y - room.y) <= (line.height + room.height) / 2:
+                reach = max(reach, away + CLEARANCE)
+    return reach
+
+
+def _lines(arranged: _Arranged) -> list[Box]:
+    """Return every straight piece of every edge."""
+    return [around(pair) for points in arranged.routes.values() for pair in pairwise(points)]
+
+
+def _clashes(arranged: _Arranged, beside: dict[str, Panel]) -> set[str]:
+    """Return the nodes whose endings, beside them, would meet another node, edge or ending.
+
+    The line to the endings may cross an edge, but neither run along one nor through a node.
+    """
+    rooms, ways = {}, {}
+    for name, panel in beside.items():
+        corners = [corner for chip in panel.chips for corner in chip.box.corners]
+        rooms[name] = around([*corners, panel.line[1]]).wider(CLEARANCE)
+        ways[name] = around(panel.line).wider(CLEARANCE)
+    lines = _lines(arranged)
+    along = [line for line in lines if line.width]
+    clashing = set()
+    for name, room in rooms.items():
+        others = [box for other, box in [*arranged.boxes.items(), *rooms.items()] if other != name]
+        others += [*arranged.below.values(), *arranged.labels.values()]
+        if any(map(room.meets, [*others, *lines])) or any(map(ways[name].meets, [*others, *along])):
+            clashing.add(name)
+    return clashing
+
+
+def _common_width(nodes: Iterable[Node]) -> float:
+    """Return one width for all nodes, so that they stand in columns."""
+    return max([LEAST_WIDTH, *(cells(shown(node.name, NAME_CELLS)) * CELL + NODE_MARGIN for node in nodes)])
+
+
+def _visible(diagram: Diagram, node: Node, width: float) -> Box:
+    """Return a node's size; START and END grow with the number of edges that they hold."""
+    if node.kind in ("start", "end"):
+        ends = sum(node.name in (edge.start, edge.end) for edge in diagram.edges)
+        return Box(0.0, 0.0, DOT + DOT_EDGE * max(ends - 1, 0), DOT)
+    return Box(0.0, 0.0, width, NODE_HEIGHT)
+
+
+def _flip(point: Point) -> Point:
+    return 0.0 - point[0], point[1]
+
+
+def _flip_box(box: Box) -> Box:
+    return Box(0.0 - box.x, box.y, box.width, box.height)

@@ -1,0 +1,98 @@
+"""What the shapes and colours of a picture mean, in rows below it; only what is in the picture is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from guardgraph.drawing.diagram import ANYWHERE, Diagram, DrawnKind, Ending
+from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
+from guardgraph.drawing.shapes import arrow, chip, group, outline, text
+from guardgraph.drawing.text import cells, shown
+
+__all__ = ["legend", "wide"]
+
+ROW = 25.0
+SWATCH = 34.0
+APART = 22.0
+SANS_CELL = 6.3
+"""Width of a letter at 12 px; proportional fonts differ, so it is that of a wide one."""
+
+KINDS: dict[DrawnKind, str] = {
+    "start": "START",
+    "propose": "proposes",
+    "act": "acts",
+    "guard": "guard",
+    "ok": "good ending",
+    "stop": "stop",
+    "plain": "node",
+    "end": "END",
+}
+
+
+class Entry(NamedTuple):
+    """One explanation."""
+
+    kinds: str
+    swatch: str
+    """Drawn around 0, 0."""
+    width: float
+    words: str
+
+
+def wide(words: str) -> float:
+    """Return the room that a text of the legend takes across."""
+    return cells(words) * SANS_CELL
+
+
+def legend(diagram: Diagram, width: float) -> tuple[str, float]:
+    """Return the legend as SVG, from 0, 0 on, and its height.
+
+    Args:
+        diagram: what it explains.
+        width: where rows break.
+    """
+    parts, x, y = [], 0.0, ROW / 2
+    for entry in _entries(diagram):
+        total = entry.width + 8 + wide(entry.words)
+        if x and x + total > width:
+            x, y = 0.0, y + ROW
+        place = f"translate({x + entry.width / 2:g} {y:g})"
+        swatch = f'<g transform="{place}">{entry.swatch}</g>'
+        parts.append(group(entry.kinds, swatch, text(entry.words, x + entry.width + 8, y + 4.2, "sans muted")))
+        x += total + APART
+    return "".join(parts), y + ROW / 2
+
+
+def _entries(diagram: Diagram) -> Iterator[Entry]:
+    drawn = {item.kind for item in diagram.nodes}
+    for kind, words in KINDS.items():
+        if kind in drawn:
+            dot = kind in ("start", "end")
+            swatch = outline(kind, Box(0.0, 0.0, 12.0, 12.0) if dot else Box(0.0, 0.0, SWATCH, 16.0))
+            yield Entry(kind, swatch, 12.0 if dot else SWATCH, words)
+    endings = [ending for item in diagram.nodes for ending in item.endings]
+    if any(ending.terminal for ending in endings):
+        yield _chips([Ending("name", "", None)], "the run can end here, in the node stop_name")
+    if diagram.everywhere:
+        yield _chips(diagram.everywhere, "every guard can also end the run so")
+    if any(ending.label == ANYWHERE for ending in endings):
+        yield Entry("plain", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node")
+    if any(edge.decided for edge in diagram.edges):
+        yield Entry("", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides")
+    if diagram.taken is not None:
+        often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
+        yield Entry("taken", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge"), SWATCH, f"the way of this run{often}")
+
+
+def _chips(endings: Iterable[Ending], words: str) -> Entry:
+    parts, x = [], 0.0
+    for ending in endings:
+        label = shown(ending.label, CHIP_CELLS)
+        width = cells(label) * CHIP_CELL + CHIP_MARGIN
+        parts.append((ending, label, x + width / 2, width))
+        x += width + CHIP_GAP
+    total = x - CHIP_GAP
+    chips = [chip(Chip(it, label, Box(at - total / 2, 0.0, width, CHIP_HEIGHT))) for it, label, at, width in parts]
+    return Entry("stop chip", "".join(chips), total, words)

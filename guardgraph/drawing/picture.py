@@ -1,0 +1,126 @@
+"""The picture of a graph: as SVG, as PNG, as Mermaid text, in a notebook, in a file."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from langgraph.graph.state import CompiledStateGraph
+
+from guardgraph.drawing.diagram import Diagram, diagram_of
+from guardgraph.drawing.mermaid import mermaid
+from guardgraph.drawing.style import MONO
+from guardgraph.drawing.svg import svg
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["Picture", "draw"]
+
+_LETTERS = f"""\
+<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9" font-family="{MONO}">{{}}</text></svg>
+"""
+
+
+class Picture:
+    """A drawn graph. A notebook shows it; `save` writes it to a file.
+
+    Nothing is asked of any network, neither to draw it nor to show it.
+    """
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.diagram = diagram
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture as SVG, for light and dark surroundings; the same bytes on every machine with one graphlay.
+
+        Raises:
+            ConfigurationError: the extra ``draw`` is not installed.
+        """
+        return svg(self.diagram)
+
+    @cached_property
+    def mermaid(self) -> str:
+        """The graph as Mermaid text, which GitHub and others draw; no extra is needed."""
+        return mermaid(self.diagram)
+
+    def png(self, *, dark: bool = False, scale: float = 2.0) -> bytes:
+        """Return the picture as PNG.
+
+        Args:
+            dark: on a dark ground instead of a light one.
+            scale: pixels for each CSS pixel.
+
+        Raises:
+            ConfigurationError: the extra ``draw`` is not installed, the scale is not in 0.1 to 10, or the machine has
+                no font.
+        """
+        if not 0.1 <= scale <= 10:
+            raise ConfigurationError(f"scale: a number from 0.1 to 10 is required; given: {scale!r:.80}")
+        try:
+            from resvg_py import svg_to_bytes
+        except ImportError as error:
+            raise ConfigurationError(f"png: the extra is required: pip install 'guardgraph[draw]' ({error})") from error
+        if svg_to_bytes(_LETTERS.format("M")) == svg_to_bytes(_LETTERS.format("")):
+            raise ConfigurationError("png: this machine has no font; install one, such as DejaVu, or save SVG")
+        return bytes(svg_to_bytes(svg(self.diagram, dark=dark), zoom=scale))
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file; the ending of its name says as what: .svg, .png or .mmd.
+
+        Raises:
+            ConfigurationError: another ending, or the extra ``draw`` is not installed.
+            OSError: the file cannot be written.
+        """
+        file = Path(path)
+        match file.suffix.lower():
+            case ".svg":
+                content = self.svg.encode()
+            case ".png":
+                content = self.png()
+            case ".mmd":
+                content = self.mermaid.encode()
+            case _:
+                raise ConfigurationError(f"file: a name that ends in .svg, .png or .mmd; given: {str(path)!r:.200}")
+        file.write_bytes(content)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the SVG as an image.
+
+        JupyterLab shows no bare SVG that it does not trust, as in every notebook that was run elsewhere, and GitHub
+        takes the style sheet out of it.
+        """
+        image = b64encode(self.svg.encode()).decode()
+        return f'<img alt="{escape(self.described)}" src="data:image/svg+xml;base64,{image}">'
+
+    @property
+    def described(self) -> str:
+        """What is to be seen, in a few words."""
+        diagram = self.diagram
+        folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
+        nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
+        stops = len(folded.union(ending.terminal for ending in diagram.everywhere))
+        run = "" if diagram.taken is None else f", a run that ended with {diagram.taken.reason}"
+        return f"{diagram.name}, {nodes} nodes and {stops} stops{run}"
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.described}>"
+
+
+def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Picture:
+    """Draw a compiled graph, ours or any other, without a network.
+
+    Kinds of nodes differ in shape and colour, the main way runs straight down, and the stops stand at the side of the
+    guards that can make them.
+
+    Args:
+        graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
+        run: the result of a finished run of it, whose way then stands out, and the guard that stopped it, with the
+            reason.
+
+    Raises:
+        InputError: the graph is no compiled LangGraph graph, or the run is no finished run of it.
+    """
+    return Picture(diagram_of(graph, run))

@@ -1,0 +1,138 @@
+"""A diagram as SVG text: no scripts, no links, no fonts, and every name only ever as text."""
+
+from __future__ import annotations
+
+from html import escape
+
+from guardgraph.drawing.diagram import Diagram, Node
+from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.labels import LABEL_CELLS
+from guardgraph.drawing.layout import Placed, place
+from guardgraph.drawing.legend import legend, wide
+from guardgraph.drawing.panels import Panel
+from guardgraph.drawing.shapes import arrow, chip, group, label, node, number, text, trimmed
+from guardgraph.drawing.style import style_sheet
+from guardgraph.drawing.text import shown
+
+__all__ = ["svg"]
+
+MARGIN = 28.0
+LEAST_WIDTH = 560.0
+"""So that the legend stands in few rows."""
+NARROW_WIDTH = 250.0
+HEAD_CELLS = 96
+WASTE = 1.7
+"""How much wider a picture may become so that the main way runs down its middle."""
+GAP = 22.0
+"""Between the graph and the legend."""
+
+
+def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False) -> str:
+    """Return a picture.
+
+    Args:
+        diagram: what it shows.
+        dark: whether for dark surroundings; None for both, of which the reader's system takes one.
+        narrow: whether it is to stand beside text that tells its name and how the run ended: without a head, and no
+            wider than the graph.
+
+    Raises:
+        ConfigurationError: the layout library is not installed.
+    """
+    placed = place(diagram)
+    heads = [] if narrow else _heads(diagram)
+    middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _framed(placed.bounds)
+    least = NARROW_WIDTH if narrow else LEAST_WIDTH
+    inside = max(across, least, *(wide(words) * size for words, _, size in heads))
+    width = inside + 2 * MARGIN
+    explained, explained_height = legend(diagram, inside)
+    top = MARGIN + 22 * len(heads) + (18 if heads else 0)
+    rule = top + placed.bounds.height + GAP
+    height = rule + GAP / 2 + explained_height + MARGIN / 2
+    shift = (number(width / 2 - middle), number(top - placed.bounds.top))
+    size = f'width="{number(width)}" height="{number(height)}"'
+    name = escape(_spoken(diagram), quote=True)
+    head = [text(words, MARGIN, MARGIN + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
+    return "".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
+            f'viewBox="0 0 {number(width)} {number(height)}" role="img" aria-label="{name}">\n',
+            f"<style>\n{style_sheet(dark=dark)}</style>\n",
+            f'<rect class="paper" x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="8"/>\n',
+            *(f"{line}\n" for line in head),
+            f'<g transform="translate({shift[0]} {shift[1]})">\n{_drawn(diagram, placed)}</g>\n',
+            f'<path class="rule" d="M{MARGIN:g},{number(rule)}H{number(width - MARGIN)}"/>\n',
+            f'<g transform="translate({MARGIN:g} {number(rule + GAP / 2)})">\n{explained}</g>\n',
+            "</svg>\n",
+        ]
+    )
+
+
+def _framed(bounds: Box) -> tuple[float, float]:
+    """Return what stands in the middle of the picture, and the width: the main way, unless that wastes much room."""
+    centred = 2 * max(-bounds.left, bounds.right)
+    return (0.0, centred) if centred <= WASTE * bounds.width else (bounds.x, bounds.width)
+
+
+def _heads(diagram: Diagram) -> list[tuple[str, str, float]]:
+    """Return the lines above the graph, with their classes and size as to that of the legend."""
+    heads = [(shown(diagram.name, 60), "sans title", 1.4)]
+    if (taken := diagram.taken) is not None:
+        how = "ok" if taken.ok else "stopped"
+        words = [how, taken.outcome or taken.reason]
+        heads.append((shown(": ".join(words), HEAD_CELLS), f"sans {'ok' if taken.ok else 'stop'}_ink", 1.0))
+    return heads
+
+
+def _spoken(diagram: Diagram) -> str:
+    """Return the picture in words, for those who cannot see it."""
+    way = " to ".join(shown(name, 40) for name in diagram.main[1:])
+    run = "" if diagram.taken is None else f" This run: {' to '.join(shown(n, 40) for n in diagram.taken.path)}."
+    return f"Graph {shown(diagram.name, 60)}. Main way: {way}.{run}"
+
+
+def _drawn(diagram: Diagram, placed: Placed) -> str:
+    faded = diagram.taken is not None
+    boxes = {item.name: (item, box) for item, box in placed.nodes}
+    lines, labels = [], []
+    for edge, points, room in placed.edges:
+        (start, start_box), (end, end_box) = boxes[edge.start], boxes[edge.end]
+        there = trimmed(points, (start.kind, start_box), (end.kind, end_box))
+        state = "taken" if edge.taken else "faded" if faded else "way"
+        lines.append((edge.taken, group(state, arrow(there, "edge decided" if edge.decided else "edge"))))
+        if room is not None:
+            labels.append(group(state, label(shown(edge.label, LABEL_CELLS), room)))
+    lines.sort(key=lambda line: line[0])
+    panels = [_panel(panel, *boxes[panel.node], faded) for panel in placed.panels]
+    shapes = [group(_classes(diagram, item), node(item, box)) for item, box in placed.nodes]
+    return "".join([*(line for _, line in lines), *panels, *shapes, *labels])
+
+
+def _panel(panel: Panel, item: Node, box: Box, faded: bool) -> str:
+    line = trimmed(panel.line, (item.kind, box), None)
+    taken = any(placed.ending.taken for placed in panel.chips)
+    kind = "stop" if any(placed.ending.terminal for placed in panel.chips) else "plain"
+    parts = [arrow(line, "bridge", bare=True)]
+    if panel.rail:
+        parts.append(group(f"{kind} faded" if faded else kind, arrow(panel.rail, "fold", bare=True)))
+    state = " taken" if taken else " faded" if faded else ""
+    parts.append(group(f"{kind}{state}", arrow(line, "fold", bare=bool(panel.rail))))
+    for placed in panel.chips:
+        state = " taken" if placed.ending.taken else " faded" if faded else ""
+        parts.append(group(f"{kind} chip{state}", chip(placed)))
+    return "".join(parts)
+
+
+def _classes(diagram: Diagram, item: Node) -> str:
+    taken = diagram.taken
+    if taken is None:
+        return item.kind
+    if not item.visits:
+        return f"{item.kind} faded"
+    stopping = not taken.ok and item.name == _stopping(taken.path, {other.name for other in diagram.nodes})
+    return f"{item.kind} taken stopping" if stopping else f"{item.kind} taken"
+
+
+def _stopping(path: tuple[str, ...], drawn: set[str]) -> str:
+    """Return the node that stopped a run: the last one that is drawn, since stop terminals stand at their guards."""
+    return next(name for name in reversed(path) if name in drawn)

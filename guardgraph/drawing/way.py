@@ -1,0 +1,40 @@
+"""What a picture shows of a run alone: the nodes that ran, without the graph that they are of."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping
+
+from langgraph.graph import START
+
+from guardgraph.drawing.diagram import Diagram, DrawnKind, Edge, Node, Taken
+from guardgraph.drawing.main_way import main_way
+from guardgraph.state.run import Kind
+
+__all__ = ["way_of"]
+
+
+def way_of(taken: Taken, kinds: Mapping[str, Kind]) -> Diagram:
+    """Return the way of a run as a graph of its own, which runs straight down where the run never went back.
+
+    Args:
+        taken: the run.
+        kinds: what its nodes are; one that is missing is drawn as a plain node.
+    """
+    visits = Counter(taken.path)
+    nodes = [Node(START, "start", "the run began here", visits=1)]
+    nodes += [Node(name, _drawn(kinds.get(name), taken), _about(name, kinds), visits=visits[name]) for name in visits]
+    steps = dict.fromkeys(itertools.pairwise((START, *taken.path)))
+    edges = tuple(Edge(start, end, taken=True) for start, end in steps)
+    return Diagram("the run", tuple(nodes), edges, (), main_way([node.name for node in nodes], steps), taken)
+
+
+def _drawn(kind: Kind | None, taken: Taken) -> DrawnKind:
+    if kind == "terminal":
+        return "ok" if taken.ok else "stop"
+    return kind or "plain"
+
+
+def _about(name: str, kinds: Mapping[str, Kind]) -> str:
+    return f"{name}: {kinds[name]}" if name in kinds else name

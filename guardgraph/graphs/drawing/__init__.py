@@ -1,5 +1,0 @@
-"""Pictures of graphs, drawn without a network: what is to be seen, where it stands, how it looks."""
-
-from guardgraph.graphs.drawing.picture import Picture, draw
-
-__all__ = ["Picture", "draw"]

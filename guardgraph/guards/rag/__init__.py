@@ -1,0 +1,24 @@
+"""What the RAG agent's guards decide: the intent, the retrieval's context, the answer's citations and numbers."""
+
+from guardgraph.guards.rag.answer import check_numbers, cited, parse_citations
+from guardgraph.guards.rag.intent import (
+    DEFAULT_TOP_K,
+    check_execution,
+    check_sources,
+    parse_intent,
+    parse_rag_request,
+)
+from guardgraph.guards.rag.retrieval import pack, parse_candidates
+
+__all__ = [
+    "DEFAULT_TOP_K",
+    "check_execution",
+    "check_numbers",
+    "check_sources",
+    "cited",
+    "pack",
+    "parse_candidates",
+    "parse_citations",
+    "parse_intent",
+    "parse_rag_request",
+]

@@ -1,0 +1,74 @@
+"""What an answer cites, and whether its numbers stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from guardgraph.guards.stop import Stop
+from guardgraph.state.rag import CitationDetail, ContextChunk
+
+__all__ = ["check_numbers", "cited", "parse_citations"]
+
+
+def parse_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> tuple[list[str], list[str]]:
+    """Split citations into those that name a packed chunk and those that do not.
+
+    Returns:
+        Valid ids in the order given and invalid ids sorted; stripped, blanks dropped, without duplicates.
+    """
+    known = {chunk["doc_id"] for chunk in chunks}
+    given = list(dict.fromkeys(item.strip() for item in citations if item.strip()))
+    return [item for item in given if item in known], sorted(item for item in given if item not in known)
+
+
+def cited(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[CitationDetail]:
+    """Return the details of citations, in their order.
+
+    Args:
+        citations: as the model gave them.
+        chunks: the packed context.
+
+    Raises:
+        Stop: ``invalid_answer:citations_out_of_context`` or ``invalid_answer:missing_citations``.
+    """
+    valid, invalid = parse_citations(citations, chunks)
+    if invalid:
+        known = sorted({chunk["doc_id"] for chunk in chunks})
+        raise Stop("invalid_answer:citations_out_of_context", invalid_citations=invalid, context_doc_ids=known)
+    if not valid:
+        raise Stop("invalid_answer:missing_citations")
+    by_id = {chunk["doc_id"]: chunk for chunk in reversed(chunks)}
+    return [_detail(by_id[doc_id]) for doc_id in valid]
+
+
+def _detail(chunk: ContextChunk) -> CitationDetail:
+    return CitationDetail(
+        doc_id=chunk["doc_id"],
+        title=chunk["title"],
+        section=chunk["section"],
+        updated_at=chunk["updated_at"],
+        source=chunk["source"],
+        score=chunk["score"],
+    )
+
+
+def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
+    """Refuse an answer that states a number which neither a cited chunk nor the question has.
+
+    Args:
+        answer: the answer's text.
+        question: the user's question.
+        chunks: the chunks that the answer cites.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_number``.
+    """
+    from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported  # the largest part of an import
+
+    licence = facts_in_texts([question, *(text for chunk in chunks for text in _texts(chunk))])
+    if missing := unsupported(facts_in_text(answer), licence).numbers:
+        raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
+
+
+def _texts(chunk: ContextChunk) -> tuple[str, ...]:
+    return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"]

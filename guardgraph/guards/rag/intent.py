@@ -1,0 +1,104 @@
+"""What a run is asked, and what may be retrieved for it: the policy list, then the execution list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.state.json import JsonValue
+from guardgraph.state.plain import excerpt
+from guardgraph.state.rag import Intent, RagTask
+
+__all__ = ["DEFAULT_TOP_K", "check_execution", "check_sources", "parse_intent", "parse_rag_request"]
+
+DEFAULT_TOP_K = 4
+"""Candidates asked for when an intent does not say."""
+
+
+def parse_rag_request(question: JsonValue) -> RagTask:
+    """Parse the input of a run.
+
+    Raises:
+        Stop: ``invalid_request:question``.
+    """
+    if not isinstance(question, str) or not question.strip():
+        details = {"field": "question", "given": excerpt(question), "allowed": "a text that is not blank"}
+        raise Stop("invalid_request:question", details=details)
+    return RagTask(question=question.strip())
+
+
+def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k: int) -> Intent:
+    """Parse a proposed retrieval intent against the policy list.
+
+    Args:
+        raw: any JSON value.
+        allowed_sources: the policy list.
+        max_top_k: the most candidates that may be asked for.
+
+    Returns:
+        The intent; sources without duplicates in the order asked for, absent when none were named.
+
+    Raises:
+        Stop: ``invalid_intent:…``, the first that applies.
+    """
+    if not isinstance(raw, dict):
+        raise Stop("invalid_intent:not_object")
+    if raw.get("kind") != "retrieve":
+        raise Stop("invalid_intent:kind")
+    query = raw.get("query")
+    if not isinstance(query, str) or not query.strip():
+        raise Stop("invalid_intent:query")
+    top_k = raw.get("top_k", min(DEFAULT_TOP_K, max_top_k))
+    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_top_k:
+        raise Stop("invalid_intent:top_k")
+    intent = Intent(kind="retrieve", query=query.strip(), top_k=top_k)
+    if raw.get("sources") is not None:
+        intent["sources"] = _parse_sources(raw["sources"], allowed_sources)
+    return intent
+
+
+def _parse_sources(raw: JsonValue, allowed: Collection[str]) -> list[str]:
+    if not isinstance(raw, list) or not raw:
+        raise Stop("invalid_intent:sources")
+    return list(dict.fromkeys(_parse_source(item, allowed) for item in raw))
+
+
+def _parse_source(item: JsonValue, allowed: Collection[str]) -> str:
+    if not isinstance(item, str) or not item.strip():
+        raise Stop("invalid_intent:source_item")
+    name = item.strip()
+    if name not in allowed:
+        raise Stop(f"invalid_intent:source_not_allowed:{shown_name(name)}")
+    return name
+
+
+def check_execution(
+    intent: Intent, *, policy: Sequence[str], execution: Collection[str], max_query_chars: int
+) -> list[str]:
+    """Hold a valid intent against what the runtime will do now.
+
+    Returns:
+        The sources to read, sorted; those on both lists when the intent names none.
+
+    Raises:
+        Stop: ``invalid_intent:query_too_long``, or ``source_denied:<name>`` for the first in sorted order.
+    """
+    if len(intent["query"]) > max_query_chars:
+        raise Stop("invalid_intent:query_too_long")
+    both = sorted(name for name in policy if name in execution)
+    if "sources" not in intent:
+        return both
+    requested = sorted(intent["sources"])
+    check_sources(requested, allowed=both)
+    return requested
+
+
+def check_sources(sources: Collection[str], *, allowed: Collection[str]) -> None:
+    """Refuse a source that is not switched on.
+
+    Raises:
+        Stop: ``source_denied:<name>`` for the first in sorted order.
+    """
+    for name in sorted(sources):
+        if name not in allowed:
+            raise Stop(f"source_denied:{shown_name(name)}")

@@ -1,0 +1,90 @@
+"""What a retriever returned, and the context that is packed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from guardgraph.guards.stop import Stop
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import excerpt
+from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
+
+__all__ = ["pack", "parse_candidates"]
+
+
+def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> list[Candidate]:
+    """Parse what a retriever returned.
+
+    Args:
+        raw: any JSON value; a list of candidates, best first: the order of the list is their rank, whatever their
+            scores, so that a reranker may differ from the score.
+        allowed_sources: the sources that were asked for; a candidate from another breaks the contract.
+        top_k: the most that were asked for; a longer list is cut.
+
+    Returns:
+        At most `top_k` candidates with a score above 0, in rank order.
+
+    Raises:
+        Stop: ``tool_invalid_output:retrieve`` with the first fault in details.
+    """
+    if not isinstance(raw, list):
+        raise _retriever_fault("a list of candidates is required", raw)
+    candidates = [_parse_candidate(item, allowed_sources) for item in raw]
+    return [item for item in candidates if item["score"] > 0][:top_k]
+
+
+def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candidate:
+    if not isinstance(item, dict):
+        raise _retriever_fault("each candidate is an object", item)
+    doc_id, text, source, score = (item.get(key) for key in ("doc_id", "text", "source", "score"))
+    if not isinstance(doc_id, str) or not doc_id.strip():
+        raise _retriever_fault("doc_id: a text that is not blank", doc_id)
+    if not isinstance(text, str) or not text.strip():
+        raise _retriever_fault("text: a text that is not blank", text)
+    if not isinstance(source, str) or source not in allowed_sources:
+        raise _retriever_fault("source: one of those asked for", source)
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        raise _retriever_fault("score: a number in 0..1", score)
+    title, section, updated_at = (_optional_text(item, key) for key in ("title", "section", "updated_at"))
+    return Candidate(
+        doc_id=doc_id.strip(),
+        source=source,
+        title=title,
+        section=section,
+        updated_at=updated_at,
+        text=text,
+        score=float(score),
+    )
+
+
+def _optional_text(item: JsonObject, key: str) -> str:
+    value = item.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _retriever_fault(f"{key}: a text", value)
+    return value
+
+
+def _retriever_fault(allowed: str, given: JsonValue) -> Stop:
+    return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt(given)})
+
+
+def pack(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:
+    """Choose the context from ranked candidates.
+
+    In rank order: a score below `min_score` is counted as rejected, whatever the limits; the first good one beyond
+    `max_chunks` ends the packing; a text that would exceed `max_chars` is skipped, and a later smaller one may fit.
+    """
+    chunks: list[ContextChunk] = []
+    rejected = total = 0
+    for item in candidates:
+        text = item["text"].strip()
+        if item["score"] < min_score:
+            rejected += 1
+        elif len(chunks) >= max_chunks:
+            break
+        elif total + len(text) <= max_chars:
+            chunks.append(ContextChunk(**{**item, "text": text}))
+            total += len(text)
+    return Retrieval(chunks=chunks, total_chars=total, rejected_low_score=rejected)

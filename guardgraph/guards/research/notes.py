@@ -1,0 +1,176 @@
+"""The pages that were read, the notes taken from them, and whether the pages bear the notes out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
+
+from guardgraph.guards.facts import facts_in_text, unsupported
+from guardgraph.guards.quotes import comparable, stands_in
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.urls import identity
+from guardgraph.state.json import JsonValue
+from guardgraph.state.plain import excerpt
+from guardgraph.state.research import Issue, Note, Page, Verification
+
+__all__ = [
+    "MIN_QUOTE_CHARS",
+    "is_readable",
+    "number_notes",
+    "parse_notes",
+    "parse_page",
+    "verify_notes",
+]
+
+MIN_QUOTE_CHARS = 20
+"""Characters that a quote has at least."""
+
+
+def parse_page(raw: JsonValue) -> Page | None:
+    """Read what a reader returned.
+
+    Args:
+        raw: ``{"body", "title"?, "published_at"?}``.
+
+    Returns:
+        The page; None for one whose body is blank.
+
+    Raises:
+        Stop: ``tool_invalid_output:read_source`` with `details` ``{allowed, given}`` for what is no page.
+    """
+    if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
+        details = {"allowed": "an object whose body is a text", "given": excerpt(raw)}
+        raise Stop("tool_invalid_output:read_source", details=details)
+    if not is_readable(raw):
+        return None
+    return Page(title=_text(raw.get("title")), published_at=_text(raw.get("published_at")), body=raw["body"])
+
+
+def is_readable(raw: JsonValue) -> bool:
+    """Say whether a reader returned a page that `parse_page` makes something of, before it is judged."""
+    return isinstance(raw, dict) and _text(raw.get("body")).strip() != ""
+
+
+def number_notes(raw: JsonValue) -> list[JsonValue]:
+    """Give the notes that have no id one: n1, n2, … in their order, leaving out ids that are taken.
+
+    Args:
+        raw: what an extractor returned; items that are no objects stay as they are.
+
+    Raises:
+        Stop: ``tool_invalid_output:extract_notes`` with `details` ``{allowed, given}`` for what is no list.
+    """
+    if not isinstance(raw, list):
+        raise Stop("tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt(raw)})
+    given = [note.get("id") for note in raw if isinstance(note, dict)]
+    taken = {name.strip() for name in given if isinstance(name, str)}
+    free = (name for number in count(1) if (name := f"n{number}") not in taken)
+    return [{**note, "id": next(free)} if isinstance(note, dict) and note.get("id") is None else note for note in raw]
+
+
+def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
+    """Read notes.
+
+    Args:
+        raw: notes with ids.
+        max_notes: how many there may be.
+
+    Returns:
+        The notes with their strings stripped and their URLs as identities.
+
+    Raises:
+        Stop: ``invalid_notes:empty|too_many|item|id|url|claim|quote``.
+    """
+    if not isinstance(raw, list) or not raw:
+        raise Stop("invalid_notes:empty")
+    if len(raw) > max_notes:
+        raise Stop("invalid_notes:too_many")
+    return [_note(item) for item in raw]
+
+
+def verify_notes(
+    notes: JsonValue,
+    *,
+    pages: JsonValue,
+    check_numbers: bool,
+    check_quotes: bool,
+    regions: Sequence[str],
+) -> Verification:
+    """Check every note against the page that it names.
+
+    Args:
+        notes: the notes of `parse_notes`, as the state kept them.
+        pages: the pages read in this run, by the identity of their URL, as the state kept them.
+        check_numbers: whether the facts of a claim must be in its quote.
+        check_quotes: whether a quote must stand in its page.
+        regions: region names to watch for.
+
+    Raises:
+        Stop: ``verification_failed:<first issue>`` with `verification`; an issue is ``quote_too_short``,
+            ``claim_missing``, ``url_not_read``, ``quote_not_in_source`` or ``number_not_in_quote``;
+            ``tool_invalid_output:verify_notes`` for what are no notes and pages, as after an edit of the state.
+    """
+    if not _are_notes(notes) or not _are_pages(pages):
+        details = {"allowed": "notes and pages as they were read", "given": excerpt([notes, pages])}
+        raise Stop("tool_invalid_output:verify_notes", details=details)
+    issues: list[Issue] = []
+    for note in notes:
+        issues += _source_issues(note, pages.get(note["url"]), check_quote=check_quotes)
+        if check_numbers:
+            issues += _fact_issues(note, regions)
+    verification = Verification(ok=not issues, checked_notes=len(notes), issues=issues)
+    if issues:
+        raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
+    return verification
+
+
+def _are_notes(value: JsonValue) -> bool:
+    return isinstance(value, list) and value != [] and all(_has_texts(note, Note.__annotations__) for note in value)
+
+
+def _are_pages(value: JsonValue) -> bool:
+    return isinstance(value, dict) and all(_has_texts(page, Page.__annotations__) for page in value.values())
+
+
+def _has_texts(value: JsonValue, names: Collection[str]) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
+
+
+def _source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Iterator[Issue]:
+    if len(comparable(note["quote"])) < MIN_QUOTE_CHARS:
+        yield Issue(note=note["id"], issue="quote_too_short")
+    if not any(character.isalnum() for character in note["claim"]):
+        yield Issue(note=note["id"], issue="claim_missing")
+    if page is None:
+        yield Issue(note=note["id"], issue="url_not_read")
+    elif check_quote and not stands_in(note["quote"], page["body"]):
+        yield Issue(note=note["id"], issue="quote_not_in_source")
+
+
+def _fact_issues(note: Note, regions: Sequence[str]) -> Iterator[Issue]:
+    claimed = facts_in_text(note["claim"], regions=regions)
+    if missing := unsupported(claimed, facts_in_text(note["quote"], regions=regions)):
+        yield Issue(note=note["id"], issue="number_not_in_quote", unsupported=missing.all())
+
+
+def _note(raw: JsonValue) -> Note:
+    if not isinstance(raw, dict):
+        raise Stop("invalid_notes:item")
+    texts = {name: _text(raw.get(name)).strip() for name in Note.__annotations__}
+    for name in ("id", "url", "claim"):
+        if not texts[name]:
+            raise Stop(f"invalid_notes:{name}")
+    if len(texts["quote"]) < MIN_QUOTE_CHARS:
+        raise Stop("invalid_notes:quote")
+    return Note(
+        id=texts["id"],
+        claim=texts["claim"],
+        quote=texts["quote"],
+        url=identity(texts["url"]) or texts["url"],
+        title=texts["title"],
+        published_at=texts["published_at"],
+    )
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,133 @@
+"""What a caller may ask of the Research agent, and how far the caller's hints reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import NoReturn
+
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.urls import normal_host
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import excerpt
+from guardgraph.state.research import ResearchTask
+
+__all__ = ["HINTED_LIMITS", "narrowed_domains", "parse_research_request", "research_limit"]
+
+HINTED_LIMITS = {
+    "max_urls": (1, 20),
+    "max_read_pages": (1, 10),
+    "max_notes": (1, 20),
+    "max_answer_chars": (120, 2000),
+}
+"""The limits that a hint may replace, with the least and the most it may ask for."""
+
+KNOWN_HINT_CHARS = 2000
+"""Characters of a domain hint up to which the latest answers are kept."""
+
+
+def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
+    """Read the input of a run.
+
+    Args:
+        goal: what the run is for.
+        request: ``{"request": {"question", "report_date"?, "region"?}, "policy_hints"?: {…}}``.
+
+    Raises:
+        Stop: ``invalid_request:<field>`` with `details` ``{field, given, allowed}``; a field is ``goal``,
+            ``request`` (either object of that name), ``request.question``, ``request.report_date``,
+            ``request.region`` or ``policy_hints``.
+    """
+    if not isinstance(goal, str) or not goal.strip():
+        _refuse("goal", goal, "a text that is not blank")
+    inner = request.get("request") if isinstance(request, dict) else request
+    if not isinstance(inner, dict):
+        _refuse("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
+    question = inner.get("question")
+    if not isinstance(question, str) or not question.strip():
+        _refuse("request.question", question, "a text that is not blank")
+    hints = request.get("policy_hints", {})
+    task = ResearchTask(goal=goal.strip(), question=question.strip(), policy_hints=hints)
+    if "report_date" in inner:
+        task["report_date"] = _optional_text(inner, "report_date")
+    if "region" in inner:
+        task["region"] = _optional_text(inner, "region")
+    if not isinstance(hints, dict):
+        _refuse("policy_hints", hints, "an object")
+    return task
+
+
+def research_limit(name: str, hint: JsonValue, *, deployment: int, ceiling: int | None = None) -> int:
+    """Return one of the limits of a run that a request may hint at.
+
+    A hint replaces the deployment's value, clamped to `HINTED_LIMITS`. A text that spells a number counts as one; what
+    is no finite number is as good as no hint.
+
+    Args:
+        name: one of `HINTED_LIMITS`.
+        hint: what the request's policy hints say of it, None for nothing.
+        deployment: the limit without a hint.
+        ceiling: what the run's context sets and no hint may exceed, None where it sets nothing.
+    """
+    least, most = HINTED_LIMITS[name]
+    number = _finite_number(hint)
+    hinted = deployment if number is None else int(min(max(number, least), most))
+    return hinted if ceiling is None else min(hinted, ceiling)
+
+
+def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:
+    """Return the allowed hosts that a hint leaves.
+
+    Args:
+        hints: the request's policy hints.
+        name: the hint, ``allowed_domains_policy`` or ``allowed_domains_execution``.
+        allowed: the deployment's hosts.
+
+    Returns:
+        Those of the deployment's hosts that the hint names too, in the deployment's order; all of them when
+        there is no such hint.
+
+    Raises:
+        Stop: ``invalid_request:policy_hints.<name>`` for a hint that is no list of strings.
+    """
+    if name not in hints:
+        return list(allowed)
+    hint = hints[name]
+    if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
+        _refuse(f"policy_hints.{name}", hint, "a list of strings")
+    # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
+    in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
+    return list(in_both(tuple(allowed), tuple(hint)))
+
+
+def _in_both(allowed: tuple[str, ...], hint: tuple[str, ...]) -> tuple[str, ...]:
+    wanted = {host for item in hint if (host := normal_host(item)) is not None}
+    return tuple(host for host in allowed if normal_host(host) in wanted)
+
+
+_known_in_both = lru_cache(maxsize=64)(_in_both)
+
+
+def _optional_text(inner: JsonObject, name: str) -> str:
+    value = inner[name]
+    if not isinstance(value, str):
+        _refuse(f"request.{name}", value, "a text, or no such key")
+    return value
+
+
+def _finite_number(value: JsonValue) -> Decimal | int | None:
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        # Unlike int() and float(), Decimal takes texts of any length and numbers of any size without failing.
+        number = Decimal(value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _refuse(field: str, given: JsonValue, allowed: str) -> NoReturn:
+    raise Stop(f"invalid_request:{field}", details={"field": field, "given": excerpt(given), "allowed": allowed})

@@ -1,0 +1,1 @@
+"""What the Self-critique agent's guards decide, one module for each thing that is judged."""

@@ -1,0 +1,80 @@
+"""What a caller may ask of the Self-critique agent, and the hints that go with it."""
+
+from __future__ import annotations
+
+import math
+from typing import NoReturn
+
+from guardgraph.guards.stop import Stop
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import excerpt, storable
+from guardgraph.state.self_critique import SelfCritiqueTask
+
+__all__ = ["parse_self_critique_request"]
+
+
+def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) -> SelfCritiqueTask:
+    """Read the input of a run.
+
+    Args:
+        goal: what the update is for.
+        incident_context: the facts, with ``policy_hints`` ``{"avoid_absolute_guarantees"?,
+            "max_length_increase_pct"?, "required_sections"?}``; other hints are ignored.
+
+    Returns:
+        The task, with the hints read: ``avoid_absolute_guarantees`` is true where the context does not say,
+        since a claim that nobody allowed is forbidden; ``max_length_increase_pct`` is None where it does not.
+
+    Raises:
+        Stop: ``invalid_request:<field>`` with `details` ``{field, given, allowed}``; a field is ``goal``,
+            ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path.
+    """
+    if not isinstance(goal, str) or not goal.strip():
+        _refuse("goal", goal, "a text that is not blank")
+    if not isinstance(incident_context, dict):
+        _refuse("incident_context", incident_context, "an object")
+    hints = incident_context.get("policy_hints", {})
+    if not isinstance(hints, dict):
+        _refuse("incident_context.policy_hints", hints, "an object")
+    task = SelfCritiqueTask(
+        goal=goal.strip(),
+        incident_context=incident_context,
+        avoid_absolute_guarantees=_avoids_guarantees(hints),
+        max_length_increase_pct=_length_increase(hints),
+        required_sections=_sections(hints),
+    )
+    if storable(incident_context) != incident_context:
+        _refuse("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
+    return task
+
+
+def _avoids_guarantees(hints: JsonObject) -> bool:
+    hint = hints.get("avoid_absolute_guarantees", True)
+    if not isinstance(hint, bool):
+        _refuse_hint("avoid_absolute_guarantees", hint, "true or false")
+    return hint
+
+
+def _length_increase(hints: JsonObject) -> float | None:
+    if "max_length_increase_pct" not in hints:
+        return None
+    hint = hints["max_length_increase_pct"]
+    # Compared, not converted: a whole number may be larger than any float.
+    if isinstance(hint, bool) or not isinstance(hint, int | float) or not 0 <= hint < math.inf:
+        _refuse_hint("max_length_increase_pct", hint, "a finite number, 0 or more")
+    return hint
+
+
+def _sections(hints: JsonObject) -> list[str]:
+    hint = hints.get("required_sections", [])
+    if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
+        _refuse_hint("required_sections", hint, "a list of strings")
+    return list(hint)
+
+
+def _refuse_hint(name: str, given: JsonValue, allowed: str) -> NoReturn:
+    _refuse(f"incident_context.policy_hints.{name}", given, allowed)
+
+
+def _refuse(field: str, given: JsonValue, allowed: str) -> NoReturn:
+    raise Stop(f"invalid_request:{field}", details={"field": field, "given": excerpt(given), "allowed": allowed})

@@ -1,0 +1,226 @@
+"""What a draft, a revision and a final text must be.
+
+The facts of a draft stand in the context. A revision is a patch: it is close to the draft, hardly longer,
+says nothing new and makes the changes that were asked for. A final text makes no restricted claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
+from guardgraph.guards.self_critique.changes import enforceable, unapplied
+from guardgraph.guards.self_critique.claims import claims_in_context, restricted_claims
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.wording import keys, normalised, text_hash
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import excerpt
+from guardgraph.state.self_critique import Patch
+
+__all__ = ["check_final", "check_patch", "length_increase_pct", "parse_draft", "patch_growth_pct", "patch_similarity"]
+
+_FACT_STOPS = (
+    ("numbers", "no_new_facts"),
+    ("incident_ids", "new_incident_id"),
+    ("severities", "new_severity_label"),
+    ("regions", "new_region"),
+)
+"""The kinds of facts and the stop for each, in the order of the checks."""
+
+_SHOWN_ITEMS = 10
+
+
+def parse_draft(
+    draft: JsonValue, *, context: JsonObject, max_chars: int, check_facts: bool, regions: Collection[str]
+) -> str:
+    """Read a draft.
+
+    Args:
+        draft: the proposed text.
+        context: the incident context; its policy hints are no facts.
+        max_chars: how many characters the stripped text may have.
+        check_facts: whether its facts must stand in the context.
+        regions: names of regions to watch for.
+
+    Returns:
+        The draft, stripped.
+
+    Raises:
+        Stop: ``invalid_draft:empty|too_long``, or ``invalid_draft:no_new_facts|new_incident_id|
+            new_severity_label|new_region`` with `unsupported`.
+    """
+    text = _text(draft, "invalid_draft", max_chars)
+    if check_facts:
+        _check_facts(text, context, "", "invalid_draft", regions)
+    return text
+
+
+def check_patch(
+    revised: JsonValue,
+    *,
+    draft: str,
+    context: JsonObject,
+    required_changes: Iterable[str],
+    max_chars: int,
+    min_similarity: float,
+    max_length_increase_pct: float,
+    hinted_length_increase_pct: float | None,
+    avoid_absolute_guarantees: bool,
+    check_facts: bool,
+    regions: Collection[str],
+) -> Patch:
+    """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
+
+    Args:
+        revised: the proposed text.
+        draft: the accepted draft.
+        context: the incident context.
+        required_changes: the critique's.
+        max_chars: how many characters the stripped text may have.
+        min_similarity: the least `patch_similarity`, 0..1.
+        max_length_increase_pct: the budget's limit of growth, in per cent of the draft.
+        hinted_length_increase_pct: the request's, None for none; the smaller one holds.
+        avoid_absolute_guarantees: whether even claims that the draft or the context makes are forbidden.
+        check_facts: whether its facts must stand in the draft or the context.
+        regions: names of regions to watch for.
+
+    Raises:
+        Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``,
+            ``length_increase_limit``, facts as `parse_draft`, ``restricted_claims``, ``required_changes_not_applied``
+    """
+    text = _text(revised, "invalid_revised", max_chars)
+    patch = _small_edit(draft, text, min_similarity, max_length_increase_pct, hinted_length_increase_pct)
+    if check_facts:
+        _check_facts(text, context, draft, "patch_violation", regions)
+    _check_claims(text, draft, context, avoid_absolute_guarantees, "patch_violation")
+    _check_changes(text, required_changes)
+    return patch
+
+
+def check_final(
+    answer: JsonValue, *, draft: str, context: JsonObject, max_chars: int, avoid_absolute_guarantees: bool
+) -> str:
+    """Check the text that is about to be returned.
+
+    Args:
+        answer: the revision, or the draft that was approved.
+        draft: the accepted draft.
+        context: the incident context.
+        max_chars: how many characters the stripped text may have.
+        avoid_absolute_guarantees: as in `check_patch`.
+
+    Returns:
+        The text, stripped.
+
+    Raises:
+        Stop: ``invalid_answer:empty|too_long``, ``invalid_answer:restricted_claims`` with `claims`.
+    """
+    text = _text(answer, "invalid_answer", max_chars)
+    _check_claims(text, draft, context, avoid_absolute_guarantees, "invalid_answer")
+    return text
+
+
+def patch_similarity(before: str, after: str) -> float:
+    """Return how much of two texts is the same words in the same order, 0..1.
+
+    2·LCS/total: twice the length of the longest common subsequence of their words over the number of words
+    of both (the Dice coefficient). Case and punctuation make no difference; two texts without a word are 1.
+    """
+    old, new = keys(before), keys(after)
+    total = len(old) + len(new)
+    return 2 * _common_length(old, new) / total if total else 1.0
+
+
+def length_increase_pct(before_chars: int, after_chars: int) -> float:
+    """Return by how many per cent a text grew, below 0 if it shrank; 0 for what grew out of nothing."""
+    return 100 * (after_chars - before_chars) / before_chars if before_chars else 0.0
+
+
+def patch_growth_pct(before: str, after: str) -> float:
+    """Return by how many per cent the white-space-normalised text grew, below 0 if it shrank."""
+    return length_increase_pct(len(normalised(before)), len(normalised(after)))
+
+
+def _common_length(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence; the words that both begin with are part of it."""
+    shorter = min(len(old), len(new))
+    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    return same + _common_length_of_rest(old[same:], new[same:])
+
+
+def _common_length_of_rest(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence, one bit per word of `old`.
+
+    H. Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA 2004: a zero in `row` is a place where
+    the length grows; a step over one word of `new` costs a few operations on one long integer.
+    """
+    places: dict[str, int] = dict.fromkeys(new, 0)
+    for place, word in enumerate(old):
+        if word in places:
+            places[word] |= 1 << place
+    full = (1 << len(old)) - 1
+    row = full
+    for word in new:
+        matched = row & places[word]
+        row = ((row + matched) | (row - matched)) & full
+    return len(old) - row.bit_count()
+
+
+def _text(given: JsonValue, family: str, max_chars: int) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise Stop(f"{family}:empty")
+    text = given.strip()
+    if len(text) > max_chars:
+        raise Stop(f"{family}:too_long", details={"chars": len(text), "allowed": max_chars})
+    return text
+
+
+def _small_edit(draft: str, text: str, least: float, budget_pct: float, hinted_pct: float | None) -> Patch:
+    if text_hash(text) == text_hash(draft):
+        raise Stop("invalid_revised:no_changes")
+    similarity = _check_similarity(draft, text, least)
+    growth = _check_growth(draft, text, budget_pct, hinted_pct)
+    return Patch(revised_answer=text, patch_similarity=round(similarity, 3), length_increase_pct=round(growth, 2))
+
+
+def _check_similarity(draft: str, text: str, least: float) -> float:
+    similarity = patch_similarity(draft, text)
+    if similarity < least:
+        raise Stop(
+            "patch_violation:too_large_edit",
+            patch_similarity=round(similarity, 3),
+            details={"allowed": f"at least {least}"},
+        )
+    return similarity
+
+
+def _check_growth(draft: str, text: str, budget_pct: float, hinted_pct: float | None) -> float:
+    limit = budget_pct if hinted_pct is None else min(budget_pct, hinted_pct)
+    growth = patch_growth_pct(draft, text)
+    if growth > limit:
+        raise Stop(
+            "patch_violation:length_increase_limit",
+            length_increase_pct=round(growth, 2),
+            details={"allowed": f"at most {limit} %"},
+        )
+    return growth
+
+
+def _check_facts(text: str, context: JsonObject, draft: str, family: str, regions: Collection[str]) -> None:
+    licence = facts_in_json(context, regions=regions) | facts_in_text(draft, regions=regions)
+    foreign = unsupported(facts_in_text(text, regions=regions), licence)
+    for kind, reason in _FACT_STOPS:
+        if found := getattr(foreign, kind):
+            raise Stop(f"{family}:{reason}", unsupported=[excerpt(item) for item in found[:_SHOWN_ITEMS]])
+
+
+def _check_claims(text: str, draft: str, context: JsonObject, hard: bool, family: str) -> None:
+    made = restricted_claims(text)
+    allowed = () if hard or not made else (*restricted_claims(draft), *claims_in_context(context))
+    if forbidden := [claim for claim in made if claim not in allowed]:
+        raise Stop(f"{family}:restricted_claims", claims=forbidden)
+
+
+def _check_changes(text: str, required_changes: Iterable[str]) -> None:
+    if missed := unapplied(enforceable(required_changes), text):
+        raise Stop("patch_violation:required_changes_not_applied", unapplied=[str(change) for change in missed])

@@ -1,0 +1,131 @@
+"""How a call leaves the process's own code: under a deadline, and whatever happens comes back as an `Outcome`.
+
+Timeouts of clients hold between two bytes; a server that drips can outlast any of them. So the deadline is kept
+here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled. The other
+side gets a copy of the request: what it does to it must not reach the state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Coroutine
+from functools import partial
+from threading import TIMEOUT_MAX
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable
+from langgraph.errors import GraphInterrupt
+from pydantic import BaseModel
+
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import copied
+from guardgraph.world.call import Call
+from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.world.threads import in_thread
+
+__all__ = ["aperform", "perform"]
+
+_RAW_RESULT = {"raw", "parsed", "parsing_error"}
+"""What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
+
+
+def perform(call: Call, seconds: float) -> Outcome:
+    """Make a call and wait for it at most `seconds`.
+
+    Raises:
+        GraphInterrupt: an interrupt passes through.
+        Exception: what no server can cause, such as a failed assertion; the node that asked closes the run.
+    """
+    if seconds <= 0:
+        return _too_late(call, seconds)
+    done = in_thread(partial(_invoke, call))
+    try:
+        error = done.exception(min(seconds, TIMEOUT_MAX))
+    except TimeoutError:
+        return _too_late(call, seconds)
+    return _returned(call, done.result()) if error is None else _raised(call, error)
+
+
+async def aperform(call: Call, seconds: float) -> Outcome:
+    """Make a call like `perform`, cancelling it when `seconds` are over."""
+    if seconds <= 0:
+        return _too_late(call, seconds)
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            returned = await _awaitable(call)
+    except TimeoutError as error:
+        return _too_late(call, seconds) if limit.expired() else _raised(call, error)
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
+        return _raised(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
+    except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
+        return _raised(call, error)
+    return _returned(call, returned)
+
+
+async def _awaitable(call: Call) -> Any:
+    if isinstance(call.target, Runnable):
+        return await call.target.ainvoke(copied(call.request))
+    if inspect.iscoroutinefunction(call.target):
+        return await call.target(copied(call.request))
+    returned = await asyncio.wrap_future(in_thread(partial(_asked, call)))
+    return await returned if inspect.iscoroutine(returned) else returned
+
+
+def _invoke(call: Call) -> Any:
+    if isinstance(call.target, Runnable):
+        return call.target.invoke(copied(call.request))
+    returned = _asked(call)
+    return asyncio.run(_result_of(returned)) if inspect.iscoroutine(returned) else returned
+
+
+def _asked(call: Call) -> Any:
+    return call.target(copied(call.request))  # type: ignore[operator]
+
+
+async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return await coroutine
+
+
+def _returned(call: Call, returned: Any) -> Outcome:
+    if isinstance(returned, dict) and returned.keys() == _RAW_RESULT:
+        returned = returned["raw"]
+    if isinstance(returned, BaseMessage):
+        return _message(call, returned)
+    if isinstance(returned, BaseModel):
+        returned = returned.model_dump(mode="python")
+    return Outcome("value", returned, call.about)
+
+
+def _message(call: Call, message: BaseMessage) -> Outcome:
+    usage = usage_of(message)
+    about = {**call.about, "usage": usage} if usage else call.about
+    failure = message_failure(message)
+    if failure is not None:
+        return _failure(*failure, about)
+    return Outcome("text", message_text(message), about)
+
+
+def _raised(call: Call, error: BaseException) -> Outcome:
+    if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
+        raise error
+    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
+    if call.kind == "tool":
+        return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
+    if reason is None:  # no server can cause it: a failed assertion, a full machine
+        raise error
+    limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
+    return _failure(reason, {**details, **limit}, call.about)
+
+
+def _too_late(call: Call, seconds: float) -> Outcome:
+    reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
+    details = {"cause": "timeout", "limit": "max_seconds", "seconds": round(max(seconds, 0.0), 3)}
+    return _failure(reason, details, call.about)
+
+
+def _failure(reason: str, details: Any, about: Any) -> Outcome:
+    return Outcome("failure", {"reason": reason, "details": details}, about)

@@ -1,0 +1,79 @@
+"""Who proposes: a user's own Runnable, a chat model with one of our prompts, or the offline rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from langchain_core.runnables import Runnable
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.settings import Budget
+from guardgraph.world.call import Call, Outside
+from guardgraph.world.models import ModelProposer, Prompt, load_prompt
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["OFFLINE", "Proposer", "choose_proposer", "outside"]
+
+OFFLINE = "offline"
+"""What history calls the proposers that need no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """Whom a propose node asks, and what history says of it."""
+
+    target: Outside
+    about: JsonObject
+
+    def call(self, view: JsonObject) -> Call:
+        """Return the call that shows `view` to the proposer."""
+        return Call("proposer", self.target, view, self.about)
+
+
+def choose_proposer(
+    slot: str,
+    own: Outside | None,
+    model: BaseChatModel | None,
+    *,
+    prompt: str | Prompt,
+    offline: Callable[[JsonObject], JsonObject],
+    budget: Budget | None = None,
+) -> Proposer:
+    """Return the proposer of one slot: the user's own, else the model's, else the offline one.
+
+    Args:
+        slot: the factory's argument, for errors.
+        own: a Runnable or a function of one dictionary, or None.
+        model: the chat model, or None.
+        prompt: what a model is told: a prompt of your own, or the name of one of ours.
+        offline: the rule for no model.
+        budget: the deployment's limits, which our prompts tell the model.
+
+    Raises:
+        ConfigurationError: `own` cannot be called.
+    """
+    if own is not None:
+        target = outside(slot, own)
+        name = target.get_name() if isinstance(target, Runnable) else getattr(target, "__name__", type(target).__name__)
+        return Proposer(target, {"proposer": str(name)})
+    if model is None:
+        return Proposer(offline, {"proposer": OFFLINE})
+    told = load_prompt(prompt, dict(budget or ())) if isinstance(prompt, str) else prompt
+    asked = ModelProposer(model, told)
+    return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
+
+
+def outside(slot: str, given: object) -> Outside:
+    """Return something that can be called with one dictionary.
+
+    Raises:
+        ConfigurationError: it is neither a Runnable nor a function.
+    """
+    if isinstance(given, Runnable) or callable(given):
+        return given
+    raise ConfigurationError(f"{slot}: a Runnable or a function of one dictionary; given: {type(given).__name__}")
