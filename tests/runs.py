@@ -26,7 +26,7 @@ from hypothesis import Phase, given, settings
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
+RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 
 MODES = ("invoke", "ainvoke", "stream", "astream", "batch")

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from runs import StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
 
-from guardgraph import RagBudget, RagPolicy, create_rag_agent
+from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
@@ -55,7 +55,7 @@ def slow(*seconds, max_seconds=20.0):
 
     model = ScriptedChatModel(Reply(INTENT, delay=plan), ANSWER, clock=clock)
     budget = RagBudget(max_seconds=max_seconds)
-    return ask(create_rag_agent(model, retriever=retrieve, policy=POLICY, budget=budget, clock=clock))
+    return ask(create_rag_agent(model, retriever=retrieve, policy=POLICY, budget=budget, world=LiveWorld(clock=clock)))
 
 
 def written_by_hand():

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
-from guardgraph.graphs.endings import RECORDED
+from guardgraph.graphs.end import RECORDED
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.self_critique import create_self_critique_agent
