@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from guardgraph.reporting import Page, report
     from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
     from guardgraph.state.catalogues import CATALOGUES
+    from guardgraph.state.context import Caller, Context
     from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError
     from guardgraph.state.outcome import Outcome
     from guardgraph.state.rag import RagBudget, RagContext, RagPolicy, RagResult
@@ -47,13 +48,13 @@ if TYPE_CHECKING:
         Allowlist,
         Budget,
         Check,
-        Context,
         MaxFloat,
         MaxInt,
         MinFloat,
         Settings,
         Vocabulary,
     )
+    from guardgraph.state.tightening import Tightens
     from guardgraph.tools.knowledge_base import Document, load_folder
     from guardgraph.tools.lexical import LexicalRetriever
     from guardgraph.world.call import Call
@@ -78,6 +79,7 @@ _HOMES = {
     "guardgraph.reporting": ("Page", "report"),
     "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
     "guardgraph.state.catalogues": ("CATALOGUES",),
+    "guardgraph.state.context": ("Caller", "Context"),
     "guardgraph.state.errors": ("ConfigurationError", "GrammarError", "GuardgraphError", "InputError"),
     "guardgraph.state.rag": ("RagBudget", "RagContext", "RagPolicy", "RagResult"),
     "guardgraph.state.research": ("ResearchBudget", "ResearchContext", "ResearchPolicy", "ResearchResult"),
@@ -92,13 +94,13 @@ _HOMES = {
         "Allowlist",
         "Budget",
         "Check",
-        "Context",
         "MaxFloat",
         "MaxInt",
         "MinFloat",
         "Settings",
         "Vocabulary",
     ),
+    "guardgraph.state.tightening": ("Tightens",),
     "guardgraph.tools.knowledge_base": ("Document", "load_folder"),
     "guardgraph.tools.lexical": ("LexicalRetriever",),
 }
@@ -110,6 +112,7 @@ __all__ = [
     "Allowlist",
     "Budget",
     "Call",
+    "Caller",
     "Catalogue",
     "Check",
     "ConfigurationError",
@@ -150,6 +153,7 @@ __all__ = [
     "Step",
     "Stop",
     "StopReason",
+    "Tightens",
     "Vocabulary",
     "chat_model",
     "choose_proposer",

@@ -217,7 +217,7 @@ def test_schemas_are_those_of_the_contract():
     assert (
         graph.get_output_jsonschema()["properties"].keys() == Out.__annotations__.keys() | Result.__annotations__.keys()
     )
-    assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget"}
+    assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget", "caller"}
 
 
 def test_a_pattern_can_be_compiled_more_than_once():

@@ -100,6 +100,12 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return {name: _admitted(given.get(name)) for name in self.builder.schemas[self.builder.input_schema]}
 
     def _context(self, given: Any) -> Any:
+        context = self._read(given)
+        if context is not None:
+            context.check(*self.builder.deployment)  # type: ignore[attr-defined]
+        return context
+
+    def _read(self, given: Any) -> Any:
         schema: Any = self.context_schema
         if given is None or isinstance(given, schema):
             return given

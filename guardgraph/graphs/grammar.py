@@ -25,9 +25,10 @@ from guardgraph.graphs.router import Router
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.context import Context
 from guardgraph.state.errors import ConfigurationError, GrammarError
 from guardgraph.state.run import Kind, LogEntry, Proposed, Result, Verdict
-from guardgraph.state.settings import Budget, Context, Settings
+from guardgraph.state.settings import Budget, Settings
 
 __all__ = ["Pattern", "PatternGraph"]
 
@@ -52,6 +53,9 @@ RECORD = get_type_hints(Record, include_extras=True)
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
+
+    deployment: tuple[Settings, Budget]
+    """The pattern's policy and budget, against which the door holds a context."""
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
@@ -178,6 +182,7 @@ class Pattern:
             input_schema=_schema("Input", {k: _ephemeral(v) for k, v in self._input.items()}),
             output_schema=_schema("Output", {k: _ephemeral(self._output[k]) for k in _record_last(self._output)}),
         )
+        graph.deployment = self.policy, self.budget
         everything = {**channels, **{k: _ephemeral(v) for k, v in self._input.items()}}
         for item in declarations.values():
             reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})

@@ -22,11 +22,12 @@ from guardgraph.graphs.endings import finished, stopped
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Run
 from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied, json_problem, storable
 from guardgraph.state.run import LogEntry, Verdict
-from guardgraph.state.settings import Budget, Context, Settings
+from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.call import Call
 from guardgraph.world.calls import aperform, perform
 
@@ -63,7 +64,7 @@ class Frame:
         if context is None:
             return Run(self.policy, self.budget, None, spent)
         policy = self.policy.tightened_by(context.policy)
-        return Run(policy, self.budget.tightened_by(context.budget), context.budget, spent)
+        return Run(policy, self.budget.tightened_by(context.budget), context.budget, spent, context.caller)
 
 
 Work = Generator[tuple[Call, float], Outcome, JsonObject]
