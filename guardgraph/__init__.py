@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from guardgraph.graphs.door import GuardedGraph
     from guardgraph.graphs.grammar import Pattern
     from guardgraph.graphs.rag import create_rag_agent
+    from guardgraph.graphs.replay import replay
     from guardgraph.graphs.research import create_research_agent
     from guardgraph.graphs.self_critique import create_self_critique_agent
     from guardgraph.graphs.verify import RULES, Finding, verify
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from guardgraph.reporting import Page, report
     from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
     from guardgraph.state.catalogues import CATALOGUES
-    from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError
+    from guardgraph.state.context import Caller, Context
+    from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError, NotRecorded
     from guardgraph.state.outcome import Outcome
     from guardgraph.state.rag import RagBudget, RagContext, RagPolicy, RagResult
     from guardgraph.state.research import ResearchBudget, ResearchContext, ResearchPolicy, ResearchResult
@@ -47,16 +49,18 @@ if TYPE_CHECKING:
         Allowlist,
         Budget,
         Check,
-        Context,
         MaxFloat,
         MaxInt,
         MinFloat,
         Settings,
         Vocabulary,
     )
+    from guardgraph.state.tightening import Tightens
     from guardgraph.tools.knowledge_base import Document, load_folder
     from guardgraph.tools.lexical import LexicalRetriever
-    from guardgraph.world.call import Call
+    from guardgraph.world.call import Call, ask_person
+    from guardgraph.world.deadline import deadline
+    from guardgraph.world.live import LiveWorld
     from guardgraph.world.models import Prompt, chat_model
     from guardgraph.world.proposers import Proposer, choose_proposer
 
@@ -72,13 +76,17 @@ _HOMES = {
     "guardgraph.guards.stop": ("Stop", "evidence", "shown_name"),
     "guardgraph.nodes.body": ("Pass", "Run", "Step"),
     "guardgraph.state.outcome": ("Outcome",),
-    "guardgraph.world.call": ("Call",),
+    "guardgraph.graphs.replay": ("replay",),
+    "guardgraph.world.call": ("Call", "ask_person"),
+    "guardgraph.world.deadline": ("deadline",),
+    "guardgraph.world.live": ("LiveWorld",),
     "guardgraph.world.models": ("Prompt", "chat_model"),
     "guardgraph.world.proposers": ("Proposer", "choose_proposer"),
     "guardgraph.reporting": ("Page", "report"),
     "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
     "guardgraph.state.catalogues": ("CATALOGUES",),
-    "guardgraph.state.errors": ("ConfigurationError", "GrammarError", "GuardgraphError", "InputError"),
+    "guardgraph.state.context": ("Caller", "Context"),
+    "guardgraph.state.errors": ("ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded"),
     "guardgraph.state.rag": ("RagBudget", "RagContext", "RagPolicy", "RagResult"),
     "guardgraph.state.research": ("ResearchBudget", "ResearchContext", "ResearchPolicy", "ResearchResult"),
     "guardgraph.state.run": ("Result",),
@@ -92,13 +100,13 @@ _HOMES = {
         "Allowlist",
         "Budget",
         "Check",
-        "Context",
         "MaxFloat",
         "MaxInt",
         "MinFloat",
         "Settings",
         "Vocabulary",
     ),
+    "guardgraph.state.tightening": ("Tightens",),
     "guardgraph.tools.knowledge_base": ("Document", "load_folder"),
     "guardgraph.tools.lexical": ("LexicalRetriever",),
 }
@@ -110,6 +118,7 @@ __all__ = [
     "Allowlist",
     "Budget",
     "Call",
+    "Caller",
     "Catalogue",
     "Check",
     "ConfigurationError",
@@ -121,9 +130,11 @@ __all__ = [
     "GuardgraphError",
     "InputError",
     "LexicalRetriever",
+    "LiveWorld",
     "MaxFloat",
     "MaxInt",
     "MinFloat",
+    "NotRecorded",
     "Outcome",
     "Page",
     "Pass",
@@ -150,13 +161,16 @@ __all__ = [
     "Step",
     "Stop",
     "StopReason",
+    "Tightens",
     "Vocabulary",
+    "ask_person",
     "chat_model",
     "choose_proposer",
     "common_reasons",
     "create_rag_agent",
     "create_research_agent",
     "create_self_critique_agent",
+    "deadline",
     "draw",
     "evidence",
     "found",
@@ -164,6 +178,7 @@ __all__ = [
     "proposal",
     "proposed_object",
     "proposed_text",
+    "replay",
     "report",
     "shown_name",
     "verify",

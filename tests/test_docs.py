@@ -184,7 +184,13 @@ def test_the_settings_tables_are_those_of_the_models(name):
 
 
 def _kind(model, field):
-    [kind] = [name for name, alias in KINDS.items() if get_args(alias)[-1] in model.model_fields[field].metadata]
+    info = model.model_fields[field]
+    [kind] = [
+        name
+        for name, (annotation, *marks) in {name: get_args(alias) for name, alias in KINDS.items()}.items()
+        if annotation == info.annotation
+        and any(type(mark) is guardgraph.Tightens and mark in info.metadata for mark in marks)
+    ]
     return kind
 
 

@@ -151,12 +151,14 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return {name: _admitted(given.get(name)) for name in self.builder.schemas[self.builder.input_schema]}
 
     def _context(self, given: Any, session: Session) -> Any:
-        context = self._parsed(given)
-        if context is not None and context.caller is not None and not session.by_code:
-            raise ConfigurationError(CALLER_REFUSED)
+        context = self._read(given)
+        if context is not None:
+            context.check(self.frame.policy, self.frame.budget)
+            if context.caller is not None and not session.by_code:
+                raise ConfigurationError(CALLER_REFUSED)
         return context
 
-    def _parsed(self, given: Any) -> Any:
+    def _read(self, given: Any) -> Any:
         schema: Any = self.context_schema
         if given is None or isinstance(given, schema):
             return given

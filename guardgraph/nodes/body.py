@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
 
+from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import BudgetT, PolicyT
@@ -35,6 +36,8 @@ class Run(Generic[PolicyT, BudgetT]):
     """The budget in the run's context, for what a request may raise, but never above it."""
     spent_seconds: float = 0.0
     """Active time of the run before this node."""
+    caller: Caller | None = None
+    """Who asks, as the run's context says."""
 
 
 @dataclass(frozen=True, slots=True)
