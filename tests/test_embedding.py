@@ -16,15 +16,8 @@ from runs import MODES, content, masked, run
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
-from guardgraph import (
-    Budget,
-    Context,
-    InputError,
-    RagContext,
-    RagPolicy,
-    create_rag_agent,
-    create_research_agent,
-)
+from guardgraph import InputError, RagContext, RagPolicy, create_rag_agent, create_research_agent
+from guardgraph.grammar import Budget, Context
 from guardgraph.testing import ScriptedChatModel
 
 

@@ -8,7 +8,7 @@ from langgraph.types import Command
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import Call, Stop
+from guardgraph.grammar import Call, Stop
 from guardgraph.testing import ScriptedClock
 
 
