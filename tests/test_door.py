@@ -14,14 +14,8 @@ from langgraph.types import Command, Send, StateUpdate, interrupt
 from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, TIGHT, In, Policy, triage
 
-from guardgraph import (
-    Budget,
-    ConfigurationError,
-    Context,
-    InputError,
-    RagContext,
-    RagPolicy,
-)
+from guardgraph import ConfigurationError, InputError, RagContext, RagPolicy
+from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.door import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -8,7 +8,8 @@ from langgraph.types import Command
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import Call, LiveWorld, Stop
+from guardgraph import LiveWorld
+from guardgraph.grammar import Call, Stop
 from guardgraph.testing import ScriptedClock
 
 

@@ -9,20 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
 from typing_extensions import TypedDict
 
-from guardgraph import (
-    Budget,
-    Catalogue,
-    ConfigurationError,
-    GrammarError,
-    GuardedGraph,
-    Pass,
-    Pattern,
-    Result,
-    StopReason,
-    common_reasons,
-    create_rag_agent,
-    verify,
-)
+from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_rag_agent, verify
+from guardgraph.grammar import Budget, Catalogue, Pass, Pattern, Result, StopReason, common_reasons
 
 
 class Shared(Out):

@@ -10,7 +10,8 @@ from langchain_core.runnables import RunnableLambda
 from runs import check_result, masked
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import Call, LiveWorld
+from guardgraph import LiveWorld
+from guardgraph.grammar import Call
 from guardgraph.testing import ScriptedChatModel, ScriptedClock, ScriptExhausted
 
 SHORT = {"budget": {"max_seconds": 0.15}}

@@ -9,7 +9,8 @@ from runs import MODES, check_result, run
 from ticket_pattern import REASONS, TICKET, TIGHT, triage
 from typing_extensions import TypedDict
 
-from guardgraph import Budget, Catalogue, LiveWorld, Outcome, Pass, Pattern, Result, Settings, common_reasons
+from guardgraph import LiveWorld
+from guardgraph.grammar import Budget, Catalogue, Outcome, Pass, Pattern, Result, Settings, common_reasons
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock
 

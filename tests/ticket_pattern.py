@@ -11,7 +11,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from guardgraph import (
+from guardgraph.grammar import (
     Allowlist,
     Budget,
     Call,

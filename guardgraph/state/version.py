@@ -1,18 +1,18 @@
-"""The version of this library."""
+"""Which guardgraph this is."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
+from importlib.metadata import version as version_of
 
 __all__ = ["version"]
 
 
 @cache
 def version() -> str:
-    """Return the version that is installed, ``"unknown"`` for files that were never installed."""
+    """Return the version of the installed package; ``unknown`` where its sources are used without being installed."""
     try:
-        return installed("guardgraph")
+        return version_of("guardgraph")
     except PackageNotFoundError:
         return "unknown"
