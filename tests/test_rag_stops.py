@@ -169,7 +169,7 @@ def test_stops(case):
 def test_a_stopped_result(case):
     """A stopped run has its record and its evidence, and no key of another ending."""
     result = STOPS[case].run()
-    record = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
+    record = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
     assert set(result) == record | set(STOPS[case].evidence)
 
 

@@ -43,9 +43,9 @@ DEMO_PATH = [
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_demo(mode):
-    """The demo's result is the sample's, but for what it says beyond it: path, times, proposers, passages, timeline."""
+    """The demo's result is the sample's, but for what it says beyond it: path, times, proposers, passages and the like."""
     result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))
-    expected = deepcopy(SAMPLE) | {"path": DEMO_PATH}
+    expected = deepcopy(SAMPLE) | {"pattern": "research", "path": DEMO_PATH}
     for told in expected["history"]:
         told["elapsed_ms"] = "*"
     for told in (expected["history"][0], expected["history"][-1]):
