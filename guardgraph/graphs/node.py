@@ -62,9 +62,9 @@ class Frame:
         context = self.context.within(get_runtime().context)
         spent = sum([entry["elapsed_ms"] for entry in log]) / 1000
         if context is None:
-            return Run(self.policy, self.budget, None, spent)
+            return Run(self.policy, self.budget, spent)
         policy = self.policy.tightened_by(context.policy)
-        return Run(policy, self.budget.tightened_by(context.budget), context.budget, spent, context.caller)
+        return Run(policy, self.budget.tightened_by(context.budget), spent, context.caller)
 
 
 Work = Generator[tuple[Call, float], Outcome, JsonObject]
