@@ -190,7 +190,7 @@ def _kind(model, field):
         name
         for name, (annotation, *marks) in {name: get_args(alias) for name, alias in KINDS.items()}.items()
         if annotation == info.annotation
-        and any(type(mark) is gg.Tightens and mark in info.metadata for mark in marks)
+        and any(type(mark) is grammar.Tightens and mark in info.metadata for mark in marks)
     ]
     return kind
 

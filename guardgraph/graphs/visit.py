@@ -41,7 +41,7 @@ class Visit:
 
     def run(self, run: Run[Any, Any]) -> Run[Any, Any]:
         """Return the run as the body of this node sees it."""
-        return Run(run.policy, run.budget, spent_seconds=self.began, caller=run.caller)
+        return Run(run.policy, run.budget, self.began, run.caller)
 
     def end(self) -> float:
         """Let the node's time end here, and return the seconds for which the run has been active."""

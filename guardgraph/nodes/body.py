@@ -32,8 +32,6 @@ class Run(Generic[PolicyT, BudgetT]):
     """The deployment's policy, tightened by the run's context."""
     budget: BudgetT
     """The deployment's budget, tightened by the run's context."""
-    context_budget: BudgetT | None = None
-    """The budget in the run's context, for what a request may raise, but never above it."""
     spent_seconds: float = 0.0
     """Active time of the run before this node."""
     caller: Caller | None = None

@@ -57,7 +57,6 @@ class SelfCritiqueTask(TypedDict):
     incident_context: JsonObject
     avoid_absolute_guarantees: bool
     max_length_increase_pct: float | None
-    required_sections: list[str]
 
 
 class Rejected(TypedDict):
