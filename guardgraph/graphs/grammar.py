@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict, get_type_hints
 
+from guardgraph.graphs.channels import check_channels, check_node_name
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, unique
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.endings import RECORDED
@@ -74,7 +75,8 @@ class Pattern:
         clock: seconds that only ever grow.
 
     Raises:
-        GrammarError: input, state, output and the grammar's own channels share a name, or the output is no `Result`.
+        GrammarError: input, state, output and the grammar's own channels share a name, a channel has a reducer or a
+            name with ``:`` or two underscores in front, or the output is no `Result`.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Pattern:
         self._output = get_type_hints(output, include_extras=True)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
+        check_channels(state=self._state, input=self._input, output=self._output)
         names = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in names if names.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
@@ -199,8 +202,7 @@ class Pattern:
         stops: Sequence[str] = (),
         entry: bool = False,
     ) -> None:
-        if name in self.declarations or name.startswith("stop_"):
-            raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
+        check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         ways = (to,) if isinstance(to, str) else tuple(to)

@@ -168,6 +168,20 @@ class Topology:
                     waiting.append(following)
         return ()
 
+    def strange_triggers(self) -> Iterator[tuple[str, str]]:
+        """Yield nodes of the compiled graph and the channels that start them without being an edge's alone."""
+        written = {
+            *self.builder.channels,
+            *self.builder.managed,
+            *(key for keys in self.builder.schemas.values() for key in keys),
+        }
+        joins = {(end, f"join:{'+'.join(starts)}:{end}") for starts, end in self.builder.waiting_edges}
+        drawn = {(START, START), *((name, f"branch:to:{name}") for name in self.nodes), *joins}
+        for name, node in sorted(self.graph.nodes.items()):
+            for channel in node.triggers:
+                if channel in written or (name, channel) not in drawn:
+                    yield name, channel
+
     def foreign(self) -> Iterator[tuple[str, str]]:
         """Yield what the grammar did not make, with the reason."""
         made = [node.frame for name in sorted(self.nodes) if (node := self._made(name)) is not None]

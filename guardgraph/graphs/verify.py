@@ -133,6 +133,12 @@ def _sealed(shape: Topology) -> Iterator[Finding]:
             yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
 
 
+def _triggers(shape: Topology) -> Iterator[Finding]:
+    """A node starts because an edge leads to it; no channel that a node or a caller can write starts one."""
+    for name, channel in shape.strange_triggers():
+        yield Finding("triggers", f"{name} is started by what is written to the channel {channel}", (name,))
+
+
 def _fresh(shape: Topology) -> Iterator[Finding]:
     """Nothing of one run reaches the next: what the entry guard does not clear lives for one step."""
     for name, channel in sorted(shape.builder.channels.items()):
@@ -222,6 +228,7 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "bypass": _bypass,
     "raw": _raw,
     "sealed": _sealed,
+    "triggers": _triggers,
     "fresh": _fresh,
     "exits": _exits,
     "reachable": _reachable,
