@@ -23,6 +23,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.endings import RECORDED
 from guardgraph.graphs.node import Frame, GrammarNode
 from guardgraph.graphs.router import Router
+from guardgraph.graphs.seal import Seal
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
@@ -53,6 +54,9 @@ RECORD = get_type_hints(Record, include_extras=True)
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
+
+    seal: Seal | None = None
+    """What the pattern put into it."""
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
@@ -182,11 +186,13 @@ class Pattern:
             output_schema=_schema("Output", {k: _ephemeral(self._output[k]) for k in _record_last(self._output)}),
         )
         everything = {**channels, **{k: _ephemeral(v) for k, v in self._input.items()}}
+        nodes: dict[str, GrammarNode] = {}
         for item in declarations.values():
             reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
-            node = GrammarNode(item, self._bodies.get(item.name), frame)
-            graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
+            nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
+            graph.add_node(item.name, nodes[item.name], metadata=item.metadata(), input_schema=reads)
             _connect(graph, item)
+        graph.seal = Seal(nodes, frame)
         return graph
 
     def _add(

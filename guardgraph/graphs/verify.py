@@ -62,6 +62,8 @@ def _door(shape: Topology) -> Iterator[Finding]:
     """The graph was compiled by the grammar, so that its input passes the door."""
     if not isinstance(shape.graph, GuardedGraph):
         yield Finding("door", "the graph was not compiled by a Pattern; its input is not checked at the door", ())
+    elif type(shape.graph) is not GuardedGraph:
+        yield Finding("door", f"the graph is a {type(shape.graph).__name__}, whose door may be another", ())
 
 
 def _changed(shape: Topology) -> Iterator[Finding]:
