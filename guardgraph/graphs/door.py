@@ -15,6 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
 
+from guardgraph.graphs.admission import admitted_config
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
@@ -46,9 +47,9 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
-            ConfigurationError: the context has unknown fields or wrong types.
+            ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        admitted, context = self._admitted(input), self._context(context)
+        admitted, context, config = self._admitted(input), self._context(context), admitted_config(self, input, config)
         try:
             yield from super().stream(admitted, _tokenless(config), context=context, **kwargs)
         except EmptyInputError as error:
@@ -58,7 +59,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        admitted, context = self._admitted(input), self._context(context)
+        admitted, context, config = self._admitted(input), self._context(context), admitted_config(self, input, config)
         try:
             async for chunk in super().astream(admitted, _tokenless(config), context=context, **kwargs):
                 yield chunk

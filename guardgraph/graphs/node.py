@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 from langgraph.types import Overwrite
@@ -286,8 +287,7 @@ def _verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
 
 def _on_a_thread() -> bool:
     """Say whether a checkpointer may keep what this run writes."""
-    info = get_runtime().execution_info
-    return info is None or info.thread_id is not None
+    return get_config()["configurable"].get("__pregel_checkpointer") is not None
 
 
 def _message(error: Exception) -> str:
