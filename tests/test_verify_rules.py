@@ -25,6 +25,7 @@ from tampering import (
     spec,
     ways,
 )
+from typing_extensions import TypedDict
 
 from guardgraph import RULES, create_rag_agent
 from guardgraph.graphs.router import Router
@@ -185,6 +186,18 @@ BROKEN = {
         None,
         [declared("duty_guard", writes=("on_duty",))],
     ),
+    "triggers: a proposal that starts a tool": (["lookup"], None, [channel("branch:to:lookup", EphemeralValue(str))]),
+    "triggers: a proposal in a schema": (
+        ["lookup"],
+        None,
+        [lambda builder: builder._add_schema(TypedDict("Wider", {"branch:to:lookup": str}))],
+    ),
+    "triggers: an input that starts a tool": (
+        ["lookup"],
+        None,
+        [lambda builder: builder.schemas[builder.input_schema].update({"branch:to:lookup": EphemeralValue(str)})],
+    ),
+    "triggers: a proposal that begins the run again": (["__start__"], None, [channel(START, EphemeralValue(str))]),
     "fresh: a proposal that stays": ([], None, [channel("proposed_label", LastValue(str))]),
     "fresh: an answer that stays": ([], None, [channel("on_duty", LastValue(str))]),
     "fresh: a log of one's own": (

@@ -15,6 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
 
+from guardgraph.graphs.admission import admitted_config
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.judge import REFUSED
 from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
@@ -52,10 +53,11 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
-            ConfigurationError: the context has unknown fields or wrong types.
+            ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
+        config = admitted_config(self, input, config)
         try:
             for chunk in super().stream(admitted, config, context=context, **kwargs):
                 with session.paused():
@@ -71,6 +73,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run asynchronously; see `stream`."""
         session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
+        config = admitted_config(self, input, config)
         try:
             async for chunk in super().astream(admitted, config, context=context, **kwargs):
                 with session.paused():
@@ -187,7 +190,9 @@ def _tokenless(config: Any) -> Any:
 def _is_called_by_code(config: Any) -> bool:
     """Say whether code of the process calls a graph, a task of another graph for one; else a server's client does."""
     configurable = (config or {}).get("configurable") or {}
-    return "__pregel_task_id" in configurable or not any(configurable.get(key) is not None for key in ON_A_SERVER)
+    return callable(configurable.get("__pregel_read")) or not any(
+        configurable.get(key) is not None for key in ON_A_SERVER
+    )
 
 
 def _waiting(result: Any, session: Session) -> Any:

@@ -16,6 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict, get_type_hints
 
+from guardgraph.graphs.channels import check_channels, check_node_name
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, unique
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.end import FAILED_ENDING, RECORDED
@@ -23,6 +24,7 @@ from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.router import EndingRouter, Router
+from guardgraph.graphs.seal import Seal
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
@@ -59,6 +61,9 @@ CALLED = Annotated[list[VisitRecord], _append]
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
 
+    seal: Seal | None = None
+    """What the pattern put into it."""
+
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
         compiled = super().compile(*args, **kwargs)
@@ -79,7 +84,8 @@ class Pattern:
         budget: the deployment's budget, a `Budget` or a subclass.
 
     Raises:
-        GrammarError: input, state, output and the grammar's own channels share a name, or the output is no `Result`.
+        GrammarError: input, state, output and the grammar's own channels share a name, a channel has a reducer or a
+            name with ``:`` or two underscores in front, or the output is no `Result`.
     """
 
     def __init__(
@@ -99,6 +105,7 @@ class Pattern:
         self._output = get_type_hints(output, include_extras=True)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
+        check_channels(state=self._state, input=self._input, output=self._output)
         names = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in names if names.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
@@ -211,6 +218,7 @@ class Pattern:
             node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
             _connect(graph, item)
+        graph.seal = Seal(frame.nodes, frame)
         return graph
 
     def _add(
@@ -226,8 +234,7 @@ class Pattern:
         stops: Sequence[str] = (),
         entry: bool = False,
     ) -> None:
-        if name in self.declarations or name.startswith("stop_"):
-            raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
+        check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         ways = (to,) if isinstance(to, str) else tuple(to)

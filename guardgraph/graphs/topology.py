@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.router import EndingRouter, Router
+from guardgraph.graphs.seal import Seal
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 
@@ -178,12 +178,24 @@ class Topology:
                     waiting.append(following)
         return ()
 
+    def strange_triggers(self) -> Iterator[tuple[str, str]]:
+        """Yield nodes of the compiled graph and the channels that start them without being an edge's alone."""
+        written = {
+            *self.builder.channels,
+            *self.builder.managed,
+            *(key for keys in self.builder.schemas.values() for key in keys),
+        }
+        joins = {(end, f"join:{'+'.join(starts)}:{end}") for starts, end in self.builder.waiting_edges}
+        drawn = {(START, START), *((name, f"branch:to:{name}") for name in self.nodes), *joins}
+        for name, node in sorted(self.graph.nodes.items()):
+            for channel in node.triggers:
+                if channel in written or (name, channel) not in drawn:
+                    yield name, channel
+
     def foreign(self) -> Iterator[tuple[str, str]]:
         """Yield what the grammar did not make, with the reason."""
-        made = [node.frame for name in sorted(self.nodes) if (node := self._made(name)) is not None]
-        own = Counter(map(id, made)).most_common(1)
         for name in sorted(self.nodes):
-            if (reason := self._foreign_node(name, own[0][0] if own else None)) is not None:
+            if (reason := self._foreign_node(name)) is not None:
                 yield name, reason
         for name, branches in sorted(self.builder.branches.items()):
             for branch in branches.values():
@@ -194,14 +206,15 @@ class Topology:
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
 
-    def _foreign_node(self, name: str, own_frame: int | None) -> str | None:
+    def _foreign_node(self, name: str) -> str | None:
         spec, node = self.builder.nodes[name], self._made(name)
         if spec.is_error_handler or spec.error_handler_node is not None:
             return "has an error handler, which can swallow a failure"
         if node is None:
             return "was not made by the grammar"
-        if id(node.frame) != own_frame:
-            return "was made for another pattern"
+        seal = getattr(self.builder, "seal", None)
+        if (reason := seal.broken(name, node) if isinstance(seal, Seal) else "was made for another graph") is not None:
+            return reason
         item = node.declaration
         if node.frame.declarations.get(name) is not item or (spec.metadata or {}) != item.metadata():
             return "carries another declaration than its own"

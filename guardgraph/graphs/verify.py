@@ -62,6 +62,8 @@ def _door(shape: Topology) -> Iterator[Finding]:
     """The graph was compiled by the grammar, so that its input passes the door."""
     if not isinstance(shape.graph, GuardedGraph):
         yield Finding("door", "the graph was not compiled by a Pattern; its input is not checked at the door", ())
+    elif type(shape.graph) is not GuardedGraph:
+        yield Finding("door", f"the graph is a {type(shape.graph).__name__}, whose door may be another", ())
 
 
 def _changed(shape: Topology) -> Iterator[Finding]:
@@ -131,6 +133,12 @@ def _sealed(shape: Topology) -> Iterator[Finding]:
     for name in shape.of_kind(*CALLING, "guard"):
         if channels := sorted(shape.writes(name) & shape.outputs):
             yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
+
+
+def _triggers(shape: Topology) -> Iterator[Finding]:
+    """A node starts because an edge leads to it; no channel that a node or a caller can write starts one."""
+    for name, channel in shape.strange_triggers():
+        yield Finding("triggers", f"{name} is started by what is written to the channel {channel}", (name,))
 
 
 def _fresh(shape: Topology) -> Iterator[Finding]:
@@ -228,6 +236,7 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "bypass": _bypass,
     "raw": _raw,
     "sealed": _sealed,
+    "triggers": _triggers,
     "fresh": _fresh,
     "exits": _exits,
     "reachable": _reachable,
