@@ -55,7 +55,7 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
         update = _denied(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
-    if not calls and (answers := getattr(visit.session.scratchpad, "resume", None)):
+    if item.kind != "review" and (answers := getattr(visit.session.scratchpad, "resume", None)):
         record["answers"] = [storable(answer) for answer in answers]
     if KINDS[item.kind].is_text and "denial" not in update:
         record["wrote"] = _wrote(update, calls)
@@ -119,14 +119,14 @@ def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
 
 def _kept(asked: Asked, performed: Performed, calls: list[CallRecord]) -> Outcome:
     """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
-    packed, about = performed.outcome.packed(), asked.call.about
+    packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record: CallRecord = {"number": asked.number, "kind": asked.call.kind, "request": asked.request}  # type: ignore[typeddict-item]
     if isinstance(proposer := about.get("proposer"), str):
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
     calls.append({**record, "outcome": packed, "seconds": performed.seconds})
-    return Outcome.unpacked(packed)
+    return performed.outcome if performed.packed else Outcome.unpacked(packed)
 
 
 def _wrote(update: JsonObject, calls: list[CallRecord]) -> dict[str, str | int]:

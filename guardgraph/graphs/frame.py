@@ -52,6 +52,11 @@ class Frame:
     """The nodes of the builder that was made last, by name."""
 
     @cached_property
+    def handed(self) -> dict[str, tuple[str, ...]]:
+        """The channels that each node is handed."""
+        return {name: item.channels for name, item in self.declarations.items()}
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
@@ -21,9 +21,10 @@ from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
 from guardgraph.graphs.session import Session
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
-from guardgraph.state.errors import NotRecorded
+from guardgraph.state.errors import InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
+from guardgraph.state.run import Opening
 from guardgraph.world.replaying import ReplayingWorld
 
 __all__ = ["interpret"]
@@ -37,62 +38,94 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
         recording: of a run of it, or of a graph with the same nodes.
 
     Raises:
+        InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    world = ReplayingWorld(recording)
+    world, pad = ReplayingWorld(recording), _Scratchpad()
     channels = _Channels(frame, recording["input"])
     name = next(item.name for item in frame.declarations.values() if item.entry)
-    session: Session | None = None
-    for recorded in recording["visits"]:
-        if recorded["node"] != name:
-            raise NotRecorded(name, f"the recorded run went to {recorded['node']!r:.80} instead")
-        world.turn_to(recorded["clock"])
-        node: GrammarNode = frame.nodes[name]
-        if "opening" in recorded or session is None:
-            session = Session(world)
-        else:
-            session.last = world.clock()
-        with _answering(recorded.get("answers", [])):
-            update = _run(node, channels.read(node), session, recorded.get("opening"), world)
-        channels.write(update)
-        name = _following(node, update)
-        if name == END:
-            return channels.output(update)
+    sitting: _Sitting | None = None
+    with _answered_from(pad):
+        for recorded in recording["visits"]:
+            if recorded["node"] != name:
+                raise NotRecorded(name, f"the recorded run went to {recorded['node']!r:.80} instead")
+            node: GrammarNode = frame.nodes[name]
+            world.turn_to(recorded["clock"])
+            sitting = _sitting(frame, world, recorded.get("opening"), sitting)
+            pad.turn_to(recorded.get("answers", []))
+            update = _run(node, channels.read(name), sitting, pad)
+            channels.write(update)
+            name = _following(node, update)
+            if name == END:
+                return channels.output(update)
     raise NotRecorded(name, "the recorded run did not come here")
 
 
-def _run(node: GrammarNode, state: JsonObject, session: Session, opening: Any, world: ReplayingWorld) -> JsonObject:
-    part = Part(node.declaration, node.body, node.frame)
+class _Sitting(NamedTuple):
+    """A session of the recorded run, and the run as its nodes saw it."""
+
+    session: Session
     run: Run[Any, Any] | Exception
+
+
+def _sitting(frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None) -> _Sitting:
+    if opening is None:
+        if current is None:
+            raise InputError("recording.visits.0.opening: the first visit of a run has one; given: none")
+        current.session.last = world.clock()
+        return current
+    session = Session(world)
     try:
-        run = session.run or session.replay(node.frame, world.new_run(), opening)
+        return _Sitting(session, session.replay(frame, world.new_run(), opening))
     except Exception as error:  # noqa: BLE001 - a context that could not be read closed the run at this node
-        run = error
-    log = [] if node.declaration.entry else state.get("log") or []
-    visit = Visit(part, log, session)
-    if node.declaration.calls:
-        return perform(drive(part, state, run, visit), world)
-    return run_through(part, state, run, visit)
+        return _Sitting(session, error)
+
+
+def _run(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
+    session, run = sitting
+    part = Part(node.declaration, node.body, node.frame)
+    visit = Visit(part, [] if node.declaration.entry else state.get("log") or [], session)
+    if not node.declaration.calls:
+        return run_through(part, state, run, visit)
+    try:
+        update = perform(drive(part, state, run, visit), session.world)
+    except GraphInterrupt:
+        raise NotRecorded(part.declaration.name, "its body waits for an answer that was not recorded") from None
+    if not pad.is_clear:
+        raise NotRecorded(
+            part.declaration.name, "its body and what it called were both answered; who got what is unknown"
+        )
+    return update
 
 
 class _Scratchpad:
-    """What LangGraph's `interrupt` asks for answers: those that were recorded, in their order."""
+    """What LangGraph's `interrupt` asks for answers: those that were recorded for a visit, in their order."""
 
-    def __init__(self, answers: list[JsonValue]) -> None:
+    def __init__(self) -> None:
+        self.turn_to([])
+
+    def turn_to(self, answers: list[JsonValue]) -> None:
+        """Let these be the answers."""
         self.resume = answers
-        self._asked = count()
+        self._asked = 0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is clear whose answers these are: all the body's, or all those of what it called."""
+        return not self._asked or self._asked >= len(self.resume)
 
     def interrupt_counter(self) -> int:
-        return next(self._asked)
+        self._asked += 1
+        return self._asked - 1
 
     def get_null_resume(self, consume: bool) -> None:
         return None
 
 
 @contextmanager
-def _answering(answers: list[JsonValue]) -> Iterator[None]:
+def _answered_from(pad: _Scratchpad) -> Iterator[None]:
     """Let a body that interrupts the run by itself find what it was answered."""
-    keys = {SCRATCHPAD: _Scratchpad(answers), "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
+    keys = {SCRATCHPAD: pad, "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
     token = var_child_runnable_config.set({"configurable": keys})
     try:
         yield
@@ -115,10 +148,14 @@ class _Channels:
         self._kept = {"run", "given", "log", *frame.lasting, *frame.records}
         self._fresh: JsonObject = dict(given)
 
-    def read(self, node: GrammarNode) -> JsonObject:
+    def read(self, node: str) -> JsonObject:
         """Return what a node is handed."""
-        both = {**self._lasting, **self._fresh}
-        return {name: both[name] for name in node.declaration.channels if name in both}
+        fresh, lasting = self._fresh, self._lasting
+        return {
+            name: fresh[name] if name in fresh else lasting[name]
+            for name in self._frame.handed[node]
+            if name in fresh or name in lasting
+        }
 
     def write(self, update: JsonObject) -> None:
         """Keep what a node wrote: raw channels for one step, the others until they are written again."""
