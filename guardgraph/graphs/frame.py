@@ -57,6 +57,16 @@ class Frame:
         return {name: item.channels for name, item in self.declarations.items()}
 
     @cached_property
+    def settings(self) -> tuple[JsonObject, JsonObject]:
+        """The deployment's policy and budget as plain JSON."""
+        return storable(self.policy.plain()), storable(self.budget.plain())
+
+    @cached_property
+    def settings_fingerprints(self) -> tuple[str, str]:
+        """SHA-256 of the deployment's policy and budget."""
+        return self.policy.fingerprint, self.budget.fingerprint
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [

@@ -23,7 +23,8 @@ from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.state.errors import InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.recording import Recording
+from guardgraph.state.plain import NotJson, parse_json, unnamed
+from guardgraph.state.recording import RecordedVisit, Recording
 from guardgraph.state.run import Opening
 from guardgraph.world.replaying import ReplayingWorld
 
@@ -42,7 +43,7 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
         NotRecorded: the run asks for what was not recorded.
     """
     world, pad = ReplayingWorld(recording), _Scratchpad()
-    channels = _Channels(frame, recording["input"])
+    channels = _Channels(frame, _given(recording))
     name = next(item.name for item in frame.declarations.values() if item.entry)
     sitting: _Sitting | None = None
     with _answered_from(pad):
@@ -52,13 +53,27 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
             node: GrammarNode = frame.nodes[name]
             world.turn_to(recorded["clock"])
             sitting = _sitting(frame, world, recorded.get("opening"), sitting)
-            pad.turn_to(recorded.get("answers", []))
+            pad.turn_to(_answers(recorded))
             update = _run(node, channels.read(name), sitting, pad)
             channels.write(update)
             name = _following(node, update)
             if name == END:
                 return channels.output(update)
     raise NotRecorded(name, "the recorded run did not come here")
+
+
+def _given(recording: Recording) -> JsonObject:
+    try:
+        return unnamed(recording["input"], recording.get("nameless", []))
+    except (LookupError, ValueError, TypeError):
+        raise InputError("recording.nameless: places in the input with the name of a number are required") from None
+
+
+def _answers(recorded: RecordedVisit) -> list[JsonValue]:
+    try:
+        return [parse_json(answer) for answer in recorded.get("answers", ())]
+    except NotJson as error:
+        raise InputError(f"recording.visits: answers of {recorded['node']!r:.80}: JSON texts; {error}") from None
 
 
 class _Sitting(NamedTuple):

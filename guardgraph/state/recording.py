@@ -20,8 +20,8 @@ from guardgraph.state.run import CLOSED, Kind, Opening
 __all__ = [
     "FORMAT",
     "CallKind",
-    "CallRecord",
     "Fingerprints",
+    "RecordedCall",
     "RecordedVisit",
     "Recorder",
     "Recording",
@@ -43,9 +43,14 @@ Count: TypeAlias = Annotated[int, Field(ge=1)]
 """A number that counts from 1 on."""
 
 
-class CallRecord(TypedDict):
+@with_config(CLOSED)
+class RecordedCall(TypedDict):
     """One call, and what came back."""
 
+    node: str
+    """The node that called."""
+    visit: Count
+    """Which visit of the node, from 1 on."""
     number: Count
     """Which call of the visit, from 1 on."""
     kind: CallKind
@@ -69,21 +74,11 @@ class VisitRecord(TypedDict):
 
     at: int
     """Place in the log."""
-    calls: list[CallRecord]
-    answers: NotRequired[list[JsonValue]]
-    """What a body was answered that interrupted the run by itself, instead of calling a person."""
+    calls: list[RecordedCall]
+    answers: NotRequired[list[str]]
+    """What a body was answered that interrupted the run by itself."""
     wrote: NotRequired[dict[str, str | int]]
     """Of a propose node: its raw channels, each a text or the number of the call whose outcome it holds."""
-
-
-@with_config(CLOSED)
-class RecordedCall(CallRecord):
-    """A call in a recording."""
-
-    node: str
-    """The node that called."""
-    visit: Count
-    """Which visit of the node, from 1 on."""
 
 
 @with_config(CLOSED)
@@ -98,8 +93,8 @@ class RecordedVisit(TypedDict):
     """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
     opening: NotRequired[Opening]
     """What holds from here on: of the first node, and of the first after every resume."""
-    answers: NotRequired[list[JsonValue]]
-    """What a body was answered that interrupted the run by itself, instead of calling a person."""
+    answers: NotRequired[list[str]]
+    """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
 
 
 @with_config(CLOSED)
@@ -132,6 +127,9 @@ class Recording(TypedDict):
     """The run's id, a UUID."""
     input: JsonObject
     """The input's fields, as the door let them in."""
+    nameless: NotRequired[list[list[str | int]]]
+    """Places in the input with a number for which JSON has no form; its name stands there, ``nan``, ``inf`` or
+    ``-inf``."""
     policy: JsonObject
     """The deployment's policy, not yet tightened by a context."""
     budget: JsonObject
