@@ -10,6 +10,8 @@ import json
 import socket
 import sys
 from functools import cache
+from pathlib import Path
+from runpy import run_path
 
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent, replay
 from guardgraph.state.rag import RagBudget, RagPolicy
@@ -89,17 +91,11 @@ def replaying_agent(recording):
 @cache
 def recorded_stops():
     """Make a run for every entry of the three catalogues; return the recordings' JSON texts by pattern and entry."""
-    import test_rag_stops
-    import test_research_stops
-    import test_self_critique_stops
-
     from guardgraph.graphs.record import watched
 
-    tables = {
-        "rag": test_rag_stops.STOPS,
-        "research": test_research_stops.STOPS,
-        "self_critique": test_self_critique_stops.STOPS,
-    }
+    # Scripts are played once, so these runs need tables of their own.
+    here = Path(__file__).parent
+    tables = {pattern: run_path(str(here / f"test_{pattern}_stops.py"))["STOPS"] for pattern in AGENTS}
     texts = {}
     for pattern, table in tables.items():
         for entry, case in table.items():

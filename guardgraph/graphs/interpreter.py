@@ -6,6 +6,7 @@ writes, and goes where the guard says. Raw channels live for one step. The nodes
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
+from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.drive import drive
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
@@ -30,6 +32,9 @@ from guardgraph.world.replaying import ReplayingWorld
 
 __all__ = ["interpret"]
 
+MOST_VISITS = 1000
+"""Visits of one guard that a replay follows where the recorded run has none."""
+
 
 def interpret(frame: Frame, recording: Recording) -> JsonObject:
     """Run a pattern on a recorded world, and return the result.
@@ -42,15 +47,14 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
         InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    world, pad = ReplayingWorld(recording), _Scratchpad()
+    world, pad, visits = ReplayingWorld(recording), _Scratchpad(), _Visits(recording["visits"])
     channels = _Channels(frame, _given(recording))
     name = next(item.name for item in frame.declarations.values() if item.entry)
     sitting: _Sitting | None = None
     with _answered_from(pad):
-        for recorded in recording["visits"]:
-            if recorded["node"] != name:
-                raise NotRecorded(name, f"the recorded run went to {recorded['node']!r:.80} instead")
+        while True:
             node: GrammarNode = frame.nodes[name]
+            recorded = visits.follow(node.declaration)
             world.turn_to(recorded["clock"])
             sitting = _sitting(frame, world, recorded.get("opening"), sitting)
             pad.turn_to(_answers(recorded))
@@ -59,7 +63,50 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
             name = _following(node, update)
             if name == END:
                 return channels.output(update)
-    raise NotRecorded(name, "the recorded run did not come here")
+
+
+class _Visits:
+    """The visits of a recorded run, found by node.
+
+    A guard or a terminal calls nobody, so it may be visited where the recorded run went elsewhere: under another
+    policy a run stops where it did not, and another terminal names the ending.
+    """
+
+    def __init__(self, visits: list[RecordedVisit]) -> None:
+        self._visits = visits
+        self._places: dict[tuple[str, int], int] = {}
+        seen = Counter[str]()
+        for at, visit in enumerate(visits):
+            seen[visit["node"]] += 1
+            self._places[visit["node"], seen[visit["node"]]] = at
+        self._made = Counter[str]()
+        self._at = -1
+
+    def follow(self, item: Declaration) -> RecordedVisit:
+        """Return the recorded visit that a node's next one is, with what has opened the session that it falls in.
+
+        Where none was recorded, no time goes by.
+
+        Raises:
+            NotRecorded: the node calls out, and the recorded run did not come there; or there is no end to the visits
+                that were not recorded.
+        """
+        self._made[item.name] += 1
+        at = self._places.get((item.name, self._made[item.name]))
+        if at is None:
+            if item.calls or self._made[item.name] > MOST_VISITS:
+                raise NotRecorded(item.name, self._elsewhere())
+            last = self._visits[self._at]["clock"][-1]
+            return RecordedVisit(node=item.name, kind=item.kind, clock=[last, last])
+        visit = self._visits[at]
+        openings = [skipped["opening"] for skipped in self._visits[self._at + 1 : at] if "opening" in skipped]
+        self._at = at
+        return visit if "opening" in visit or not openings else {**visit, "opening": openings[-1]}
+
+    def _elsewhere(self) -> str:
+        if self._at + 1 < len(self._visits):
+            return f"the recorded run went to {self._visits[self._at + 1]['node']!r:.80} instead"
+        return "the recorded run did not come here"
 
 
 def _given(recording: Recording) -> JsonObject:
