@@ -16,6 +16,7 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from guardgraph.graphs.admission import admitted_config
+from guardgraph.graphs.resuming import aclose_stray, close_stray
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
@@ -50,6 +51,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
         admitted, context, config = self._admitted(input), self._context(context), admitted_config(self, input, config)
+        config = close_stray(self, admitted, config)
         try:
             yield from super().stream(admitted, _tokenless(config), context=context, **kwargs)
         except EmptyInputError as error:
@@ -60,6 +62,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
         admitted, context, config = self._admitted(input), self._context(context), admitted_config(self, input, config)
+        config = await aclose_stray(self, admitted, config)
         try:
             async for chunk in super().astream(admitted, _tokenless(config), context=context, **kwargs):
                 yield chunk
