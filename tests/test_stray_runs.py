@@ -15,10 +15,19 @@ from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label, triage
 from typing_extensions import TypedDict
 
-from guardgraph import Budget, Pass, Pattern, create_rag_agent, report
+from guardgraph import NotRecorded, create_rag_agent, replay, report
+from guardgraph.grammar import Budget, Pass, Pattern
 from guardgraph.state.rag import RAG_REASONS
 
+pytestmark = pytest.mark.once  # what another graph decided cannot be decided again by the one that ends the run
+
 THREAD = {"configurable": {"thread_id": "1"}}
+
+
+class Recordings(list):
+    """A recorder that keeps what it is given."""
+
+    record = list.append
 
 
 def judge(state, run):
@@ -166,3 +175,15 @@ def test_a_run_that_can_go_on_goes_on():
         graph = triage(checkpointer=InMemorySaver())
         graph.invoke(TICKET, THREAD, interrupt_before=[node])
         assert masked(graph.invoke(None, THREAD)) == masked(triage().invoke(TICKET))
+
+
+def test_what_another_graph_began_cannot_be_replayed():
+    """The recording of such a run is kept, and a replay says where the graph would have gone instead."""
+    saver, kept = InMemorySaver(), Recordings()
+    small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
+    after = small("judge_label", checkpointer=saver, recorder=kept)
+    result = after.invoke(None, THREAD)
+    [recording] = kept
+    assert recording["result"] == result
+    with pytest.raises(NotRecorded, match=r"judge_label: the recorded run went to 'stop_guard_error' instead$"):
+        replay(after, recording)

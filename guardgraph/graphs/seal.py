@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
-from guardgraph.graphs.node import Frame, GrammarNode
+from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.node import GrammarNode
 from guardgraph.state.settings import Settings
 
 __all__ = ["Seal"]

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from langgraph.graph import END, START
+from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.declaration import Declaration
+from guardgraph.graphs.end import FAILED_ENDING
+from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.router import Router
+from guardgraph.graphs.router import EndingRouter, Router
 from guardgraph.graphs.seal import Seal
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
@@ -39,9 +42,7 @@ class Topology:
         self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
         self._static = self._static_edges()
         self._branched = {name: self._branch_targets(name) for name in [START, *self.nodes]}
-        self.raw_channels = frozenset(
-            channel for name in self.of_kind("propose", "act") for channel in self.writes(name)
-        )
+        self.raw_channels = frozenset(channel for name in self.of_kind(*CALLING) for channel in self.writes(name))
         self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
 
     def declaration(self, name: str) -> Declaration | None:
@@ -78,6 +79,15 @@ class Topology:
         """Say whether a run that ends here ended well."""
         item = self.declaration(name)
         return item is not None and item.kind == "terminal" and item.family is None
+
+    def grows(self, channel: str) -> bool:
+        """Say whether a channel of the grammar's own grows from node to node, until the entry guard begins it anew."""
+        return channel == "log" or channel.startswith(RECORD_PREFIX)
+
+    def endings(self, name: str) -> frozenset[str]:
+        """Return where a terminal leads to: an ok one that fails to the stop that says so."""
+        failed = {FAILED_ENDING} if self.is_ok_terminal(name) else set()
+        return frozenset({END, *failed})
 
     def reads(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
@@ -191,7 +201,7 @@ class Topology:
             for branch in branches.values():
                 if branch.ends is None:
                     yield name, "has a branch without a path_map, which can lead anywhere"
-                elif not _is_ours(branch.path) or any(way != end for way, end in branch.ends.items()):
+                elif not _is_ours(branch, self.is_ok_terminal(name)):
                     yield name, "has a branch that the grammar did not make"
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
@@ -224,5 +234,7 @@ class Topology:
         return frozenset(targets)
 
 
-def _is_ours(path: object) -> bool:
-    return type(path) is Router and not vars(path)
+def _is_ours(branch: BranchSpec, of_an_ending: bool) -> bool:
+    path, kind = branch.path, EndingRouter if of_an_ending else Router
+    straight = all(way == end for way, end in (branch.ends or {}).items())
+    return type(path) is kind and not vars(path) and straight
