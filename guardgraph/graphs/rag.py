@@ -17,7 +17,6 @@ from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 
@@ -79,7 +78,7 @@ def create_rag_agent(
     found, sources = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return rag_pattern(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
