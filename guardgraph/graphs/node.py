@@ -19,7 +19,7 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.door import REFUSED
 from guardgraph.graphs.endings import finished, stopped
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Body, Pass, Run
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
@@ -220,8 +220,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             for field in self.declaration.reads:
                 value = state.get(field)
                 if isinstance(value, dict) and REFUSED in value:
-                    details = {"field": field, "given": value[REFUSED], "allowed": "plain JSON"}
-                    raise Stop(f"invalid_request:{field}", details=details)
+                    raise refused(field, value[REFUSED], "plain JSON")
 
     def _way(self, passed: Any) -> str:
         if not isinstance(passed, Pass):
