@@ -6,7 +6,8 @@ import pytest
 from pydantic import ValidationError
 from ticket_pattern import TICKET, triage
 
-from guardgraph import Caller, ConfigurationError, Context, Pass, RagContext, ResearchContext
+from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
+from guardgraph.grammar import Context, Pass
 from guardgraph.state.context import caller_of
 
 ADA = Caller(tenant="acme", user="ada", groups=("press", "ops"))

@@ -15,9 +15,7 @@ from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, TIGHT, In, Policy, triage
 
 from guardgraph import (
-    Budget,
     ConfigurationError,
-    Context,
     InputError,
     RagContext,
     RagPolicy,
@@ -25,6 +23,7 @@ from guardgraph import (
     create_research_agent,
     create_self_critique_agent,
 )
+from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.door import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}

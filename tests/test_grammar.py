@@ -8,7 +8,8 @@ from langgraph.types import Command, Send, interrupt
 from runs import MODES, check_result, content, run
 from ticket_pattern import REASONS, TICKET, Policy, label, triage
 
-from guardgraph import Call, Outcome, Pass, Step, Stop, verify
+from guardgraph import verify
+from guardgraph.grammar import Call, Outcome, Pass, Step, Stop
 
 
 def closed(node, body, mode="invoke"):

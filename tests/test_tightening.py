@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 from ticket_pattern import TICKET, triage
 
-from guardgraph import Allowlist, Budget, ConfigurationError, Context, Pass, Settings, Tightens
+from guardgraph import ConfigurationError
+from guardgraph.grammar import Allowlist, Budget, Context, Pass, Settings, Tightens
 from guardgraph.state.settings import configuration_error
 
 ORDER = ("low", "medium", "high")
