@@ -43,7 +43,7 @@ DEMO_PATH = [
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_demo(mode):
-    """The demo's result is the sample's, but for what it says beyond it: path, times, proposers, passages and the like."""
+    """The demo's result is the sample's, but for what it says beyond it, such as path, times and passages."""
     result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))
     expected = deepcopy(SAMPLE) | {"pattern": "research", "path": DEMO_PATH}
     for told in expected["history"]:
