@@ -1,20 +1,20 @@
 """What a node body is: a function of the state and the run that returns what to write.
 
 A body that needs something from outside yields a `Call` and is sent back the `Outcome`; how the call is made, under
-which deadline, sync or async, is none of its business. A guard's body returns a `Pass` or raises a `Stop`; any other
+which deadline, sync or async, is none of its business. An act body may yield a list of calls, which are made side by
+side, and is sent back their outcomes in the same order. A guard's body returns a `Pass` or raises a `Stop`; any other
 body returns a dictionary of channels. A propose or act body that may not go on raises a `Stop` too: the guard behind
 it carries it out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
 
 from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
-from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 
@@ -62,5 +62,5 @@ class Pass:
 Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]
 """``(state, run) -> Writes | Pass``, or a generator that yields `Call` and returns one of them."""
 
-Steps: TypeAlias = Generator[Call, Outcome, Any]
-"""A body at work."""
+Steps: TypeAlias = Generator[Call | Sequence[Call], Any, Any]
+"""A body at work: it is sent back an `Outcome` for a call, a list of them for several."""

@@ -16,7 +16,6 @@ from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps
 from guardgraph.state.json import JsonObject
-from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import json_text
 from guardgraph.state.research import (
     Note,
@@ -147,20 +146,17 @@ def check_sources(state: ResearchState, run: ResearchRun) -> Pass:
 
 
 def read(reader: Outside) -> Body:
-    """Read pages until there are enough; what cannot be read does not count."""
+    """Read pages side by side until there are enough; what cannot be read does not count."""
 
     def body(state: ResearchState, run: ResearchRun) -> Steps:
         usable, _ = _usable(state["accepted_sources"]["allowed_urls"], state, run)
         most = _limit("max_read_pages", state["task"], run)
         brought: list[list[str]] = []
         pages = 0
-        for url in usable:
-            if pages >= most:
-                break
-            outcome: Outcome = yield Call("tool", reader, {"url": url})
-            packed = outcome.packed()
-            brought.append([url, packed])
-            pages += noted.is_readable(Outcome.unpacked(packed).content)
+        while pages < most and (wanted := usable[len(brought) : len(brought) + most - pages]):
+            outcomes = yield [Call("tool", reader, {"url": url}) for url in wanted]
+            brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
+            pages += sum(noted.is_readable(outcome.content) for outcome in outcomes)
         return {"found_pages": json_text(brought)}
 
     return body
