@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from guardgraph.graphs.admission import admitted_config
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.judge import REFUSED
+from guardgraph.graphs.resuming import aclose_stray, close_stray
 from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
@@ -58,7 +59,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = admitted_config(self, input, config)
+        config = close_stray(self, admitted, admitted_config(self, input, config))
         self.open()
         try:
             for chunk in super().stream(admitted, config, context=context, **kwargs):
@@ -75,7 +76,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run asynchronously; see `stream`."""
         session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = admitted_config(self, input, config)
+        config = await aclose_stray(self, admitted, admitted_config(self, input, config))
         if self.frame.opens:
             await awaited(self.open)
         try:
