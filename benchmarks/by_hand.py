@@ -18,7 +18,7 @@ from pathlib import Path
 
 from measure import Figure, print_figures
 
-ROUNDS = 40
+ROUNDS = 20
 PROCESSES = 5
 ONCE = Path(__file__).with_name("by_hand_once.py")
 

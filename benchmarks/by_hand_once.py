@@ -17,7 +17,7 @@ from measure import Figure, cpu_ratio, interleaved, print_figures, wall_ratio, w
 from repeated import Work, ainvoked, invoked
 from scripted_agents import Scripted, offline_agent, scripted_agent
 
-ROUNDS = 40
+ROUNDS = 20
 RUNS = 4
 """Runs of one round."""
 
