@@ -18,7 +18,7 @@ from nemoguardrails import LLMRails, RailsConfig
 from scripted_agents import scripted_agent
 from typing_extensions import TypedDict
 
-import guardgraph as gg
+import guardgraph.grammar as gg
 from guardgraph.guards.rag import cited
 
 ROUNDS = 30

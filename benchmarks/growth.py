@@ -18,7 +18,8 @@ from string import ascii_lowercase
 
 from measure import Figure, print_figures
 
-from guardgraph import ResearchBudget, SelfCritiqueBudget, Stop
+from guardgraph import ResearchBudget, SelfCritiqueBudget
+from guardgraph.grammar import Stop
 from guardgraph.guards import rag
 from guardgraph.guards.facts import facts_in_text
 from guardgraph.guards.quotes import stands_in

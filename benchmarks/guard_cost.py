@@ -15,7 +15,7 @@ from fresh import POOL
 from measure import Figure, print_figures
 from scripted_agents import Scripted, scripted_agents
 
-from guardgraph import Run
+from guardgraph.grammar import Run
 
 ROUNDS = 2
 

@@ -1,6 +1,6 @@
 """guardgraph: LangGraph agent patterns in which an LLM only proposes and deterministic guards decide.
 
-Three patterns as compiled LangGraph graphs, the grammar they are made with, and the proof of it::
+Three patterns as compiled LangGraph graphs, and the proof of them::
 
     from guardgraph import create_rag_agent
 
@@ -8,174 +8,23 @@ Three patterns as compiled LangGraph graphs, the grammar they are made with, and
     result = agent.invoke({"question": "What SLA applies to the enterprise plan?"})
     print(result["stop_reason"], result["outcome"], result["answer"])
 
-Everything is loaded when it is first used, so that a part can be imported at the cost of that part.
+What patterns are made with is in `guardgraph.grammar`, doubles for tests are in `guardgraph.testing`. The names that
+stand here are declared in ``__init__.pyi``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from guardgraph.front import Front
 
-__version__ = "0.1.0"
-
-if TYPE_CHECKING:
-    from guardgraph.drawing import Picture, draw
-    from guardgraph.graphs.door import GuardedGraph
-    from guardgraph.graphs.grammar import Pattern
-    from guardgraph.graphs.rag import create_rag_agent
-    from guardgraph.graphs.research import create_research_agent
-    from guardgraph.graphs.self_critique import create_self_critique_agent
-    from guardgraph.graphs.verify import RULES, Finding, verify
-    from guardgraph.guards.proposals import Proposal, found, proposal, proposed_object, proposed_text
-    from guardgraph.guards.stop import Stop, evidence, shown_name
-    from guardgraph.nodes.body import Pass, Run, Step
-    from guardgraph.reporting import Page, report
-    from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
-    from guardgraph.state.catalogues import CATALOGUES
-    from guardgraph.state.errors import ConfigurationError, GrammarError, GuardgraphError, InputError
-    from guardgraph.state.outcome import Outcome
-    from guardgraph.state.rag import RagBudget, RagContext, RagPolicy, RagResult
-    from guardgraph.state.research import ResearchBudget, ResearchContext, ResearchPolicy, ResearchResult
-    from guardgraph.state.run import Result
-    from guardgraph.state.self_critique import (
-        SelfCritiqueBudget,
-        SelfCritiqueContext,
-        SelfCritiquePolicy,
-        SelfCritiqueResult,
-    )
-    from guardgraph.state.settings import (
-        Allowlist,
-        Budget,
-        Check,
-        Context,
-        MaxFloat,
-        MaxInt,
-        MinFloat,
-        Settings,
-        Vocabulary,
-    )
-    from guardgraph.tools.knowledge_base import Document, load_folder
-    from guardgraph.tools.lexical import LexicalRetriever
-    from guardgraph.world.call import Call
-    from guardgraph.world.models import Prompt, chat_model
-    from guardgraph.world.proposers import Proposer, choose_proposer
-
-_HOMES = {
-    "guardgraph.graphs.door": ("GuardedGraph",),
-    "guardgraph.drawing": ("Picture", "draw"),
-    "guardgraph.graphs.grammar": ("Pattern",),
-    "guardgraph.graphs.rag": ("create_rag_agent",),
-    "guardgraph.graphs.research": ("create_research_agent",),
-    "guardgraph.graphs.self_critique": ("create_self_critique_agent",),
-    "guardgraph.graphs.verify": ("RULES", "Finding", "verify"),
-    "guardgraph.guards.proposals": ("Proposal", "found", "proposal", "proposed_object", "proposed_text"),
-    "guardgraph.guards.stop": ("Stop", "evidence", "shown_name"),
-    "guardgraph.nodes.body": ("Pass", "Run", "Step"),
-    "guardgraph.state.outcome": ("Outcome",),
-    "guardgraph.world.call": ("Call",),
-    "guardgraph.world.models": ("Prompt", "chat_model"),
-    "guardgraph.world.proposers": ("Proposer", "choose_proposer"),
-    "guardgraph.reporting": ("Page", "report"),
-    "guardgraph.state.catalogue": ("Catalogue", "StopReason", "common_reasons"),
-    "guardgraph.state.catalogues": ("CATALOGUES",),
-    "guardgraph.state.errors": ("ConfigurationError", "GrammarError", "GuardgraphError", "InputError"),
-    "guardgraph.state.rag": ("RagBudget", "RagContext", "RagPolicy", "RagResult"),
-    "guardgraph.state.research": ("ResearchBudget", "ResearchContext", "ResearchPolicy", "ResearchResult"),
-    "guardgraph.state.run": ("Result",),
-    "guardgraph.state.self_critique": (
-        "SelfCritiqueBudget",
-        "SelfCritiqueContext",
-        "SelfCritiquePolicy",
-        "SelfCritiqueResult",
-    ),
-    "guardgraph.state.settings": (
-        "Allowlist",
-        "Budget",
-        "Check",
-        "Context",
-        "MaxFloat",
-        "MaxInt",
-        "MinFloat",
-        "Settings",
-        "Vocabulary",
-    ),
-    "guardgraph.tools.knowledge_base": ("Document", "load_folder"),
-    "guardgraph.tools.lexical": ("LexicalRetriever",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "CATALOGUES",
-    "RULES",
-    "Allowlist",
-    "Budget",
-    "Call",
-    "Catalogue",
-    "Check",
-    "ConfigurationError",
-    "Context",
-    "Document",
-    "Finding",
-    "GrammarError",
-    "GuardedGraph",
-    "GuardgraphError",
-    "InputError",
-    "LexicalRetriever",
-    "MaxFloat",
-    "MaxInt",
-    "MinFloat",
-    "Outcome",
-    "Page",
-    "Pass",
-    "Pattern",
-    "Picture",
-    "Prompt",
-    "Proposal",
-    "Proposer",
-    "RagBudget",
-    "RagContext",
-    "RagPolicy",
-    "RagResult",
-    "ResearchBudget",
-    "ResearchContext",
-    "ResearchPolicy",
-    "ResearchResult",
-    "Result",
-    "Run",
-    "SelfCritiqueBudget",
-    "SelfCritiqueContext",
-    "SelfCritiquePolicy",
-    "SelfCritiqueResult",
-    "Settings",
-    "Step",
-    "Stop",
-    "StopReason",
-    "Vocabulary",
-    "chat_model",
-    "choose_proposer",
-    "common_reasons",
-    "create_rag_agent",
-    "create_research_agent",
-    "create_self_critique_agent",
-    "draw",
-    "evidence",
-    "found",
-    "load_folder",
-    "proposal",
-    "proposed_object",
-    "proposed_text",
-    "report",
-    "shown_name",
-    "verify",
-]
+_front = Front(__name__, "__init__.pyi")
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module 'guardgraph' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from guardgraph.state.version import version
+
+        return version()
+    return _front.load(name)
 
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__dir__ = _front.names

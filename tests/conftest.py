@@ -1,9 +1,11 @@
-"""What holds in every test: strict checkpoints, property tests that are the same in every run."""
+"""What holds in every test: strict checkpoints, repeatable property tests, a replay of every run."""
 
+import json
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+from runs import EDITED
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
@@ -21,3 +23,21 @@ def fonts():
         draw(create_rag_agent()).png(scale=1.0)
     except ConfigurationError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(autouse=True)
+def every_run_replays(request):
+    """Decide every run that ended in the test again, from its recording alone: nothing may differ, not even a time."""
+    from guardgraph.graphs.interpreter import interpret
+    from guardgraph.graphs.record import watched
+
+    kept = []
+    with watched(lambda frame, recording: kept.append((frame, json.dumps(recording)))):
+        yield
+    if "once" in request.keywords:  # bodies of the test's own that do not say twice what they said once
+        return
+    for frame, text in kept:
+        recording = json.loads(text)
+        if recording["run_id"] in EDITED:
+            continue
+        assert interpret(frame, recording) == recording["result"]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 import guardgraph
-from guardgraph.cli.inputs import CRITIQUE_GOAL, incident_context
-from guardgraph.state.catalogues import catalogue_markdown
+from guardgraph.graphs.catalogues import catalogue_markdown
+from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

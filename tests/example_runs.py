@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rag_agents import POLICY
 from runs import masked
 
-from guardgraph import RagBudget, RagPolicy, create_rag_agent
+from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
 ROOT = Path(__file__).parents[1]
@@ -67,7 +67,7 @@ def _intent(**fields: Any) -> Callable[[object], dict[str, Any]]:
 ENDINGS = {
     "answered": Ending(_rag()),
     "clarified": Ending(_rag(retriever=lambda request: [], policy=POLICY)),
-    "stop_budget": Ending(_rag(budget=RagBudget(max_seconds=0.0), clock=ScriptedClock())),
+    "stop_budget": Ending(_rag(budget=RagBudget(max_seconds=0.0), world=LiveWorld(clock=ScriptedClock()))),
     "stop_guard_error": Ending(_rag(planner=_defect)),
     "stop_invalid_answer": Ending(_rag(answerer=lambda view: {"answer": "99.95%", "citations": ["rumour"]})),
     "stop_invalid_intent": Ending(_rag(planner=_intent(sources=["wiki"]))),

@@ -23,7 +23,7 @@ HOSTILE = (
 """Markup that closes whatever it stands in, what would load or run, changes of direction, letters that hide."""
 HUGE = "W" * 5_000
 ADDRESS = "javascript:document.title='x'//https://127.0.0.1:9/"
-GIVEN_BY_THE_GRAMMAR = frozenset({"path", "node", "kind", "verdict", "status"})
+GIVEN_BY_THE_GRAMMAR = frozenset({"path", "node", "kind", "verdict", "status", "pattern"})
 
 
 def _hostile_rag():

@@ -26,8 +26,11 @@ from hypothesis import Phase, given, settings
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
+RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
+
+EDITED = set()
+"""Ids of runs whose state somebody edited: nobody recorded what was written there, so they cannot be replayed."""
 
 MODES = ("invoke", "ainvoke", "stream", "astream", "batch")
 
@@ -99,6 +102,7 @@ def check_result(catalogue, result):
 
 def write_state(graph, config, values, as_node):
     """Write into a thread what no node wrote, as someone could who may write to the checkpointer."""
+    EDITED.add(graph.get_state(config).values["run"])
     Pregel.bulk_update_state(graph, config, [[StateUpdate(values, as_node)]])
 
 

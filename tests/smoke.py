@@ -10,8 +10,9 @@ from importlib import metadata, resources
 from pathlib import Path
 
 import guardgraph
-from guardgraph.cli.inputs import CRITIQUE_GOAL, DEMO_QUESTION, RESEARCH_GOAL
+from guardgraph import grammar
 from guardgraph.testing import ScriptedChatModel
+from guardgraph.tools.demo import CRITIQUE_GOAL, DEMO_QUESTION, RESEARCH_GOAL
 from guardgraph.world.models import load_prompt
 
 PROMPTS = {
@@ -41,8 +42,10 @@ DATA = {
 
 def check_names() -> None:
     """Every public name is there, and the types are published."""
-    missing = [name for name in guardgraph.__all__ if not hasattr(guardgraph, name)]
-    assert not missing, f"public names that cannot be imported: {missing}"
+    for front in (guardgraph, grammar):
+        missing = [name for name in front.__all__ if not hasattr(front, name)]
+        assert front.__all__, f"{front.__name__} offers no names"
+        assert not missing, f"public names that cannot be imported: {missing}"
     assert (resources.files("guardgraph") / "py.typed").is_file(), "py.typed is not in the package"
 
 

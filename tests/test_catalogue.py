@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph import Catalogue, StopReason, common_reasons
+from guardgraph.grammar import Catalogue, StopReason, common_reasons
 
 PHASES = ("plan", "write")
 REASONS = Catalogue(

@@ -18,7 +18,7 @@ from runs import check_result, content, masked
 from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
+from guardgraph import LiveWorld, create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import ScriptedClock, scripted_tool
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -99,7 +99,7 @@ def test_no_proposal_outlives_its_guard(saver, tmp_path):
         graph = triage(checkpointer=checkpointer)
         graph.invoke(TICKET, THREAD)
         kept = graph.get_state(THREAD).values.keys() - graph.get_output_jsonschema()["properties"].keys()
-        assert kept == {"run", "log", "proposals", "task", "accepted_label", "accepted_duty"}
+        assert kept == {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}
         histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
         assert sum("proposed_label" in names for names in histories) == 1
         assert sum("found_duty" in names for names in histories) == 1
@@ -220,7 +220,7 @@ def test_time_is_summed_over_resumes_and_waiting_does_not_count():
         clock.advance(40)
         return OK
 
-    graph = triage(proposer, checkpointer=InMemorySaver(), clock=clock)
+    graph = triage(proposer, checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
     for thread, budget, reason in (("a", 60.0, "success"), ("b", 40.0, "max_seconds"), ("c", 40.001, "success")):
         config = {"configurable": {"thread_id": thread}}
         graph.invoke(TICKET, config, interrupt_before=["label_guard"])

@@ -10,9 +10,9 @@ from cli_runs import CONTROL, comparable, empty_folder, files_of_a_user, run
 from openai_server import OpenAIServer, answer
 
 import guardgraph
-from guardgraph.cli.inputs import DEMO_QUESTION
 from guardgraph.cli.runs import critique_run, follow, rag_run, research_run
-from guardgraph.state.catalogues import catalogue_markdown
+from guardgraph.graphs.catalogues import catalogue_markdown
+from guardgraph.tools.demo import DEMO_QUESTION
 
 here = pytest.fixture(autouse=True)(empty_folder)
 user_files = pytest.fixture(files_of_a_user)

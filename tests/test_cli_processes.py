@@ -16,7 +16,7 @@ from openai_server import OpenAIServer, answer, refusing_environ, status
 
 import guardgraph
 from guardgraph.cli import main
-from guardgraph.cli.inputs import DEMO_QUESTION
+from guardgraph.tools.demo import DEMO_QUESTION
 
 here = pytest.fixture(autouse=True)(empty_folder)
 

@@ -10,11 +10,11 @@ from cli_runs import CONTROL, empty_folder, run
 from openai_server import OpenAIServer, answer
 from rich.cells import cell_len
 
-import guardgraph
 from guardgraph.cli.runs import rag_run
 from guardgraph.cli.safe_text import one_line, plain
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.views import decision, show_result
+from guardgraph.grammar import Outcome
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -88,7 +88,7 @@ def test_plain_text():
         ("act", {"found": "[]"}, "done"),
         (
             "propose",
-            {"proposed": guardgraph.Outcome("text", "no\nJSON " * 50, {"proposer": "m"}).packed()},
+            {"proposed": Outcome("text", "no\nJSON " * 50, {"proposer": "m"}).packed()},
             "m: " + "no JSON " * 11 + "no JSON...",
         ),
     ],

@@ -19,6 +19,7 @@ import pytest
 from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
 
 import guardgraph
+from guardgraph import grammar
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
@@ -36,7 +37,7 @@ SETTINGS = {
 }
 
 KINDS = {
-    name: getattr(guardgraph, name) for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Vocabulary", "Check")
+    name: getattr(grammar, name) for name in ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Vocabulary", "Check")
 }
 
 
@@ -184,7 +185,13 @@ def test_the_settings_tables_are_those_of_the_models(name):
 
 
 def _kind(model, field):
-    [kind] = [name for name, alias in KINDS.items() if get_args(alias)[-1] in model.model_fields[field].metadata]
+    info = model.model_fields[field]
+    [kind] = [
+        name
+        for name, (annotation, *marks) in {name: get_args(alias) for name, alias in KINDS.items()}.items()
+        if annotation == info.annotation
+        and any(type(mark) is grammar.Tightens and mark in info.metadata for mark in marks)
+    ]
     return kind
 
 
@@ -205,9 +212,9 @@ def test_the_pattern_of_ones_own_is_short():
 
 
 def test_the_pattern_of_ones_own_needs_public_names_only():
-    """Whoever writes a pattern needs nothing that `guardgraph` does not offer by name."""
+    """Whoever writes a pattern needs nothing that `guardgraph.grammar` does not offer by name."""
     used = {name for page in PAGES for fence in _python(page) for name in re.findall(r"\bgg\.(\w+)", fence.code)}
-    assert used <= set(guardgraph.__all__)
+    assert used <= set(grammar.__all__)
 
 
 def test_the_pattern_of_ones_own_is_proved(reader):

@@ -14,14 +14,8 @@ from langgraph.types import Command, Send, StateUpdate, interrupt
 from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, TIGHT, In, Policy, triage
 
-from guardgraph import (
-    Budget,
-    ConfigurationError,
-    Context,
-    InputError,
-    RagContext,
-    RagPolicy,
-)
+from guardgraph import ConfigurationError, InputError, RagContext, RagPolicy
+from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.door import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -135,9 +129,11 @@ def test_a_command_without_an_answer_is_refused(command):
     ("given", "shown"),
     [
         (10**1000, "a whole number of more than 64 bits"),
-        ("a\ud800", "a text with lone surrogates"),
-        ({"a": ["\udfff"]}, "a text with lone surrogates"),
-        ({"a\ud800": 1}, "a text with lone surrogates"),
+        ("a\ud800", "a text with lone surrogates or U+0000"),
+        ({"a": ["\udfff"]}, "a text with lone surrogates or U+0000"),
+        ({"a\ud800": 1}, "a text with lone surrogates or U+0000"),
+        ({"a": ["b\x00"]}, "a text with lone surrogates or U+0000"),
+        ({"\x00": 1}, "a text with lone surrogates or U+0000"),
         ({1: 2}, "an object with keys that are no strings"),
         ({1, 2}, "a set"),
         (b"x", "a bytes"),

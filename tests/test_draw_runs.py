@@ -6,7 +6,7 @@ import pytest
 from drawn_graphs import elements, shown_nodes, triage, words
 
 from guardgraph import InputError, RagBudget, create_rag_agent, create_self_critique_agent, draw
-from guardgraph.cli.inputs import CRITIQUE_GOAL, incident_context
+from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
 
 QUESTION = {"question": "What is the P1 first response target?"}
 LONG = "wiki " * 40

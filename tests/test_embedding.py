@@ -16,15 +16,8 @@ from runs import MODES, content, masked, run
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
-from guardgraph import (
-    Budget,
-    Context,
-    InputError,
-    RagContext,
-    RagPolicy,
-    create_rag_agent,
-    create_research_agent,
-)
+from guardgraph import InputError, RagContext, RagPolicy, create_rag_agent, create_research_agent
+from guardgraph.grammar import Budget, Context
 from guardgraph.testing import ScriptedChatModel
 
 
@@ -141,13 +134,16 @@ def test_a_guarded_graph_may_be_a_tool_of_another():
     assert masked(inner) == [masked(rag.invoke(QUESTION))]
 
 
+OWN_CHANNELS = {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}
+
+
 def test_every_form_of_events_and_output_works():
     """LangGraph's typed output, its event streams and its other stream modes tell the same run."""
     graph, expected = triage(), masked(triage().invoke(TICKET))
     assert masked(graph.invoke(TICKET, version="v2").value) == expected
     values = masked(list(graph.stream(TICKET, stream_mode="values"))[-1])
     assert {key: values[key] for key in expected} == expected
-    assert values.keys() - expected.keys() == {"run", "log", "proposals", "task", "accepted_label", "accepted_duty"}
+    assert values.keys() - expected.keys() == OWN_CHANNELS
     parts = list(graph.stream(TICKET, stream_mode=["updates", "values"], version="v2"))
     assert {part["type"] for part in parts} == {"updates", "values"}
     assert list(graph.stream(TICKET, stream_mode="custom")) == []

@@ -8,7 +8,8 @@ from langgraph.types import Command
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import Call, Stop
+from guardgraph import LiveWorld
+from guardgraph.grammar import Call, Stop
 from guardgraph.testing import ScriptedClock
 
 
@@ -61,7 +62,9 @@ def test_every_way_of_running_gives_the_same_result(mode):
 def test_steps_are_numbered_timed_and_kept_when_a_later_guard_stops():
     """What was completed before a stop stands in trace and history, with the time since the step before."""
     clock = ScriptedClock()
-    result = triage(advancing(clock, 2, {"label": "bug"}), advancing(clock, 3, 7), clock=clock).invoke(TICKET)
+    result = triage(advancing(clock, 2, {"label": "bug"}), advancing(clock, 3, 7), world=LiveWorld(clock=clock)).invoke(
+        TICKET
+    )
     assert result["stop_reason"] == "tool_invalid_output:lookup"
     assert result["trace"] == [{"step": 1, "phase": "label", "labels": 1, "elapsed_ms": 2000.0, "ok": True}]
     told = {"step": 1, "action": "label", "label": "bug", "proposer": "test", "elapsed_ms": 2000.0}
@@ -81,7 +84,9 @@ def advancing(clock, seconds, value):
 def test_a_step_that_may_not_begin_leaves_those_before_it():
     """When time is spent, the run stops with the phase of the step that would have begun."""
     clock = ScriptedClock()
-    result = check_result(REASONS, triage(advancing(clock, 60, {"label": "bug"}), clock=clock).invoke(TICKET))
+    result = check_result(
+        REASONS, triage(advancing(clock, 60, {"label": "bug"}), world=LiveWorld(clock=clock)).invoke(TICKET)
+    )
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
     assert result["details"] == {"max_seconds": 60.0, "spent_seconds": 60.0}
     assert [step["phase"] for step in result["trace"]] == ["label"]
@@ -90,5 +95,5 @@ def test_a_step_that_may_not_begin_leaves_those_before_it():
 def test_a_way_that_spends_nothing_needs_no_time():
     """A run whose time is spent still ends well when nothing more is to be done."""
     clock = ScriptedClock()
-    result = triage(advancing(clock, 90, {"label": "spam"}), clock=clock).invoke(TICKET)
+    result = triage(advancing(clock, 90, {"label": "spam"}), world=LiveWorld(clock=clock)).invoke(TICKET)
     assert (result["stop_reason"], result["outcome"]) == ("success", "spam")

@@ -9,20 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
 from typing_extensions import TypedDict
 
-from guardgraph import (
-    Budget,
-    Catalogue,
-    ConfigurationError,
-    GrammarError,
-    GuardedGraph,
-    Pass,
-    Pattern,
-    Result,
-    StopReason,
-    common_reasons,
-    create_rag_agent,
-    verify,
-)
+from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_rag_agent, verify
+from guardgraph.grammar import Budget, Catalogue, Pass, Pattern, Result, StopReason, common_reasons
 
 
 class Shared(Out):
@@ -217,7 +205,7 @@ def test_schemas_are_those_of_the_contract():
     assert (
         graph.get_output_jsonschema()["properties"].keys() == Out.__annotations__.keys() | Result.__annotations__.keys()
     )
-    assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget"}
+    assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget", "caller"}
 
 
 def test_a_pattern_can_be_compiled_more_than_once():
@@ -240,7 +228,8 @@ def test_a_guard_with_one_way_need_not_name_it():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"clock": 3}, "clock: a function that returns seconds; given: 3"),
+        ({"world": 3}, "world: an object with clock, calendar, new_run, perform, aperform is required; given: 3"),
+        ({"recorder": "x"}, "recorder: an object with record is required; given: 'x'"),
         ({"checkpointer": "x"}, "checkpointer: a LangGraph checkpointer; given: str"),
         ({"name": None}, "name: a text that is not blank; given: None"),
         ({"name": " "}, "name: a text that is not blank; given: ' '"),

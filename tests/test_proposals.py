@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_plain import VALUES, same
 
-from guardgraph import Outcome, Proposal, Stop, evidence, found, proposal, proposed_object, proposed_text
+from guardgraph.grammar import Outcome, Proposal, Stop, evidence, found, proposal, proposed_object, proposed_text
 from guardgraph.guards.proposals import check_text
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.plain import NotJson, parse_json

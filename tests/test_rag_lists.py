@@ -10,7 +10,7 @@ from langgraph.types import Command, interrupt
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, SOURCES, agent, agent_with
 from runs import check_result, content, masked
 
-from guardgraph import ConfigurationError, RagBudget, RagContext, RagPolicy, create_rag_agent
+from guardgraph import ConfigurationError, LiveWorld, RagBudget, RagContext, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
@@ -246,7 +246,9 @@ def test_active_time_is_summed_and_waiting_is_free():
         return [CANDIDATE]
 
     model = ScriptedChatModel(Reply(INTENT, delay=12), {"answer": "15 minutes", "citations": ["a"]}, clock=clock)
-    graph = create_rag_agent(model, retriever=slow, policy=POLICY, clock=clock, checkpointer=InMemorySaver())
+    graph = create_rag_agent(
+        model, retriever=slow, policy=POLICY, world=LiveWorld(clock=clock), checkpointer=InMemorySaver()
+    )
     graph.invoke(QUESTION, THREAD, interrupt_before=["retrieve"])
     clock.advance(3600)
     result = check_result(RAG_REASONS, graph.invoke(None, THREAD))
@@ -257,7 +259,9 @@ def test_active_time_is_summed_and_waiting_is_free():
 def test_a_person_as_planner():
     """A planner may wait for a person; the answer is judged like any proposal, and waiting is free."""
     clock = ScriptedClock()
-    graph = agent(planner=lambda view: interrupt(view["question"]), clock=clock, checkpointer=InMemorySaver())
+    graph = agent(
+        planner=lambda view: interrupt(view["question"]), world=LiveWorld(clock=clock), checkpointer=InMemorySaver()
+    )
     waiting = graph.invoke(QUESTION, THREAD)
     assert waiting["__interrupt__"][0].value == QUESTION["question"]
     clock.advance(3600)

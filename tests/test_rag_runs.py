@@ -60,6 +60,7 @@ def test_a_grounded_answer():
     about = {"proposer": "m-1", "usage": USAGE, "elapsed_ms": "*"}
     assert masked(result) == {
         "run_id": "*",
+        "pattern": "rag",
         "status": "ok",
         "stop_reason": "success",
         "outcome": "grounded_answer",
@@ -115,6 +116,7 @@ def test_clarify():
     assert len(model.calls) == 1
     assert masked(result) == {
         "run_id": "*",
+        "pattern": "rag",
         "status": "ok",
         "stop_reason": "success",
         "outcome": "clarify",

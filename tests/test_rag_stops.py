@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from runs import StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
 
-from guardgraph import RagBudget, RagPolicy, create_rag_agent
+from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
@@ -55,7 +55,7 @@ def slow(*seconds, max_seconds=20.0):
 
     model = ScriptedChatModel(Reply(INTENT, delay=plan), ANSWER, clock=clock)
     budget = RagBudget(max_seconds=max_seconds)
-    return ask(create_rag_agent(model, retriever=retrieve, policy=POLICY, budget=budget, clock=clock))
+    return ask(create_rag_agent(model, retriever=retrieve, policy=POLICY, budget=budget, world=LiveWorld(clock=clock)))
 
 
 def written_by_hand():
@@ -169,7 +169,7 @@ def test_stops(case):
 def test_a_stopped_result(case):
     """A stopped run has its record and its evidence, and no key of another ending."""
     result = STOPS[case].run()
-    record = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
+    record = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
     assert set(result) == record | set(STOPS[case].evidence)
 
 

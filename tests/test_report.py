@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import subprocess
 import sys
 from copy import deepcopy
 
@@ -148,22 +149,61 @@ def test_long_texts_are_compared_whole_or_not_at_all():
     assert "<ins>" not in new
 
 
-def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern():
-    """A pattern is known by the nodes of a run: its graph is drawn with the way of the run, beside the way alone."""
-    pictures = page(result_of("rag stopped")).iter(f"{SVG}svg")
+def older(result):
+    """Return a result as it was before results named their pattern."""
+    return {key: item for key, item in result.items() if key != "pattern"}
+
+
+@pytest.mark.parametrize("result", [older(result_of("rag stopped")), {**result_of("rag stopped"), "pattern": "rag"}])
+def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(result):
+    """A run names its pattern, an older one is known by its nodes: the graph is drawn beside the way of the run."""
+    pictures = page(result).iter(f"{SVG}svg")
     way, whole = ([said(text) for text in picture.iter(f"{SVG}text")] for picture in pictures)
     assert way[:4] == ["request_guard", "plan", "policy_guard", "stop_invalid_intent"]
     assert {"rag_agent", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
 
 
 def test_a_run_that_fits_several_graphs_is_drawn_as_it_ran():
-    """A request that is refused at once could be of any pattern: the way is drawn, and what all of them say of it."""
-    root = page(result_of("rag refused"))
+    """An older request that was refused at once could be of any pattern: the way is drawn, and what all say of it."""
+    root = page(older(result_of("rag refused")))
     assert len([*root.iter(f"{SVG}svg")]) == 1
     assert said(root.find("body/header/p")) == "Run"
-    given_graph = page(result_of("rag refused"), agent())
+    given_graph = page(older(result_of("rag refused")), agent())
     assert len([*given_graph.iter(f"{SVG}svg")]) == 2
     assert said(given_graph.find("body/header/p")) == "RAG run"
+
+
+def test_a_run_that_names_its_pattern_is_known_at_once():
+    """A request that was refused at once names its pattern, so its page has the title, the meaning and the graph."""
+    root = page({**result_of("rag refused"), "pattern": "research"})
+    assert len([*root.iter(f"{SVG}svg")]) == 2
+    assert said(root.find("body/header/p")) == "Research run"
+
+
+@pytest.mark.parametrize(
+    ("named", "title"),
+    [("triage", "Run of triage"), ("rag", "Run of rag"), ("\u202eodd" * 90, "Run of "), (3, "Run"), ("", "Run")],
+)
+def test_a_pattern_that_is_none_of_ours_is_named_and_not_taken_for_one(named, title):
+    """A pattern of a user's own, even one with the name of ours, has the picture of its way and no words of ours."""
+    result = {"path": ["sort", "clarified"], "stop_reason": "success", "outcome": "clarify", "pattern": named}
+    root = page(result)
+    assert len([*root.iter(f"{SVG}svg")]) == 1
+    kicker = said(root.find("body/header/p"))
+    assert kicker.startswith(title)
+    assert len(kicker) < 1000
+    assert "\u202e" not in kicker
+    assert "nothing relevant was found" not in said(root).lower()
+
+
+def test_a_page_loads_the_pattern_that_a_run_names_alone():
+    """No other graph is built to guess which it is, and an older run is held against those that could end so alone."""
+    code = "import json, sys, guardgraph; guardgraph.report(json.load(sys.stdin)).html; print(*sys.modules)"
+    for result in ({**result_of("rag"), "pattern": "rag"}, older(result_of("rag"))):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, input=json.dumps(result), capture_output=True, text=True, check=True, timeout=60)
+        assert "guardgraph.graphs.rag" in done.stdout.split()
+        assert not {"guardgraph.graphs.research", "guardgraph.graphs.self_critique"} & {*done.stdout.split()}
 
 
 def test_a_way_that_nobody_could_read_is_not_drawn():

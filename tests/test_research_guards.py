@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
+from hypothesis import strategies as st
 
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS, found_urls, parse_plan, plan_query
 from guardgraph.guards.research.request import HINTED_LIMITS, narrowed_domains, parse_research_request, research_limit
@@ -70,26 +71,33 @@ def test_a_malformed_request_names_its_field(goal, request_, field):
     [
         ([4, "4", " 4\n", 4.9, "4.9", "40e-1"], 4),
         ([0, -5, "-1", -(10**5000), -1e308], 1),
-        ([99, "1e1000", 1e308, 10**5000, "9" * 9999], 20),
+        ([7, 99, "1e1000", 1e308, 10**5000, "9" * 9999], 6),
         ([math.nan, math.inf, "nan", "sNaN", "-Infinity", "1e9999999999999999999"], 6),
         ([True, False, None, "", "four", "0x4", "\ud800", [4], {"4": 4}], 6),
     ],
 )
-def test_a_hint_replaces_a_limit(hints, expected):
-    """Finite numbers and their spellings are clamped; anything else leaves the deployment's limit."""
+def test_a_hint_tightens_a_limit(hints, expected):
+    """Finite numbers and their spellings lower it, never raise it; anything else leaves it as it is."""
     for hint in hints:
-        assert research_limit("max_urls", hint, deployment=6) == expected, hint
+        assert research_limit("max_urls", hint, allowed=6) == expected, hint
 
 
 def test_hints_have_bounds():
-    """Each limit has its own bounds, and the run's context is never exceeded, bounds or not."""
+    """Each limit has its own bounds, and what is allowed is never exceeded, bounds or not."""
     bounds = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
     for name, (least, most) in bounds.items():
-        assert research_limit(name, -1, deployment=5) == least
-        assert research_limit(name, 10_000, deployment=5) == most
-        assert research_limit(name, 10_000, deployment=5, ceiling=2) == 2
-        assert research_limit(name, None, deployment=5) == 5
-        assert research_limit(name, None, deployment=5, ceiling=2) == 2
+        assert research_limit(name, -1, allowed=5000) == least
+        assert research_limit(name, 10_000, allowed=5000) == most
+        assert research_limit(name, 10_000, allowed=0) == research_limit(name, -1, allowed=0) == 0
+        assert research_limit(name, None, allowed=5000) == 5000
+        assert research_limit(name, None, allowed=2) == 2
+
+
+@given(ANY_JSON, st.integers(0, 5000))
+def test_no_hint_loosens(hint, allowed):
+    """Whatever a request asks for, no limit is above what is allowed."""
+    for name in HINTED_LIMITS:
+        assert 0 <= research_limit(name, hint, allowed=allowed) <= allowed
 
 
 def test_a_domain_hint_only_narrows():
@@ -145,7 +153,7 @@ def test_hits_are_a_list_of_objects():
 def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
     verdicts = [
-        outcome(research_limit, "max_urls", first, deployment=6),
+        outcome(research_limit, "max_urls", first, allowed=6),
         outcome(narrowed_domains, {"d": first}, "d", ["a.example"]),
         outcome(parse_research_request, first, second),
         outcome(

@@ -24,6 +24,7 @@ from research_cases import (
 )
 from runs import check_result
 
+from guardgraph import ResearchBudget
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -31,32 +32,35 @@ from guardgraph.testing import scripted_tool
 @pytest.mark.parametrize(
     ("hint", "max_urls"),
     [
-        *((4, 4), ("4", 4), (" 4.9\n", 4), (4.9, 4), ("4e0", 4), (10, 10)),
-        *((99, 20), ("1e9", 20), (2**62, 20), (0, 1), (-3, 1), ("-1e300", 1)),
+        *((4, 4), ("4", 4), (" 4.9\n", 4), (4.9, 4), ("4e0", 4), (6, 6), (7, 6)),
+        *((99, 6), ("1e9", 6), (2**62, 6), (0, 1), (-3, 1), ("-1e300", 1)),
         *((float("nan"), 6), (float("inf"), 6), (float("-inf"), 6), ("nan", 6), ("inf", 6), ("-Infinity", 6)),
         *((True, 6), (False, 6), (None, 6), ("", 6), ("four", 6), ([4], 6), ({"max_urls": 4}, 6)),
     ],
 )
-def test_a_hint_replaces_the_deployments_limit(hint, max_urls):
-    """It is clamped; what is no number is as good as no hint. The search is asked for twice as many hits."""
+def test_a_hint_tightens_the_deployments_limit(hint, max_urls):
+    """It is never raised; what is no number is as good as no hint. The search is asked for twice as many hits."""
     search = scripted_tool([])
     result = check_result(RESEARCH_REASONS, research({"max_urls": hint}, search=search))
     assert result["stop_reason"] == "no_sources_after_dedupe"
     assert search.calls == [{"query": QUESTION, "max_results": 2 * max_urls}]
 
 
-@pytest.mark.parametrize(("hint", "context", "max_urls"), [(10, 3, 3), (10, 8, 8), (2, 8, 2), (None, 8, 6), (99, 0, 0)])
+@pytest.mark.parametrize(
+    ("hint", "context", "max_urls"), [(10, 3, 3), (10, 8, 6), (2, 8, 2), (None, 8, 6), (5, 3, 3), (99, 0, 0)]
+)
 def test_a_hint_never_exceeds_the_context(hint, context, max_urls):
-    """A hint may raise the deployment's limit, but not above what the run's context allows."""
+    """What holds is the least of the hint, the deployment's limit and what the run's context allows."""
     search = scripted_tool([])
     research({"max_urls": hint}, search=search, context={"budget": {"max_urls": context}})
     assert search.calls[0]["max_results"] == 2 * max_urls
 
 
 def test_every_limit_can_be_hinted():
-    """More URLs, pages, notes and characters than the deployment's, all at once, and all of them hold."""
+    """Fewer URLs, pages, notes and characters than the deployment's, all at once, and all of them hold."""
     limits = {"max_urls": 10, "max_read_pages": 9, "max_notes": 8, "max_answer_chars": 1000}
-    parts = {"search": hits(*vendor(*"abcdefghijkl")), "reader": reads(), "extractor": quotes()}
+    wide = ResearchBudget(max_urls=20, max_read_pages=10, max_notes=20, max_answer_chars=2000)
+    parts = {"search": hits(*vendor(*"abcdefghijkl")), "reader": reads(), "extractor": quotes(), "budget": wide}
     shown = []
     writer = lambda view: shown.append(view) or {"answer": "x" * 1000, "citations": ["n1"]}  # noqa: E731
     result = research({**limits, "max_notes": 9}, writer=writer, **parts)
@@ -67,6 +71,18 @@ def test_every_limit_can_be_hinted():
     assert research({**limits, "max_notes": 9, "max_answer_chars": 999}, writer=writer, **parts)["stop_reason"] == (
         "invalid_answer:too_long"
     )
+
+
+def test_no_hint_raises_a_limit():
+    """More URLs, pages, notes and characters than the deployment allows change nothing."""
+    limits = {"max_urls": 20, "max_read_pages": 10, "max_notes": 20, "max_answer_chars": 2000}
+    parts = {"search": hits(*vendor(*"abcdefghijkl")), "reader": reads(), "extractor": quotes()}
+    shown = []
+    writer = lambda view: shown.append(view) or {"answer": "x" * 851, "citations": ["n1"]}  # noqa: E731
+    result = research(limits, writer=writer, **parts)
+    assert result["stop_reason"] == "invalid_answer:too_long"
+    assert shown[0]["max_answer_chars"] == 850
+    assert [step.get("urls_after_dedupe", step.get("pages_read")) for step in result["trace"][2:4]] == [6, 3]
 
 
 @pytest.mark.parametrize("name", ["allowed_domains_policy", "allowed_domains_execution"])

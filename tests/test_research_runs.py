@@ -31,7 +31,7 @@ from research_cases import (
 )
 from runs import MODES, check_result, content, masked, run
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
+from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
@@ -43,9 +43,9 @@ DEMO_PATH = [
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_demo(mode):
-    """The demo's result is the sample's, but for what it says beyond it: path, times, proposers, passages, timeline."""
+    """The demo's result is the sample's, but for what it says beyond it: path, times, proposers, passages and the like."""
     result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))
-    expected = deepcopy(SAMPLE) | {"path": DEMO_PATH}
+    expected = deepcopy(SAMPLE) | {"pattern": "research", "path": DEMO_PATH}
     for told in expected["history"]:
         told["elapsed_ms"] = "*"
     for told in (expected["history"][0], expected["history"][-1]):
@@ -116,7 +116,7 @@ def outlasting(clock):
 def test_no_part_outlasts_the_run(part, phase, entry, mode):
     """Whoever takes longer than the run has is left behind, and the stop says that it was the run's limit."""
     clock, started = ScriptedClock(), time.perf_counter()
-    result = research(mode=mode, clock=clock, budget=SHORT, **{part: outlasting(clock)})
+    result = research(mode=mode, world=LiveWorld(clock=clock), budget=SHORT, **{part: outlasting(clock)})
     assert time.perf_counter() - started < 0.9
     check_result(RESEARCH_REASONS, result)
     assert (result["stop_reason"], result["phase"]) == (entry, phase)
@@ -127,7 +127,7 @@ def test_pages_read_do_not_excuse_a_reader_that_outlasts_the_run():
     """With one page read and the next one waited for until time is up, time is the reason."""
     clock = ScriptedClock()
     reader = scripted_tool({"body": "one"}, outlasting(clock))
-    result = research(search=hits(*vendor("a", "b", "c")), reader=reader, clock=clock, budget=SHORT)
+    result = research(search=hits(*vendor("a", "b", "c")), reader=reader, world=LiveWorld(clock=clock), budget=SHORT)
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "read_extract")
     assert len(reader.calls) == 2
 

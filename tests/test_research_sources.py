@@ -31,12 +31,13 @@ from research_cases import (
 )
 from runs import check_result
 
-from guardgraph import ResearchPolicy, create_research_agent
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.nodes.offline.research import answer as offline_answer
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 from guardgraph.tools.recordings import recorded_notes, recorded_reader
 
+TEN = ResearchBudget(max_urls=10)
 JUDGED = {
     f"ftp://{SLA_HOST}/a": "scheme",
     f"https://user:secret@{SLA_HOST}/a": "userinfo",
@@ -51,7 +52,7 @@ def test_every_url_is_judged_before_anything_is_read():
     """Denied sources are listed with their reasons, in order, and the reader never hears of them."""
     reader = reads()
     parts = {"search": hits(*JUDGED, *vendor("b")), "reader": reader, "extractor": quotes()}
-    result = check_result(RESEARCH_REASONS, research({"max_urls": 10}, **parts, writer=lambda view: CITE_ONE))
+    result = check_result(RESEARCH_REASONS, research(budget=TEN, **parts, writer=lambda view: CITE_ONE))
     assert read_urls(reader) == vendor("b")
     assert result["aggregate"]["denied_sources"] == [denied(url, reason) for url, reason in JUDGED.items()]
     assert result["history"][3]["denied_sources"] == result["aggregate"]["denied_sources"]
@@ -73,7 +74,7 @@ def test_odd_urls_never_end_the_run():
     ]
     reader = reads()
     parts = {"search": hits(*ODD, *spellings), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
-    result = check_result(RESEARCH_REASONS, research({"max_urls": 10}, **parts))
+    result = check_result(RESEARCH_REASONS, research(budget=TEN, **parts))
     assert read_urls(reader) == vendor("a")
     assert (result["aggregate"]["urls_found"], result["aggregate"]["urls_after_dedupe"]) == (len(ODD) + 5, 1)
     assert len(result["dropped_urls"]) == len(ODD)

@@ -27,7 +27,7 @@ from research_cases import (
 )
 from runs import StopCase, check_stop, reasons_without_a_run, write_state
 
-from guardgraph import create_research_agent
+from guardgraph import LiveWorld, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
@@ -47,7 +47,11 @@ def timed(phase):
         "read_extract": {"search": late(clock, [{"url": SLA}])},
         "synthesize": {"extractor": late(clock, [NOTES[0]])},
     }
-    return research(clock=clock, context={"budget": {"max_seconds": 0.0 if phase == "plan" else 20.0}}, **parts[phase])
+    return research(
+        world=LiveWorld(clock=clock),
+        context={"budget": {"max_seconds": 0.0 if phase == "plan" else 20.0}},
+        **parts[phase],
+    )
 
 
 def edited(node, after, **channels):

@@ -18,7 +18,7 @@ from guardgraph.guards.self_critique.revision import check_final, check_patch, p
 
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
-HINTS = ("avoid_absolute_guarantees", "max_length_increase_pct", "required_sections")
+HINTS = ("avoid_absolute_guarantees", "max_length_increase_pct")
 JSON = json_values(["policy_hints", "incident", "status", "eta_minutes", *HINTS], ["resolved", "P1", "45 minutes"])
 
 DRAFT = (
@@ -231,10 +231,9 @@ def test_a_request_is_read_with_its_hints() -> None:
         "incident_context": CONTEXT,
         "avoid_absolute_guarantees": True,
         "max_length_increase_pct": 20,
-        "required_sections": ["current_status", "customer_impact", "next_actions"],
     }
     bare = parse_self_critique_request("goal", {})
-    assert [bare[hint] for hint in HINTS] == [True, None, []]
+    assert [bare[hint] for hint in HINTS] == [True, None]
 
 
 @pytest.mark.parametrize(
@@ -249,8 +248,6 @@ def test_a_request_is_read_with_its_hints() -> None:
         ({"max_length_increase_pct": -1}, ".max_length_increase_pct"),
         ({"max_length_increase_pct": math.nan}, ".max_length_increase_pct"),
         ({"max_length_increase_pct": math.inf}, ".max_length_increase_pct"),
-        ({"required_sections": "current_status"}, ".required_sections"),
-        ({"required_sections": [1]}, ".required_sections"),
     ],
 )
 def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:

@@ -10,7 +10,8 @@ from langchain_core.runnables import RunnableLambda
 from runs import check_result, masked
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import Call
+from guardgraph import LiveWorld
+from guardgraph.grammar import Call
 from guardgraph.testing import ScriptedChatModel, ScriptedClock, ScriptExhausted
 
 SHORT = {"budget": {"max_seconds": 0.15}}
@@ -62,11 +63,13 @@ def test_the_second_call_of_a_step_has_what_the_first_left():
             left.append(came.form)
         return {"found_duty": came.packed()}
 
-    result = triage(bodies={"lookup": body}, clock=clock).invoke(TICKET)
+    result = triage(bodies={"lookup": body}, world=LiveWorld(clock=clock)).invoke(TICKET)
     assert left == ["value", "value", "value"]
     assert result["stop_reason"] == "tool_invalid_output:lookup"
     left.clear()
-    result = triage(bodies={"lookup": body}, clock=clock).invoke(TICKET, context={"budget": {"max_seconds": 50.0}})
+    result = triage(bodies={"lookup": body}, world=LiveWorld(clock=clock)).invoke(
+        TICKET, context={"budget": {"max_seconds": 50.0}}
+    )
     assert left == ["value", "value", "failure"]
     assert result["stop_reason"] == "max_seconds"
 

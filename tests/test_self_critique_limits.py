@@ -21,7 +21,7 @@ from self_critique_cases import (
     resumed,
 )
 
-from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
+from guardgraph import LiveWorld, SelfCritiqueBudget, SelfCritiquePolicy, create_self_critique_agent
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
 
 DENIED = {"policy": {"allowed_decisions_execution": []}}
@@ -151,7 +151,9 @@ def timed(*seconds, draft=DRAFT):
         *(Reply(text, delay=late) for text, late in zip(texts, seconds, strict=False)), clock=clock
     )
     return checked(
-        create_self_critique_agent(model, clock=clock).invoke(GIVEN, context={"budget": {"max_seconds": 10}})
+        create_self_critique_agent(model, world=LiveWorld(clock=clock)).invoke(
+            GIVEN, context={"budget": {"max_seconds": 10}}
+        )
     )
 
 
@@ -177,13 +179,16 @@ def test_an_answer_is_not_lost_to_the_clock():
     """What spends no more is still done when the time is up."""
     clock = ScriptedClock()
     model = ScriptedChatModel({"draft": DRAFT}, Reply(APPROVE, delay=999), clock=clock)
-    assert checked(create_self_critique_agent(model, clock=clock).invoke(GIVEN))["outcome"] == "approved_direct"
+    assert (
+        checked(create_self_critique_agent(model, world=LiveWorld(clock=clock)).invoke(GIVEN))["outcome"]
+        == "approved_direct"
+    )
 
 
 def test_waiting_for_a_person_takes_no_time():
     """Only the time in which the run is active counts."""
     clock = ScriptedClock()
-    graph = agent(checkpointer=InMemorySaver(), clock=clock)
+    graph = agent(checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
     config = {"configurable": {"thread_id": "1"}}
     graph.invoke(GIVEN, config, interrupt_before=["critique"])
     clock.advance(1_000_000)

@@ -84,7 +84,7 @@ def test_the_graphs_are_described_as_they_are(client):
         assert assistant["description"] == described[pattern]["description"]
         schemas = client.assistants.get_schemas(assistant["assistant_id"])
         assert schemas["input_schema"]["required"] == list(INPUT[pattern])
-        assert schemas["context_schema"]["properties"].keys() == {"policy", "budget"}
+        assert schemas["context_schema"]["properties"].keys() == {"policy", "budget", "caller"}
         nodes = {node["id"] for node in client.assistants.get_graph(pattern)["nodes"]}
         assert nodes == {*create().builder.nodes, "__start__", "__end__"}
 

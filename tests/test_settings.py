@@ -9,19 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from guardgraph import (
-    Allowlist,
-    Budget,
-    Check,
-    ConfigurationError,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    RagBudget,
-    ResearchPolicy,
-    Settings,
-    Vocabulary,
-)
+from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
+from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
 from guardgraph.state.settings import configuration_error, settings_or
 
 

@@ -9,7 +9,8 @@ from runs import MODES, check_result, run
 from ticket_pattern import REASONS, TICKET, TIGHT, triage
 from typing_extensions import TypedDict
 
-from guardgraph import Budget, Catalogue, Outcome, Pass, Pattern, Result, Settings, common_reasons
+from guardgraph import LiveWorld
+from guardgraph.grammar import Budget, Catalogue, Outcome, Pass, Pattern, Result, Settings, common_reasons
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock
 
@@ -46,7 +47,7 @@ def test_times_are_each_nodes_own():
         clock.advance(1.5)
         return {"label": "spam"}
 
-    result = triage(propose, clock=clock).invoke(TICKET)
+    result = triage(propose, world=LiveWorld(clock=clock)).invoke(TICKET)
     assert [entry["elapsed_ms"] for entry in result["timeline"]] == [0, 1500, 0, 0]
 
 

@@ -25,6 +25,7 @@ from tampering import (
     spec,
     ways,
 )
+from typing_extensions import TypedDict
 
 from guardgraph import RULES, create_rag_agent
 from guardgraph.graphs.router import Router
@@ -159,7 +160,7 @@ BROKEN = {
     ),
     "raw: an act node": (["lookup"], None, [readable("lookup", "proposed_label")]),
     "raw: an ok terminal": (["routed"], None, [readable("routed", "found_duty")]),
-    "raw: the record of proposals": (["label_guard"], None, [readable("label_guard", "proposals")]),
+    "raw: the record of calls": (["label_guard"], None, [readable("label_guard", "calls:label")]),
     "raw: the whole state": (
         ["lookup"],
         None,
@@ -185,6 +186,18 @@ BROKEN = {
         None,
         [declared("duty_guard", writes=("on_duty",))],
     ),
+    "triggers: a proposal that starts a tool": (["lookup"], None, [channel("branch:to:lookup", EphemeralValue(str))]),
+    "triggers: a proposal in a schema": (
+        ["lookup"],
+        None,
+        [lambda builder: builder._add_schema(TypedDict("Wider", {"branch:to:lookup": str}))],
+    ),
+    "triggers: an input that starts a tool": (
+        ["lookup"],
+        None,
+        [lambda builder: builder.schemas[builder.input_schema].update({"branch:to:lookup": EphemeralValue(str)})],
+    ),
+    "triggers: a proposal that begins the run again": (["__start__"], None, [channel(START, EphemeralValue(str))]),
     "fresh: a proposal that stays": ([], None, [channel("proposed_label", LastValue(str))]),
     "fresh: an answer that stays": ([], None, [channel("on_duty", LastValue(str))]),
     "fresh: a log of one's own": (
@@ -216,7 +229,7 @@ BROKEN = {
     "ends: after a guard": (["label_guard"], ("label_guard", END), [ways("label_guard", **{END: END})]),
     "ends: after a propose node": (["label"], ("label", END), [edge("label", END)]),
     "ends: a terminal that goes on": (["routed"], None, [edge("routed", "label_guard")]),
-    "ends: a terminal without an end": (["spam"], None, [no_edge("spam", END)]),
+    "ends: a terminal without an end": (["stop_llm"], None, [no_edge("stop_llm", END)]),
     "families: declared, not drawn": (["label_guard"], None, [ways("label_guard", stop_llm=None)]),
     "families: drawn, not declared": (["duty_guard"], None, [ways("duty_guard", stop_llm="stop_llm")]),
     "families: another end": (["label_guard"], None, [declared("stop_llm", family="tool")]),

@@ -7,12 +7,11 @@ Every body can be replaced, so that a test can make any node misbehave::
 
 from __future__ import annotations
 
-import time
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from guardgraph import (
+from guardgraph.grammar import (
     Allowlist,
     Budget,
     Call,
@@ -145,9 +144,7 @@ def on_duty(request):
     return f"Ada ({request['desk']})"
 
 
-def pattern(
-    proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=None, clock=time.perf_counter, catalogue=REASONS
-):
+def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=None, catalogue=REASONS):
     """Return the pattern, with `bodies` in the place of its own."""
     own = bodies or {}
     p = Pattern(
@@ -157,7 +154,6 @@ def pattern(
         output=Out,
         policy=policy or Policy(),
         budget=budget or Budget(),
-        clock=clock,
     )
     p.entry("request_guard", own.get("request_guard", check_request), writes=["task"], to="label")
     p.propose(
@@ -201,6 +197,7 @@ def pattern(
     return p
 
 
-def triage(*args, checkpointer=None, **kwargs):
+def triage(*args, checkpointer=None, world=None, recorder=None, **kwargs):
     """Return the pattern's graph; see `pattern`."""
-    return pattern(*args, **kwargs).compile(name="triage", checkpointer=checkpointer)
+    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder}
+    return pattern(*args, **kwargs).compile(name="triage", **compiled)

@@ -11,6 +11,7 @@ import guardgraph
 from guardgraph.cli import inputs, pages, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, Shell
+from guardgraph.graphs.patterns import COMMANDS
 
 __all__ = ["app"]
 
@@ -22,6 +23,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)]
 ResearchQuestion = Annotated[
@@ -101,15 +104,15 @@ def critique(
 
 @app.command()
 def demo(model: Model = None, as_json: Json = False) -> None:
-    """Make the demo run of each of the three patterns."""
+    """Make the demo run of each of the patterns."""
     inputs.load_environment()
     planned = runs.demo_runs(model)
     if as_json:
-        results = {run.pattern: runs.follow(run) for run in planned}
+        results = {run.pattern.name: runs.follow(run) for run in planned}
         _print_json(results)
     else:
         screen = Screen()
-        results = {run.pattern: views.show_run(screen, run) for run in planned}
+        results = {run.pattern.name: views.show_run(screen, run) for run in planned}
         views.show_demo_next(screen)
     _exit(all(map(runs.is_ok, results.values())))
 
@@ -134,9 +137,7 @@ def verify(
 
 @app.command()
 def draw(
-    target: Annotated[
-        str, typer.Argument(metavar="rag|research|critique|MODULE:FACTORY", help="The graph.", show_default=False)
-    ],
+    target: Annotated[str, typer.Argument(metavar=GRAPH, help="The graph.", show_default=False)],
     out: Annotated[
         str,
         typer.Option("--out", "-o", metavar="FILE", help="Ends in .svg, .png or .mmd (Mermaid).", show_default=False),
@@ -165,7 +166,7 @@ def report(
         str | None,
         typer.Option(
             "--graph",
-            metavar="rag|research|critique|MODULE:FACTORY",
+            metavar=GRAPH,
             help="The graph of the run; a run of ours needs none.",
             show_default=False,
         ),
@@ -184,7 +185,7 @@ def report(
 @app.command(name="reasons")
 def list_reasons(
     pattern: Annotated[
-        str | None, typer.Argument(metavar="[rag|research|critique]", help="All if left out.", show_default=False)
+        str | None, typer.Argument(metavar=f"[{'|'.join(COMMANDS)}]", help="All if left out.", show_default=False)
     ] = None,
     as_json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of the docs.")] = False,

@@ -1,12 +1,11 @@
-"""What commands read: the demo's inputs, files, the ``.env`` of the current folder, a user's own graph."""
+"""What commands read: files, the ``.env`` of the current folder, a user's own graph."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from contextlib import redirect_stdout
-from importlib import import_module, resources
+from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,9 @@ from dotenv import load_dotenv
 from guardgraph.state.errors import ConfigurationError, GuardgraphError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
+from guardgraph.tools import demo
 
 __all__ = [
-    "CRITIQUE_GOAL",
-    "DEMO_QUESTION",
-    "RESEARCH_GOAL",
     "folder_named",
     "graph_named",
     "incident_context",
@@ -29,21 +26,6 @@ __all__ = [
     "research_request",
     "run_result",
 ]
-
-DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
-"""What the RAG demo asks."""
-
-RESEARCH_GOAL = (
-    "Research current US payments incident status and enterprise SLA commitments, "
-    "then return a concise grounded summary with citations."
-)
-"""What the Research demo is for."""
-
-CRITIQUE_GOAL = (
-    "Draft a customer-facing payment incident update for US enterprise customers. "
-    "Use precise language, avoid guarantees, and keep next actions concrete."
-)
-"""What the Self-critique demo is for."""
 
 
 def load_environment() -> None:
@@ -71,8 +53,8 @@ def folder_named(kb: str | None) -> str | None:
 
 def research_request(question: str | None = None) -> JsonObject:
     """Return the demo's research request, asking another question if one is given."""
-    demo = _packaged("research_request.json")
-    return demo if question is None else {**demo, "request": {**demo["request"], "question": question}}
+    given = demo.research_request()
+    return given if question is None else {**given, "request": {**given["request"], "question": question}}
 
 
 def incident_context(file: str | None = None) -> JsonObject:
@@ -82,7 +64,7 @@ def incident_context(file: str | None = None) -> JsonObject:
         ConfigurationError: the file cannot be read, or holds no JSON object.
     """
     if file is None:
-        return _packaged("self_critique_incident_context.json")
+        return demo.incident_context()
     return json_object("--context", file)
 
 
@@ -113,12 +95,6 @@ def _content(file: str) -> bytes:
         return Path(file).read_bytes()
     with open(0, "rb", closefd=False) as piped:  # sys.stdin is None where nothing is connected
         return piped.read()
-
-
-def _packaged(name: str) -> JsonObject:
-    file = resources.files("guardgraph.tools") / "data" / name
-    packaged: JsonObject = json.loads(file.read_text(encoding="utf-8"))
-    return packaged
 
 
 def graph_named(target: str, command: str) -> Any:

@@ -6,17 +6,10 @@ from typing import Any, Protocol
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.graphs.patterns import COMMANDS, pattern_called
 from guardgraph.state.errors import ConfigurationError
 
 __all__ = ["graph_of", "picture_of", "save"]
-
-OURS = {
-    "rag": "create_rag_agent",
-    "research": "create_research_agent",
-    "critique": "create_self_critique_agent",
-    "self_critique": "create_self_critique_agent",
-}
-"""The factories of the patterns, as the commands and the catalogues name these."""
 
 
 def picture_of(target: str, run: str | None) -> guardgraph.Picture:
@@ -43,9 +36,12 @@ def graph_of(target: str, asking: str) -> Any:
     Raises:
         ConfigurationError: there is no such graph.
     """
-    if target not in OURS and ":" not in target:
-        raise ConfigurationError(f"{asking}: rag, research, critique or module:factory is required; given: {target!r}")
-    return getattr(guardgraph, OURS[target])() if target in OURS else inputs.graph_named(target, asking)
+    pattern = pattern_called(target)
+    if pattern is not None:
+        return pattern.create()
+    if ":" not in target:
+        raise ConfigurationError(f"{asking}: {', '.join(COMMANDS)} or module:factory is required; given: {target!r}")
+    return inputs.graph_named(target, asking)
 
 
 class Made(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.screen import Screen
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.json import JsonObject
 
 __all__ = ["Proof", "proofs_json", "prove", "show_proofs"]
@@ -24,10 +25,10 @@ class Proof:
 
 
 def prove(target: str | None) -> list[Proof]:
-    """Hold the three patterns, or a graph of the user's own, against the grammar.
+    """Hold the shipped patterns, or a graph of the user's own, against the grammar.
 
     Args:
-        target: ``module:factory``, or None for the three patterns.
+        target: ``module:factory``, or None for the shipped patterns.
 
     Raises:
         ConfigurationError: there is no such factory, or it fails.
@@ -35,8 +36,7 @@ def prove(target: str | None) -> list[Proof]:
     """
     if target is not None:
         return [_proof(inputs.graph_named(target, "verify"))]
-    ours = (guardgraph.create_rag_agent, guardgraph.create_research_agent, guardgraph.create_self_critique_agent)
-    return [_proof(create()) for create in ours]
+    return [_proof(pattern.create()) for pattern in PATTERNS.values()]
 
 
 def _proof(graph: guardgraph.GuardedGraph) -> Proof:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import guardgraph
 from guardgraph.cli.screen import Screen
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
@@ -13,19 +13,17 @@ from guardgraph.state.json import JsonObject
 __all__ = ["catalogues_named", "reasons_json", "reasons_markdown", "show_reasons"]
 
 
-def catalogues_named(pattern: str | None) -> list[Catalogue]:
+def catalogues_named(called: str | None) -> list[Catalogue]:
     """Return one pattern's catalogue, or all.
 
     Raises:
         ConfigurationError: there is no such pattern.
     """
-    known = guardgraph.CATALOGUES
-    if pattern is None:
-        return list(known.values())
-    name = "self_critique" if pattern == "critique" else pattern  # as the command line calls it
-    if name not in known:
-        raise ConfigurationError(f"reasons: rag, research, critique or nothing is required; given: {pattern!r}")
-    return [known[name]]
+    if called is None:
+        return [pattern.catalogue for pattern in PATTERNS.values()]
+    if (found := pattern_called(called)) is None:
+        raise ConfigurationError(f"reasons: {', '.join(COMMANDS)} or nothing is required; given: {called!r}")
+    return [found.catalogue]
 
 
 def show_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
@@ -59,6 +57,6 @@ def reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
 def reasons_markdown() -> str:
     """Return the table of the docs."""
     # loads Pydantic, for which help need not wait
-    from guardgraph.state.catalogues import catalogue_markdown
+    from guardgraph.graphs.catalogues import catalogue_markdown
 
     return catalogue_markdown()

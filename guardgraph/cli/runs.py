@@ -8,8 +8,10 @@ from typing import Any
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.json import JsonObject
+from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 
 __all__ = ["PlannedRun", "critique_run", "demo_runs", "follow", "is_ok", "rag_run", "research_run"]
 
@@ -18,8 +20,7 @@ __all__ = ["PlannedRun", "critique_run", "demo_runs", "follow", "is_ok", "rag_ru
 class PlannedRun:
     """A run that is about to be made."""
 
-    pattern: str
-    """As the catalogues name it."""
+    pattern: ShippedPattern
     agent: guardgraph.GuardedGraph
     request: JsonObject
     asked: str
@@ -30,28 +31,29 @@ class PlannedRun:
 
 def rag_run(question: str, *, kb: str | None = None, model: str | None = None) -> PlannedRun:
     """Plan an answer from a folder, from the demo's documents if that is None."""
-    agent = guardgraph.create_rag_agent(model, knowledge_base=inputs.folder_named(kb))
-    return PlannedRun("rag", agent, {"question": question}, question, model)
+    return _planned("rag", {"question": question}, model, knowledge_base=inputs.folder_named(kb))
 
 
 def research_run(question: str | None = None, *, goal: str | None = None, model: str | None = None) -> PlannedRun:
     """Plan a brief; question and goal are the demo's where they are None."""
-    request = inputs.research_request(question)
-    given = {"goal": inputs.RESEARCH_GOAL if goal is None else goal, "request": request}
-    agent = guardgraph.create_research_agent(model)
-    return PlannedRun("research", agent, given, request["request"]["question"], model)
+    given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": inputs.research_request(question)}
+    return _planned("research", given, model)
 
 
 def critique_run(context: str | None = None, *, goal: str | None = None, model: str | None = None) -> PlannedRun:
     """Plan a text about the incident in a file; file and goal are the demo's where they are None."""
-    wanted = inputs.CRITIQUE_GOAL if goal is None else goal
-    given = {"goal": wanted, "incident_context": inputs.incident_context(context)}
-    return PlannedRun("self_critique", guardgraph.create_self_critique_agent(model), given, wanted, model)
+    wanted = CRITIQUE_GOAL if goal is None else goal
+    return _planned("self_critique", {"goal": wanted, "incident_context": inputs.incident_context(context)}, model)
 
 
 def demo_runs(model: str | None = None) -> list[PlannedRun]:
-    """Plan the three runs of the demo."""
-    return [rag_run(inputs.DEMO_QUESTION, model=model), research_run(model=model), critique_run(model=model)]
+    """Plan the demo's run of each pattern."""
+    return [_planned(name, pattern.demo(), model) for name, pattern in PATTERNS.items()]
+
+
+def _planned(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
+    pattern = PATTERNS[name]
+    return PlannedRun(pattern, pattern.create(model, **settings), request, pattern.asked(request), model)
 
 
 def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None) -> JsonObject:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import guardgraph
 from guardgraph.cli.runs import PlannedRun, follow, is_ok
 from guardgraph.cli.screen import Screen
+from guardgraph.graphs.end import RECORDED
+from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
+from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.json import JsonObject
-from guardgraph.state.outcomes import OUTCOMES, TITLES
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
 
 __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step"]
@@ -19,15 +21,10 @@ STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "terminal": "mage
 EXCERPT_CHARS = 100
 EVIDENCE_CHARS = 600
 
-OFFLINE = "offline"
-"""What history calls the proposers that need no model."""
-
-_RECORD = {"run_id", "status", "stop_reason", "phase", "trace", "history", "path", "timeline"}
-
 
 def show_run(screen: Screen, run: PlannedRun) -> JsonObject:
     """Make a run, print each step as it happens and then the result; return the result."""
-    screen.heading(TITLES[run.pattern])
+    screen.heading(run.pattern.title)
     screen.show(run.asked)
     screen.heading("Steps")
     result = follow(run, partial(show_step, screen))
@@ -55,7 +52,7 @@ def decision(declared: JsonObject, writes: JsonObject) -> str:
     if declared["kind"] == "guard":
         return " ".join([*_counts(writes["log"]), f"-> {writes['route']}"])
     if declared["kind"] == "propose":
-        return _proposed(guardgraph.Outcome.unpacked(writes[declared["writes"][0]]))
+        return _proposed(Outcome.unpacked(writes[declared["writes"][0]]))
     return str(writes.get("outcome") or writes.get("stop_reason") or "done")
 
 
@@ -67,7 +64,7 @@ def _counts(log: Any) -> list[str]:
     return [", ".join(numbers)] if numbers else []
 
 
-def _proposed(outcome: guardgraph.Outcome) -> str:
+def _proposed(outcome: Outcome) -> str:
     failed = outcome.form == "failure"
     shown = outcome.content["reason"] if failed else excerpt(outcome.content, EXCERPT_CHARS)
     return f"{outcome.about['proposer']}: {' '.join(shown.split())}"
@@ -81,27 +78,27 @@ def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
         _show_sources(screen, result)
         _show_critique(screen, result)
     else:
-        _show_stop(screen, run.pattern, result)
+        _show_stop(screen, run.pattern.catalogue, result)
     screen.heading("Run")
     if is_ok(result):
-        screen.labelled("outcome", result["outcome"], ", ", OUTCOMES[result["outcome"]])
+        screen.labelled("outcome", result["outcome"], ", ", run.pattern.outcomes[result["outcome"]])
     else:
         screen.labelled("phase", result["phase"])
     screen.labelled("proposer", _proposers(run, result))
-    if run.pattern == "research":
-        screen.labelled("pages", "recordings of the demo (payments incident, enterprise SLA); no network")
+    for label, remark in run.pattern.remarks.items():
+        screen.labelled(label, remark)
     screen.labelled("run", result["run_id"])
 
 
-def _show_stop(screen: Screen, pattern: str, result: JsonObject) -> None:
+def _show_stop(screen: Screen, catalogue: Catalogue, result: JsonObject) -> None:
     reason = result["stop_reason"]
     screen.heading(f"Stopped: {reason}")
-    known = guardgraph.CATALOGUES[pattern].find(reason)
+    known = catalogue.find(reason)
     if known is not None:
         screen.show(known.meaning)
         screen.show("What to do: ", known.advice)
     for key, value in result.items():
-        if key not in _RECORD:
+        if key not in RECORDED:
             screen.labelled(key, excerpt(value, EVIDENCE_CHARS))
 
 
@@ -144,38 +141,38 @@ def _show_critique(screen: Screen, result: JsonObject) -> None:
 
 
 def _proposers(run: PlannedRun, result: JsonObject) -> str:
+    from guardgraph.world.proposers import OFFLINE  # loads LangChain, for which help need not wait
+
     told = {item["proposer"] for item in result["history"] if "proposer" in item}
     names = ", ".join(sorted(told)) or run.model or OFFLINE
     return f"{OFFLINE}: built-in rules, no model was asked" if names == OFFLINE else names
 
 
-NEXT = {
-    "rag": ('guardgraph rag "QUESTION" --kb FOLDER', "ask your own Markdown and text files"),
-    "research": ('guardgraph research "QUESTION"', "ask the recorded pages something else"),
-    "self_critique": ("guardgraph critique --context FILE", "write about an incident of your own"),
-}
 WITH_MODEL = ("--model openai", "let a model propose; needs OPENAI_API_KEY, in the environment or in .env")
 AS_JSON = ("--json", "the whole result, with trace and history")
-DEMO_NEXT = [
-    *NEXT.values(),
-    WITH_MODEL,
-    AS_JSON,
+BEYOND = (
     ("guardgraph verify", "the proof that no run can get around its guards; also for a graph of your own"),
     ("guardgraph reasons", "every reason why a run can stop"),
     ("README.md, docs/", "the Python side: five lines to embed an agent, a pattern of your own in sixty"),
-]
+)
 
 
 def show_next(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     """Print what to try after a run."""
-    why = [] if is_ok(result) else [(f"guardgraph reasons {run.pattern}", "every reason why such a run can stop")]
+    known = (f"guardgraph reasons {run.pattern.name}", "every reason why such a run can stop")
+    why = [] if is_ok(result) else [known]
     asked = [WITH_MODEL] if run.model is None else []
-    _show_ways(screen, "Next", [*why, NEXT[run.pattern], *asked, AS_JSON])
+    _show_ways(screen, "Next", [*why, _invitation(run.pattern), *asked, AS_JSON])
 
 
 def show_demo_next(screen: Screen) -> None:
     """Print where to go after the demo."""
-    _show_ways(screen, "Where to go next", DEMO_NEXT)
+    own = map(_invitation, PATTERNS.values())
+    _show_ways(screen, "Where to go next", [*own, WITH_MODEL, AS_JSON, *BEYOND])
+
+
+def _invitation(pattern: ShippedPattern) -> tuple[str, str]:
+    return f"guardgraph {pattern.command} {pattern.usage}", pattern.invitation
 
 
 def _show_ways(screen: Screen, title: str, ways: list[tuple[str, str]]) -> None:

@@ -23,7 +23,7 @@ from guardgraph.state.errors import InputError
 
 __all__ = ["ANYWHERE", "Diagram", "DrawnKind", "Edge", "Ending", "Node", "Taken", "diagram_of", "taken_by"]
 
-DrawnKind = Literal["start", "propose", "act", "guard", "ok", "stop", "plain", "end"]
+DrawnKind = Literal["start", "propose", "act", "review", "guard", "ok", "stop", "plain", "end"]
 """How a node looks; `plain` is one that the grammar did not make."""
 
 ANYWHERE = "any node"
@@ -137,7 +137,7 @@ def _about(shape: Topology, name: str) -> str:
 
 def _ends_by_itself(shape: Topology, name: str) -> bool:
     """Say whether a node is a terminal, whose edge to END is part of its shape."""
-    return shape.kind(name) == "terminal" and shape.after(name) == {END}
+    return shape.kind(name) == "terminal" and shape.after(name) == shape.endings(name)
 
 
 def _is_folded(shape: Topology, name: str) -> bool:

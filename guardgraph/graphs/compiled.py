@@ -26,6 +26,10 @@ _WHOLE = (
     "retry_policy",
     "cache_policy",
     "step_timeout",
+    "context_schema",
+    "schema_to_mapper",
+    "_output_mapper",
+    "_state_mapper",
 )
 _CACHED = ("node", "flat_writers", "input_cache_key")
 """What a node makes of the rest of itself when it first runs."""
@@ -39,8 +43,14 @@ def changes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[tuple[str
         yield (f"its builder cannot be compiled again: {error}",)
         return
     for name in _WHOLE:
-        if getattr(graph, name) != getattr(made, name):
+        if getattr(graph, name, None) != getattr(made, name, None):
             yield (f"its {name} are not what its builder says",)
+    if (seal := getattr(graph.builder, "seal", None)) is not None and graph.context_schema is not seal.context:
+        yield ("its context_schema is not its pattern's",)
+    for name in [*_stand_ins(graph), *_stand_ins(graph.builder)]:
+        yield (f"its {name} is not that of its class",)
+    for name in _other_channels(graph.builder):
+        yield (f"its channel {name} is not what its schema says",)
     for name in sorted(made.nodes.keys() | graph.nodes.keys()):
         ours, theirs = made.nodes.get(name), graph.nodes.get(name)
         if ours is None or theirs is None:
@@ -49,11 +59,34 @@ def changes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[tuple[str
             yield f"{name} does not run as its builder says", name
 
 
+def _stand_ins(changed: object) -> list[str]:
+    """Return what an object holds in the place of the methods of its class."""
+    return sorted(name for name in vars(changed) if callable(getattr(type(changed), name, None)))
+
+
+def _other_channels(builder: StateGraph[Any, Any, Any, Any]) -> Iterator[str]:
+    """Yield the channels that were changed in place: a builder shares them with what it compiles."""
+    schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}
+    declared = StateGraph(builder.state_schema, builder.context_schema, **schemas).channels
+    for name, channel in sorted(declared.items()):
+        if name in builder.channels and _slots(channel) != _slots(builder.channels[name]):
+            yield name
+
+
+def _slots(channel: object) -> object:
+    names = [name for kind in type(channel).__mro__ for name in getattr(kind, "__slots__", ())]
+    return type(channel), {name: getattr(channel, name, None) for name in names}
+
+
 def _running(node: Any) -> object:
     """Return what a node reads, runs and writes, so that it can be compared."""
     parts = {key: value for key, value in vars(node).items() if key not in (*_CACHED, "writers")}
-    run = [step for step in getattr(node.node, "steps", [node.node]) if step is not node.bound]
-    return parts, [(type(step), _comparable(getattr(step, "__dict__", None))) for step in [*node.writers, *run]]
+    steps = getattr(node.node, "steps", [node.node])
+    run = [step for step in steps if step is not node.bound]
+    whole = {key: value for key, value in vars(node.node).items() if value is not steps} if len(steps) > 1 else {}
+    written = [*node.writers, *node.flat_writers, *run]
+    seen = [(type(step), _comparable(getattr(step, "__dict__", None))) for step in written]
+    return type(node), parts, node.input_cache_key, type(node.node), _comparable(whole), seen
 
 
 def _comparable(value: Any) -> object:

@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from guardgraph.graphs.kinds import CALLING, KINDS, record_of
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import GrammarError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.run import Kind
 
-__all__ = ["LOGS", "SPENDING", "Declaration", "check_declarations", "complete", "unique"]
-
-SPENDING = ("propose", "act")
-"""Kinds of nodes that call out, and so spend the run's time."""
-
-_READS: dict[Kind, tuple[str, ...]] = {
-    "propose": ("log",),
-    "act": ("log",),
-    "guard": ("log", "route", "denial"),
-    "terminal": ("run", "log", "proposals"),
-}
-"""Channels of the grammar's own that a kind of node reads; no body sees them."""
-
-LOGS = ("log", "proposals")
-"""Channels that grow node by node; the entry guard begins them anew."""
+__all__ = ["Declaration", "check_declarations", "complete", "unique"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +28,18 @@ class Declaration:
     family: str | None = None
     """Of a stop terminal: the family that it ends."""
     entry: bool = False
+    records: tuple[str, ...] = ()
+    """Of a terminal: the channels that keep what the nodes of the pattern called."""
 
     @property
     def channels(self) -> tuple[str, ...]:
         """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
-        verdict = ("verdict",) if self.family is not None else ()
-        return unique([*self.reads, *_READS[self.kind], *verdict])
+        return unique([*self.reads, *KINDS[self.kind].reads, *self.records])
 
     @property
-    def spends(self) -> bool:
-        """Whether the node spends the run's time."""
-        return self.kind in SPENDING
+    def calls(self) -> bool:
+        """Whether the node calls out, and so spends the run's time."""
+        return self.kind in CALLING
 
     def metadata(self) -> JsonObject:
         """Return the declaration as LangGraph node metadata."""
@@ -71,19 +59,22 @@ def complete(declared: Mapping[str, Declaration], *, phase: str, outputs: Iterab
         phase: of the stop terminals.
         outputs: the channels of the output.
     """
-    done = {name: _completed(item, declared) for name, item in declared.items()}
+    records = tuple(record_of(name) for name, item in declared.items() if item.calls)
+    done = {name: _completed(item, declared, records) for name, item in declared.items()}
     for family in unique(family for item in done.values() for family in item.stops):
         name = f"stop_{family}"
-        done[name] = Declaration(name, "terminal", phase, (), tuple(outputs), family=family)
+        done[name] = Declaration(name, "terminal", phase, (), tuple(outputs), family=family, records=records)
     return done
 
 
-def _completed(item: Declaration, declared: Mapping[str, Declaration]) -> Declaration:
+def _completed(item: Declaration, declared: Mapping[str, Declaration], records: tuple[str, ...]) -> Declaration:
+    if item.kind == "terminal":
+        return replace(item, records=records)
     if item.kind != "guard":
         return item
     following = [declared[way] for way in item.to if way in declared]
     before = [other for other in declared.values() if item.name in other.to]
-    budget = ("budget",) if any(other.spends for other in [*following, *before]) else ()
+    budget = ("budget",) if any(other.calls for other in [*following, *before]) else ()
     return replace(item, stops=unique([*item.stops, *budget, "guard_error"]))
 
 
@@ -122,7 +113,7 @@ def check_declarations(
 
 def _own_reasons(item: Declaration) -> list[str]:
     """Return the reasons that the grammar itself may stop a run with on account of a node."""
-    spent = ["max_seconds"] if item.spends else []
+    spent = ["max_seconds"] if item.calls else []
     request = ["invalid_request:field"] if item.entry else []
     return [*spent, *request, f"guard_error:{item.name}"]
 

@@ -15,14 +15,21 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
 
+from guardgraph.graphs.admission import admitted_config
+from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.judge import REFUSED
+from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
 
-__all__ = ["REFUSED", "GuardedGraph"]
+__all__ = ["GuardedGraph"]
 
-REFUSED = "guardgraph:refused"
-"""Key of the mark that stands in for an input value that no state can hold."""
+INTERRUPT = "__interrupt__"
+"""Key under which LangGraph returns what a run waits for."""
+
+ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
+"""What LangGraph's server puts into the configuration of a run that a client asks for."""
 
 _UPDATE_REFUSED = (
     "state: only the nodes of a guarded graph write it; start a run with an input, or resume one with a Command"
@@ -46,24 +53,55 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: the input is no dictionary, or None on a thread that never ran. (On a thread whose run is over,
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
-            ConfigurationError: the context has unknown fields or wrong types.
+            ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        admitted, context = self._admitted(input), self._context(context)
+        session, config = self._session(config)
+        admitted, context = self._admitted(input), self._context(context, session)
+        config = admitted_config(self, input, config)
         try:
-            yield from super().stream(admitted, _tokenless(config), context=context, **kwargs)
+            for chunk in super().stream(admitted, config, context=context, **kwargs):
+                with session.paused():
+                    yield chunk
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
+        finally:
+            session.close()
 
     async def astream(
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        admitted, context = self._admitted(input), self._context(context)
+        session, config = self._session(config)
+        admitted, context = self._admitted(input), self._context(context, session)
+        config = admitted_config(self, input, config)
         try:
-            async for chunk in super().astream(admitted, _tokenless(config), context=context, **kwargs):
-                yield chunk
+            async for chunk in super().astream(admitted, config, context=context, **kwargs):
+                with session.paused():
+                    yield chunk
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
+        finally:
+            session.close()
+
+    def invoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
+        """Make a run and return its result; see LangGraph's `invoke`.
+
+        Returns:
+            The result; of a run that waits for a person, `Waiting` with LangGraph's ``__interrupt__`` beside it.
+
+        Raises:
+            InputError: as `stream`.
+            ConfigurationError: as `stream`.
+        """
+        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        result = super().invoke(input, session.put_in(config), context=context, **kwargs)
+        return _waiting(result, session)
+
+    async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
+        """Make a run asynchronously and return its result; see `invoke`."""
+        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        result = await super().ainvoke(input, session.put_in(config), context=context, **kwargs)
+        return _waiting(result, session)
 
     def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
         """Yield the result of a run, whole, to the next step of a chain that is streamed.
@@ -90,6 +128,22 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Refuse what `aupdate_state` and `abulk_update_state` would write; see `bulk_update_state`."""
         raise StateRefused(_UPDATE_REFUSED)
 
+    @property
+    def frame(self) -> Frame:
+        """What the nodes of this graph share."""
+        made = (spec.runnable for spec in self.builder.nodes.values())
+        frame: Frame = next(node.frame for node in made if hasattr(node, "frame"))
+        return frame
+
+    def _session(self, config: Any) -> tuple[Session, Any]:
+        """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use."""
+        session = session_in(config)
+        if session is None or not session.take():
+            session = Session(self.frame.world, by_code=_is_called_by_code(config))
+            session.take()
+            config = session.put_in(config)
+        return session, _tokenless(config)
+
     def _admitted(self, given: Any) -> Any:
         if given is None:
             return None
@@ -99,7 +153,15 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             raise InputError(f"input: a dictionary with {self._fields()} is required; given: {type(given).__name__}")
         return {name: _admitted(given.get(name)) for name in self.builder.schemas[self.builder.input_schema]}
 
-    def _context(self, given: Any) -> Any:
+    def _context(self, given: Any, session: Session) -> Any:
+        context = self._read(given)
+        if context is not None:
+            context.check(self.frame.policy, self.frame.budget)
+            if context.caller is not None and not session.by_code:
+                raise ConfigurationError(CALLER_REFUSED)
+        return context
+
+    def _read(self, given: Any) -> Any:
         schema: Any = self.context_schema
         if given is None or isinstance(given, schema):
             return given
@@ -123,6 +185,20 @@ def _tokenless(config: Any) -> Any:
     """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
     given = config or {}
     return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
+
+
+def _is_called_by_code(config: Any) -> bool:
+    """Say whether code of the process calls a graph, a task of another graph for one; else a server's client does."""
+    configurable = (config or {}).get("configurable") or {}
+    return callable(configurable.get("__pregel_read")) or not any(
+        configurable.get(key) is not None for key in ON_A_SERVER
+    )
+
+
+def _waiting(result: Any, session: Session) -> Any:
+    if session.waiting is None or not isinstance(result, dict) or INTERRUPT not in result:
+        return result
+    return {**session.waiting, INTERRUPT: result[INTERRUPT]}
 
 
 def _whole(chunks: Iterable[Any]) -> list[Any]:

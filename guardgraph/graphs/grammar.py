@@ -8,8 +8,7 @@ terminals end. Edges, stop terminals and input schemas follow from the declarati
 from __future__ import annotations
 
 import inspect
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NotRequired, get_origin
 
 from langgraph.channels import EphemeralValue
@@ -17,17 +16,25 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict, get_type_hints
 
+from guardgraph.graphs.channels import check_channels, check_node_name
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, unique
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.endings import RECORDED
-from guardgraph.graphs.node import Frame, GrammarNode
-from guardgraph.graphs.router import Router
+from guardgraph.graphs.end import FAILED_ENDING, RECORDED
+from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.kinds import KINDS, record_of
+from guardgraph.graphs.node import GrammarNode
+from guardgraph.graphs.router import EndingRouter, Router
+from guardgraph.graphs.seal import Seal
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body
 from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.context import Context
 from guardgraph.state.errors import ConfigurationError, GrammarError
-from guardgraph.state.run import Kind, LogEntry, Proposed, Result, Verdict
-from guardgraph.state.settings import Budget, Context, Settings
+from guardgraph.state.recording import Recorder, VisitRecord
+from guardgraph.state.run import Kind, LogEntry, Result, Verdict
+from guardgraph.state.settings import Budget, Settings
+from guardgraph.world.live import LiveWorld
+from guardgraph.world.world import WORLD_METHODS, World
 
 __all__ = ["Pattern", "PatternGraph"]
 
@@ -37,21 +44,25 @@ def _append(kept: list[Any], added: list[Any]) -> list[Any]:
 
 
 class Record(TypedDict):
-    """The grammar's own channels, in every pattern."""
+    """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
 
     run: str
+    given: dict[str, Any]
     log: Annotated[list[LogEntry], _append]
-    proposals: Annotated[list[Proposed], _append]
     route: Annotated[str, EphemeralValue]
     verdict: Annotated[Verdict, EphemeralValue]
     denial: Annotated[dict[str, Any], EphemeralValue]
 
 
 RECORD = get_type_hints(Record, include_extras=True)
+CALLED = Annotated[list[VisitRecord], _append]
 
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
+
+    seal: Seal | None = None
+    """What the pattern put into it."""
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
@@ -71,10 +82,10 @@ class Pattern:
         output: TypedDict of what a run may return, evidence of stops included; derive it from `Result`.
         policy: the deployment's policy, a `Settings` of your own class.
         budget: the deployment's budget, a `Budget` or a subclass.
-        clock: seconds that only ever grow.
 
     Raises:
-        GrammarError: input, state, output and the grammar's own channels share a name, or the output is no `Result`.
+        GrammarError: input, state, output and the grammar's own channels share a name, a channel has a reducer or a
+            name with ``:`` or two underscores in front, or the output is no `Result`.
     """
 
     def __init__(
@@ -86,20 +97,18 @@ class Pattern:
         output: type,
         policy: Settings,
         budget: Budget,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.catalogue = catalogue
-        self.policy, self.budget, self.clock = policy, budget, clock
+        self.policy, self.budget = policy, budget
         self._state = get_type_hints(state, include_extras=True)
         self._input = get_type_hints(input, include_extras=True)
         self._output = get_type_hints(output, include_extras=True)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
+        check_channels(state=self._state, input=self._input, output=self._output)
         names = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in names if names.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
-        if not callable(clock):
-            raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
         if missing := sorted(Result.__annotations__.keys() - self._output.keys()):
             raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
 
@@ -118,6 +127,12 @@ class Pattern:
     def act(self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it."""
         self._add(name, body, "act", phase, reads=reads, writes=writes, to=to)
+
+    def review(
+        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str
+    ) -> None:
+        """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
+        self._add(name, body, "review", phase, reads=reads, writes=writes, to=to)
 
     def guard(
         self,
@@ -140,37 +155,56 @@ class Pattern:
         """Declare an ok ending; its body returns the result's keys, `outcome` among them."""
         self._add(name, body, "terminal", phase, reads=reads, writes=writes)
 
-    def compile(self, *, name: str, checkpointer: Any = None) -> GuardedGraph:
+    def compile(
+        self, *, name: str, checkpointer: Any = None, world: World | None = None, recorder: Recorder | None = None
+    ) -> GuardedGraph:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
+        Args:
+            name: the graph's name.
+            checkpointer: LangGraph's.
+            world: what the graph reaches outside through; the live one when None.
+            recorder: who is given the recording of every run that ends.
+
         Raises:
-            ConfigurationError: the name is no text, or the checkpointer none of LangGraph's.
+            ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
+                lacks a method.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if not isinstance(name, str) or not name.strip():
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
-        graph = self.builder().compile(checkpointer=checkpointer, name=name)
+        builder = self.builder(name=name, world=world, recorder=recorder)
+        graph = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
 
-    def builder(self) -> PatternGraph:
-        """Return the pattern as a LangGraph builder, not yet proved."""
+    def builder(
+        self, *, name: str = "pattern", world: World | None = None, recorder: Recorder | None = None
+    ) -> PatternGraph:
+        """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
         declarations = self._complete()
-        raw = {name for item in declarations.values() if item.spends for name in item.writes}
-        channels = {**RECORD, **{k: _ephemeral(v) if k in raw else v for k, v in self._state.items()}}
+        calling = [item for item in declarations.values() if item.calls]
+        raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
+        records = tuple(record_of(item.name) for item in calling)
+        kept = {**RECORD, **dict.fromkeys(records, CALLED)}
+        channels = {**kept, **{k: _ephemeral(v) if k in raw else v for k, v in self._state.items()}}
         context = _context(self.policy, self.budget)
         frame = Frame(
+            name=name,
             catalogue=self.catalogue,
             policy=self.policy,
             budget=self.budget,
             context=context,
-            clock=self.clock,
+            world=_checked(LiveWorld() if world is None else world, "world", WORLD_METHODS),
+            recorder=None if recorder is None else _checked(recorder, "recorder", ("record",)),
             evidence=frozenset(self._output) - {*RECORDED, "outcome"},
             lasting=tuple(name for name in self._state if name not in raw),
+            records=records,
             declarations=declarations,
+            nodes={},
         )
         graph = PatternGraph(
             _schema("State", channels),
@@ -181,9 +215,10 @@ class Pattern:
         everything = {**channels, **{k: _ephemeral(v) for k, v in self._input.items()}}
         for item in declarations.values():
             reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
-            node = GrammarNode(item, self._bodies.get(item.name), frame)
+            node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
             _connect(graph, item)
+        graph.seal = Seal(frame.nodes, frame)
         return graph
 
     def _add(
@@ -199,8 +234,7 @@ class Pattern:
         stops: Sequence[str] = (),
         entry: bool = False,
     ) -> None:
-        if name in self.declarations or name.startswith("stop_"):
-            raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
+        check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         ways = (to,) if isinstance(to, str) else tuple(to)
@@ -226,14 +260,22 @@ class Pattern:
 def _connect(graph: PatternGraph, item: Declaration) -> None:
     if item.entry:
         graph.add_edge(START, item.name)
-    if item.kind == "terminal":
+    if item.family is not None:
         graph.add_edge(item.name, END)
+    elif item.kind == "terminal":
+        graph.add_conditional_edges(item.name, EndingRouter(), {END: END, FAILED_ENDING: FAILED_ENDING})
     elif item.kind == "guard":
         ways = [*item.to, *(f"stop_{family}" for family in item.stops)]
         graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})
     else:
         for way in item.to:
             graph.add_edge(item.name, way)
+
+
+def _checked(given: Any, slot: str, methods: Iterable[str]) -> Any:
+    if missing := [method for method in methods if not callable(getattr(given, method, None))]:
+        raise ConfigurationError(f"{slot}: an object with {', '.join(missing)} is required; given: {given!r:.80}")
+    return given
 
 
 def _context(policy: Settings, budget: Budget) -> Any:

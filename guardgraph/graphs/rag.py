@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +12,14 @@ from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.rag import RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
+from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.world.call import Outside
 from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
+from guardgraph.world.world import World
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -50,7 +50,8 @@ def create_rag_agent(
     clarification: str = CLARIFICATION,
     checkpointer: Any = None,
     name: str = "rag_agent",
-    clock: Callable[[], float] = time.perf_counter,
+    world: World | None = None,
+    recorder: Recorder | None = None,
 ) -> GuardedGraph:
     """Return the RAG agent as a compiled LangGraph graph.
 
@@ -68,7 +69,8 @@ def create_rag_agent(
         clarification: what a run says when nothing relevant was found.
         checkpointer: LangGraph's.
         name: the graph's name.
-        clock: seconds that only grow; for tests.
+        world: what the graph reaches outside through; the live one when None.
+        recorder: who is given the recording of every run that ends.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -85,8 +87,7 @@ def create_rag_agent(
         policy=_policy(policy, sources),
         budget=limits,
         clarification=clarification,
-        clock=clock,
-    ).compile(name=name, checkpointer=checkpointer)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
 
 
 def rag_pattern(
@@ -97,12 +98,9 @@ def rag_pattern(
     policy: RagPolicy,
     budget: RagBudget,
     clarification: str,
-    clock: Callable[[], float],
 ) -> Pattern:
     """Return the RAG agent's diagram."""
-    p = Pattern(
-        RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget, clock=clock
-    )
+    p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
     p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
     _plan(p, planner)
     _retrieve(p, retriever, clarification)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import research as nodes
 from guardgraph.nodes.offline import research as offline
+from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
     ResearchBudget,
@@ -24,6 +23,7 @@ from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorde
 from guardgraph.world.call import Outside
 from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
+from guardgraph.world.world import World
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -43,7 +43,8 @@ def create_research_agent(
     budget: ResearchBudget | None = None,
     checkpointer: Any = None,
     name: str = "research_agent",
-    clock: Callable[[], float] = time.perf_counter,
+    world: World | None = None,
+    recorder: Recorder | None = None,
 ) -> GuardedGraph:
     """Return the Research agent as a compiled LangGraph graph.
 
@@ -63,7 +64,8 @@ def create_research_agent(
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
         name: the graph's name.
-        clock: seconds that only grow; for tests.
+        world: what the graph reaches outside through; the live one when None.
+        recorder: who is given the recording of every run that ends.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -78,8 +80,7 @@ def create_research_agent(
         extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
         budget=limits,
-        clock=clock,
-    ).compile(name=name, checkpointer=checkpointer)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
 
 
 def research_pattern(
@@ -91,7 +92,6 @@ def research_pattern(
     extractor: Outside,
     policy: ResearchPolicy,
     budget: ResearchBudget,
-    clock: Callable[[], float],
 ) -> Pattern:
     """Return the Research agent's diagram."""
     p = Pattern(
@@ -101,7 +101,6 @@ def research_pattern(
         output=ResearchResult,
         policy=policy,
         budget=budget,
-        clock=clock,
     )
     p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
     _plan(p, planner)

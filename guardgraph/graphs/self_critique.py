@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import self_critique as nodes
 from guardgraph.nodes.offline import self_critique as offline
+from guardgraph.state.recording import Recorder
 from guardgraph.state.self_critique import (
     SELF_CRITIQUE_REASONS,
     SelfCritiqueBudget,
@@ -23,6 +22,7 @@ from guardgraph.state.settings import settings_or
 from guardgraph.world.call import Outside
 from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer
+from guardgraph.world.world import World
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -41,7 +41,8 @@ def create_self_critique_agent(
     budget: SelfCritiqueBudget | None = None,
     checkpointer: Any = None,
     name: str = "self_critique_agent",
-    clock: Callable[[], float] = time.perf_counter,
+    world: World | None = None,
+    recorder: Recorder | None = None,
 ) -> GuardedGraph:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
@@ -59,7 +60,8 @@ def create_self_critique_agent(
         budget: the limits of one run.
         checkpointer: LangGraph's.
         name: the graph's name.
-        clock: seconds that only grow; for tests.
+        world: what the graph reaches outside through; the live one when None.
+        recorder: who is given the recording of every run that ends.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -74,8 +76,7 @@ def create_self_critique_agent(
         strict_reviser=choose("reviser", reviser, prompt="critique_revise_strict", offline=offline.revise),
         policy=settings_or(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
-        clock=clock,
-    ).compile(name=name, checkpointer=checkpointer)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
 
 
 def self_critique_pattern(
@@ -87,7 +88,6 @@ def self_critique_pattern(
     strict_reviser: Proposer,
     policy: SelfCritiquePolicy,
     budget: SelfCritiqueBudget,
-    clock: Callable[[], float],
 ) -> Pattern:
     """Return the Self-critique agent's diagram."""
     p = Pattern(
@@ -97,7 +97,6 @@ def self_critique_pattern(
         output=SelfCritiqueResult,
         policy=policy,
         budget=budget,
-        clock=clock,
     )
     p.entry("request_guard", nodes.check_request, writes=["task"], to="draft")
     _draft(p, drafter, shortener)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from langgraph.graph import END, START
+from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.declaration import Declaration
+from guardgraph.graphs.end import FAILED_ENDING
+from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.router import Router
+from guardgraph.graphs.router import EndingRouter, Router
+from guardgraph.graphs.seal import Seal
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 
@@ -39,9 +42,7 @@ class Topology:
         self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
         self._static = self._static_edges()
         self._branched = {name: self._branch_targets(name) for name in [START, *self.nodes]}
-        self.raw_channels = frozenset(
-            channel for name in self.of_kind("propose", "act") for channel in self.writes(name)
-        )
+        self.raw_channels = frozenset(channel for name in self.of_kind(*CALLING) for channel in self.writes(name))
         self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
 
     def declaration(self, name: str) -> Declaration | None:
@@ -78,6 +79,15 @@ class Topology:
         """Say whether a run that ends here ended well."""
         item = self.declaration(name)
         return item is not None and item.kind == "terminal" and item.family is None
+
+    def grows(self, channel: str) -> bool:
+        """Say whether a channel of the grammar's own grows from node to node, until the entry guard begins it anew."""
+        return channel == "log" or channel.startswith(RECORD_PREFIX)
+
+    def endings(self, name: str) -> frozenset[str]:
+        """Return where a terminal leads to: an ok one that fails to the stop that says so."""
+        failed = {FAILED_ENDING} if self.is_ok_terminal(name) else set()
+        return frozenset({END, *failed})
 
     def reads(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
@@ -168,30 +178,43 @@ class Topology:
                     waiting.append(following)
         return ()
 
+    def strange_triggers(self) -> Iterator[tuple[str, str]]:
+        """Yield nodes of the compiled graph and the channels that start them without being an edge's alone."""
+        written = {
+            *self.builder.channels,
+            *self.builder.managed,
+            *(key for keys in self.builder.schemas.values() for key in keys),
+        }
+        joins = {(end, f"join:{'+'.join(starts)}:{end}") for starts, end in self.builder.waiting_edges}
+        drawn = {(START, START), *((name, f"branch:to:{name}") for name in self.nodes), *joins}
+        for name, node in sorted(self.graph.nodes.items()):
+            for channel in node.triggers:
+                if channel in written or (name, channel) not in drawn:
+                    yield name, channel
+
     def foreign(self) -> Iterator[tuple[str, str]]:
         """Yield what the grammar did not make, with the reason."""
-        made = [node.frame for name in sorted(self.nodes) if (node := self._made(name)) is not None]
-        own = Counter(map(id, made)).most_common(1)
         for name in sorted(self.nodes):
-            if (reason := self._foreign_node(name, own[0][0] if own else None)) is not None:
+            if (reason := self._foreign_node(name)) is not None:
                 yield name, reason
         for name, branches in sorted(self.builder.branches.items()):
             for branch in branches.values():
                 if branch.ends is None:
                     yield name, "has a branch without a path_map, which can lead anywhere"
-                elif not _is_ours(branch.path) or any(way != end for way, end in branch.ends.items()):
+                elif not _is_ours(branch, self.is_ok_terminal(name)):
                     yield name, "has a branch that the grammar did not make"
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
 
-    def _foreign_node(self, name: str, own_frame: int | None) -> str | None:
+    def _foreign_node(self, name: str) -> str | None:
         spec, node = self.builder.nodes[name], self._made(name)
         if spec.is_error_handler or spec.error_handler_node is not None:
             return "has an error handler, which can swallow a failure"
         if node is None:
             return "was not made by the grammar"
-        if id(node.frame) != own_frame:
-            return "was made for another pattern"
+        seal = getattr(self.builder, "seal", None)
+        if (reason := seal.broken(name, node) if isinstance(seal, Seal) else "was made for another graph") is not None:
+            return reason
         item = node.declaration
         if node.frame.declarations.get(name) is not item or (spec.metadata or {}) != item.metadata():
             return "carries another declaration than its own"
@@ -211,5 +234,7 @@ class Topology:
         return frozenset(targets)
 
 
-def _is_ours(path: object) -> bool:
-    return type(path) is Router and not vars(path)
+def _is_ours(branch: BranchSpec, of_an_ending: bool) -> bool:
+    path, kind = branch.path, EndingRouter if of_an_ending else Router
+    straight = all(way == end for way, end in (branch.ends or {}).items())
+    return type(path) is kind and not vars(path) and straight

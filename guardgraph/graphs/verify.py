@@ -15,8 +15,8 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.compiled import changes
-from guardgraph.graphs.declaration import LOGS
 from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.errors import InputError
 
@@ -62,6 +62,8 @@ def _door(shape: Topology) -> Iterator[Finding]:
     """The graph was compiled by the grammar, so that its input passes the door."""
     if not isinstance(shape.graph, GuardedGraph):
         yield Finding("door", "the graph was not compiled by a Pattern; its input is not checked at the door", ())
+    elif type(shape.graph) is not GuardedGraph:
+        yield Finding("door", f"the graph is a {type(shape.graph).__name__}, whose door may be another", ())
 
 
 def _changed(shape: Topology) -> Iterator[Finding]:
@@ -91,8 +93,8 @@ def _entry(shape: Topology) -> Iterator[Finding]:
 
 
 def _guarded(shape: Topology) -> Iterator[Finding]:
-    """Every propose node and every act node is followed by one guard, and by nothing else."""
-    for name in shape.of_kind("propose", "act"):
+    """Every node that calls out is followed by one guard, and by nothing else."""
+    for name in shape.of_kind(*CALLING):
         ways = sorted(shape.after(name))
         for following in ways:
             if shape.kind(following) != "guard":
@@ -103,22 +105,22 @@ def _guarded(shape: Topology) -> Iterator[Finding]:
 
 
 def _bypass(shape: Topology) -> Iterator[Finding]:
-    """No path leads from a propose node to an act node or an ok terminal without a guard on it."""
+    """No path leads from a propose node to an act or review node or an ok terminal without a guard on it."""
     for name in shape.of_kind("propose"):
         for path in shape.paths_without_guard(name):
-            if shape.kind(path[-1]) == "act" or shape.is_ok_terminal(path[-1]):
+            if shape.kind(path[-1]) in ("act", "review") or shape.is_ok_terminal(path[-1]):
                 message = f"what {name} proposes reaches {path[-1]} past every guard"
                 yield Finding("bypass", message, _sorted(name, path[-1]), path)
 
 
 def _raw(shape: Topology) -> Iterator[Finding]:
-    """No act node, ok terminal, input or output can read a raw channel, and only terminals the record of them."""
-    for name in [*shape.of_kind("act"), *filter(shape.is_ok_terminal, shape.of_kind("terminal"))]:
+    """No act, review or ok node, input or output can read a raw channel, and only terminals what was called."""
+    for name in [*shape.of_kind("act", "review"), *filter(shape.is_ok_terminal, shape.of_kind("terminal"))]:
         if channels := sorted(shape.reads(name) & shape.raw_channels):
             yield Finding("raw", f"{name} can read what nobody has judged: {', '.join(channels)}", (name,))
-    for name in shape.of_kind("propose", "act", "guard"):
-        if "proposals" in shape.reads(name):
-            yield Finding("raw", f"{name} can read the record of what was proposed", (name,))
+    for name in shape.of_kind(*CALLING, "guard"):
+        if records := sorted(item for item in shape.reads(name) if item.startswith(RECORD_PREFIX)):
+            yield Finding("raw", f"{name} can read the record of what was called: {', '.join(records)}", (name,))
     for where, names in (("input", shape.inputs), ("output", shape.outputs)):
         if channels := sorted(names & shape.raw_channels):
             yield Finding("raw", f"the {where} schema holds raw channels: {', '.join(channels)}", ())
@@ -128,9 +130,15 @@ def _sealed(shape: Topology) -> Iterator[Finding]:
     """A caller cannot write what nodes write, and only terminals write the output."""
     if channels := sorted(shape.inputs & (shape.internals | shape.outputs)):
         yield Finding("sealed", f"a caller can set channels of the run: {', '.join(channels)}", ())
-    for name in shape.of_kind("propose", "act", "guard"):
+    for name in shape.of_kind(*CALLING, "guard"):
         if channels := sorted(shape.writes(name) & shape.outputs):
             yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
+
+
+def _triggers(shape: Topology) -> Iterator[Finding]:
+    """A node starts because an edge leads to it; no channel that a node or a caller can write starts one."""
+    for name, channel in shape.strange_triggers():
+        yield Finding("triggers", f"{name} is started by what is written to the channel {channel}", (name,))
 
 
 def _fresh(shape: Topology) -> Iterator[Finding]:
@@ -139,20 +147,26 @@ def _fresh(shape: Topology) -> Iterator[Finding]:
         if name in shape.raw_channels | shape.inputs | shape.outputs:
             if not isinstance(channel, EphemeralValue):
                 yield Finding("fresh", f"the channel {name} outlives the step after it was written", ())
-        elif name not in LOGS and not isinstance(channel, EphemeralValue | LastValue):
+        elif (
+            name != "log" and not name.startswith(RECORD_PREFIX) and not isinstance(channel, EphemeralValue | LastValue)
+        ):
             yield Finding("fresh", f"the channel {name} has a reducer, so it cannot be cleared", ())
 
 
 def _exits(shape: Topology) -> Iterator[Finding]:
-    """A guard leaves by its one conditional edge only; no other node has one."""
+    """A guard leaves by its one conditional edge only; no other node has one, but for ok terminals that fail."""
     for name in shape.of_kind("guard"):
         if ways := sorted(shape.static_after(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which no verdict decides"
             yield Finding("exits", message, _sorted(name, *ways), (name, ways[0]))
         if (branches := shape.branch_count(name)) != 1:
             yield Finding("exits", f"{name} has {branches} conditional edges; a guard has one", (name,))
-    for name in [START, *shape.of_kind("propose", "act", "terminal")]:
-        if shape.branch_count(name):
+    for name in filter(shape.is_ok_terminal, shape.of_kind("terminal")):
+        if ways := sorted(shape.static_after(name)):
+            message = f"{name} has a plain edge to {', '.join(ways)}, which hides that it failed"
+            yield Finding("exits", message, _sorted(name), (name, ways[0]))
+    for name in [START, *shape.of_kind(*CALLING, "terminal")]:
+        if shape.branch_count(name) > shape.is_ok_terminal(name):
             yield Finding("exits", f"{name} decides where the run goes, but is no guard", (name,))
 
 
@@ -172,10 +186,10 @@ def _cycles(shape: Topology) -> Iterator[Finding]:
 
 
 def _ends(shape: Topology) -> Iterator[Finding]:
-    """The run ends after a terminal, and a terminal ends the run."""
+    """The run ends after a terminal, and a terminal ends the run; an ok terminal that fails ends it by a stop."""
     for name in sorted(shape.nodes):
         ends = END in shape.after(name)
-        if shape.kind(name) == "terminal" and shape.after(name) != {END}:
+        if shape.kind(name) == "terminal" and shape.after(name) != shape.endings(name):
             yield Finding("ends", f"terminal {name} does not end the run", (name,))
         if shape.kind(name) != "terminal" and ends:
             yield Finding("ends", f"the run can end after {name}, which is no terminal", (name,), (name, END))
@@ -193,7 +207,7 @@ def _families(shape: Topology) -> Iterator[Finding]:
 
 def _drawn(shape: Topology) -> Iterator[Finding]:
     """The ways on that a node declares are those that are drawn from it."""
-    for name in shape.of_kind("propose", "act", "guard"):
+    for name in shape.of_kind(*CALLING, "guard"):
         declared, drawn = shape.declared_ways(name), shape.drawn_ways(name)
         for way in sorted(declared - drawn):
             yield Finding("drawn", f"{name} declares a way to {way}, which is not drawn", _sorted(name, way))
@@ -204,8 +218,8 @@ def _drawn(shape: Topology) -> Iterator[Finding]:
 
 
 def _budget(shape: Topology) -> Iterator[Finding]:
-    """Before and behind every propose and act node stands a guard that can stop for want of time."""
-    spending = frozenset(shape.of_kind("propose", "act"))
+    """Before and behind every node that calls out stands a guard that can stop for want of time."""
+    spending = frozenset(shape.of_kind(*CALLING))
     for name in shape.of_kind("guard"):
         beside = sorted(spending & (shape.before(name) | shape.after(name)))
         if beside and "budget" not in shape.declared_families(name):
@@ -222,6 +236,7 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "bypass": _bypass,
     "raw": _raw,
     "sealed": _sealed,
+    "triggers": _triggers,
     "fresh": _fresh,
     "exits": _exits,
     "reachable": _reachable,

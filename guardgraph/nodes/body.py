@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
 
+from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import BudgetT, PolicyT
@@ -31,10 +32,10 @@ class Run(Generic[PolicyT, BudgetT]):
     """The deployment's policy, tightened by the run's context."""
     budget: BudgetT
     """The deployment's budget, tightened by the run's context."""
-    context_budget: BudgetT | None = None
-    """The budget in the run's context, for what a request may raise, but never above it."""
     spent_seconds: float = 0.0
     """Active time of the run before this node."""
+    caller: Caller | None = None
+    """Who asks, as the run's context says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,25 @@ from collections.abc import Iterator
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.values import facts, name, named, value
-from guardgraph.state.outcomes import OUTCOMES, TITLES
 
 __all__ = ["duration", "head", "kind_of_run", "title"]
+
+NAME_CHARS = 80
+"""Characters of a name in a title."""
 
 
 def kind_of_run(reading: Reading) -> str:
     """Return what was run, as a person says it."""
-    pattern = reading.catalogue.pattern if reading.catalogue else ""
-    if pattern in TITLES:
-        return f"{TITLES[pattern]} run"
-    return f"Run of {reading.graph.name}" if reading.graph else "Run"
+    if reading.shipped is not None:
+        return f"{reading.shipped.title} run"
+    called = reading.graph.name if reading.graph else reading.pattern
+    return f"Run of {called[:NAME_CHARS]}" if called else "Run"
 
 
 def title(reading: Reading) -> str:
     """Return what a browser shows of the page in its tabs."""
     how = "ok" if reading.taken.ok else "stopped"
-    return f"{kind_of_run(reading)}, {how}: {_ending(reading)[:80]}"
+    return f"{kind_of_run(reading)}, {how}: {_ending(reading)[:NAME_CHARS]}"
 
 
 def duration(milliseconds: float) -> str:
@@ -55,7 +57,7 @@ def _ending(reading: Reading) -> str:
 
 def _meaning(reading: Reading) -> Child:
     if reading.taken.ok:
-        known = OUTCOMES.get(reading.taken.outcome)
+        known = reading.shipped.outcomes.get(reading.taken.outcome) if reading.shipped else None
         return tag("p", f"{known[0].upper()}{known[1:]}.", class_="lead") if known else None
     reason = reading.reason
     if reason is None:

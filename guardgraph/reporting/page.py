@@ -14,7 +14,6 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph import __version__
 from guardgraph.drawing.style import MONO, SANS, variables
 from guardgraph.reporting.decisions import decisions
 from guardgraph.reporting.elements import Html, fragment, legible, tag
@@ -26,6 +25,7 @@ from guardgraph.reporting.values import folded, json_text
 from guardgraph.reporting.way import graph as whole_graph
 from guardgraph.reporting.way import way
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.version import version
 
 __all__ = ["Page", "report"]
 
@@ -80,8 +80,8 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
 
     Args:
         run: the result of a finished run, such as `invoke` returned or ``--json`` printed.
-        graph: the graph that it is a run of; not needed for the three patterns, which are known by their nodes. Without
-            it, a run of any other graph has a picture of the nodes that ran.
+        graph: the graph that it is a run of; not needed for the shipped patterns, whose results name them. Without it,
+            a run of any other graph has a picture of the nodes that ran.
         asked: what the run was given, a text or the dictionary, to be shown in the head; a result does not repeat it.
 
     Raises:
@@ -133,7 +133,7 @@ def _section(name: str, *content: Html) -> Html:
 
 
 def _foot() -> Html:
-    return tag("footer", tag("p", f"Made by guardgraph {__version__} from the result of the run."))
+    return tag("footer", tag("p", f"Made by guardgraph {version()} from the result of the run."))
 
 
 def _style() -> str:

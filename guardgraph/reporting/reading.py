@@ -12,13 +12,10 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
-from guardgraph.graphs.endings import RECORDED
-from guardgraph.graphs.rag import create_rag_agent
-from guardgraph.graphs.research import create_research_agent
-from guardgraph.graphs.self_critique import create_self_critique_agent
+from guardgraph.graphs.end import RECORDED
+from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.catalogue import Catalogue, StopReason
-from guardgraph.state.catalogues import CATALOGUES
 from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import RESULT_DEPTH, is_nested
@@ -26,8 +23,7 @@ from guardgraph.state.run import Kind
 
 __all__ = ["Entry", "Reading", "read"]
 
-OURS = (create_rag_agent, create_research_agent, create_self_critique_agent)
-HEAD = frozenset({*RECORDED, "outcome"})
+HEAD = frozenset({*RECORDED, "pattern", "outcome"})
 """Keys of a result that say how the run went; the others are what came of it, or the evidence."""
 
 
@@ -57,6 +53,17 @@ class Reading:
     asked: JsonValue
 
     @property
+    def shipped(self) -> ShippedPattern | None:
+        """The pattern that it is a run of, None if it is none of ours."""
+        return PATTERNS.get(self.catalogue.pattern) if self.catalogue else None
+
+    @property
+    def pattern(self) -> str | None:
+        """The name of the pattern, None where nobody says."""
+        named = self.run.get("pattern")
+        return self.catalogue.pattern if self.catalogue else named if isinstance(named, str) else None
+
+    @property
     def content(self) -> JsonObject:
         """What came of the run, or the evidence of a stopped one."""
         return {key: item for key, item in self.run.items() if key not in HEAD}
@@ -64,7 +71,7 @@ class Reading:
     @property
     def reason(self) -> StopReason | None:
         """What the catalogue says of the stop reason; without a catalogue, if all patterns say the same."""
-        catalogues = [self.catalogue] if self.catalogue else CATALOGUES.values()
+        catalogues = [self.catalogue] if self.catalogue else [item.catalogue for item in PATTERNS.values()]
         found = [item for catalogue in catalogues if (item := catalogue.find(self.taken.reason)) is not None]
         return found[0] if len({item.meaning for item in found}) == 1 else None
 
@@ -93,8 +100,13 @@ def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, aske
     """
     taken = taken_by(run)
     plain: JsonObject = _plain("run", run)
-    diagram, catalogue = _graph_of(plain, graph)
-    return Reading(plain, taken, tuple(_entries(plain, taken)), diagram, catalogue, _plain("asked", asked))
+    entries = tuple(_entries(plain, taken))
+    known: tuple[Diagram | None, Catalogue | None]
+    if graph is not None:
+        known = diagram_of(graph, plain), Topology(graph).catalogue
+    else:
+        known = _known(plain, _told_by(plain, taken, entries))
+    return Reading(plain, taken, entries, *known, _plain("asked", asked))
 
 
 def _plain(name: str, item: object) -> JsonValue:
@@ -108,22 +120,28 @@ def _plain(name: str, item: object) -> JsonValue:
     return plain
 
 
-def _graph_of(
-    run: JsonObject, graph: CompiledStateGraph[Any, Any, Any, Any] | None
-) -> tuple[Diagram | None, Catalogue | None]:
-    if graph is not None:
-        return diagram_of(graph, run), Topology(graph).catalogue
-    fitting = list(_ours_of(run))
-    return fitting[0] if len(fitting) == 1 else (None, None)  # a request that is refused at once fits all of them
+def _told_by(run: JsonObject, taken: Taken, entries: tuple[Entry, ...]) -> list[ShippedPattern]:
+    """Return the pattern that a result names; of one that names none, those that have its phases and its ending."""
+    if "pattern" in run:
+        return [item for item in PATTERNS.values() if item.name == run["pattern"]]
+    phases = {entry.phase for entry in entries if entry.phase}
+    return [item for item in PATTERNS.values() if phases <= {*item.catalogue.phases} and _can_end(item, taken)]
 
 
-def _ours_of(run: JsonObject) -> Iterator[tuple[Diagram, Catalogue | None]]:
-    for create in OURS:
-        graph = create()
-        try:
-            yield diagram_of(graph, run), Topology(graph).catalogue
-        except InputError:
-            continue
+def _can_end(pattern: ShippedPattern, taken: Taken) -> bool:
+    return taken.outcome in pattern.outcomes if taken.ok else pattern.catalogue.find(taken.reason) is not None
+
+
+def _known(run: JsonObject, told: list[ShippedPattern]) -> tuple[Diagram | None, Catalogue | None]:
+    fitting = [(drawn, item.catalogue) for item in told if (drawn := _drawn(item, run)) is not None]
+    return fitting[0] if len(fitting) == 1 else (None, None)  # a request that is refused at once fits several
+
+
+def _drawn(pattern: ShippedPattern, run: JsonObject) -> Diagram | None:
+    try:
+        return diagram_of(pattern.create(), run)
+    except InputError:  # a user's own pattern may have the name, and another version other nodes
+        return None
 
 
 def _entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:

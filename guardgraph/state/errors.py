@@ -3,11 +3,12 @@
 GuardgraphError
 ├── ConfigurationError   a factory, a setting, a context or an environment is wrong; nothing was run
 │   └── GrammarError     a pattern is put together in a way that the grammar forbids
-└── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
-                         nothing was run
+├── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
+│                        nothing was run
+└── NotRecorded          a replay asks for what the recorded run did not ask for
 """
 
-__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError"]
+__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded"]
 
 
 class GuardgraphError(Exception):
@@ -27,3 +28,17 @@ class InputError(GuardgraphError, TypeError):
 
     So is an update of a run's state from outside.
     """
+
+
+class NotRecorded(GuardgraphError):
+    """A replay asks for what the recorded run did not ask for, so nobody knows what would have come back.
+
+    Args:
+        node: the node that asks.
+        difference: what is not as it was recorded.
+    """
+
+    def __init__(self, node: str, difference: str) -> None:
+        super().__init__(f"not recorded: {node}: {difference}")
+        self.node = node
+        self.difference = difference

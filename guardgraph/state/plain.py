@@ -1,9 +1,9 @@
 """JSON text in and out, for values that nobody has judged yet.
 
-What comes from a model, a tool or a user may hold integers of a thousand digits, NaN, lone surrogates or nesting
-without end; each of them breaks a checkpointer or a parser somewhere. These functions turn any value into text and any
-text into a value that is safe to keep, without making a wrong value look right. Every value of every run passes here,
-nearly all of them plain JSON already: that is found out first, and at once.
+What comes from a model, a tool or a user may hold integers of a thousand digits, NaN, lone surrogates, U+0000 or
+nesting without end; each of them breaks a checkpointer or a parser somewhere. These functions turn any value into text
+and any text into a value that is safe to keep, without making a wrong value look right. Every value of every run passes
+here, nearly all of them plain JSON already: that is found out first, and at once.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def json_text(value: object) -> str:
 def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
     """Return the value of a JSON text, safe to keep in a state.
 
-    Whole numbers beyond 64 bits become floats and lone surrogates U+FFFD, which no guard takes for something valid
-    that was not.
+    Whole numbers beyond 64 bits become floats, lone surrogates and U+0000 become U+FFFD, which no guard takes for
+    something valid that was not.
 
     Args:
         text: what may be JSON.
@@ -70,12 +70,14 @@ def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
         raise NotJson(str(error)[:200]) from None
     if is_nested(text, value, levels):
         raise NotJson(f"more than {levels} levels of nesting")
-    return _legible(value, levels=levels) if _may_hold_surrogates(text) else value
+    return _legible(value, levels=levels) if _may_be_unstorable(text) else value
 
 
-def _may_hold_surrogates(text: str) -> bool:
-    """Say whether a JSON text may say half a character, escaped or not."""
-    return "\\ud" in text or "\\uD" in text or not (text.isascii() or _text(text) == text)
+def _may_be_unstorable(text: str) -> bool:
+    """Say whether a JSON text may say half a character, escaped or not, or U+0000, which JSON always escapes."""
+    if "\\u" in text and ("\\ud" in text or "\\uD" in text or "\\u0000" in text):
+        return True
+    return not _is_storable(text)
 
 
 def is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
@@ -129,9 +131,20 @@ def _float(value: Any) -> float:
 
 
 def _text(value: str) -> str:
+    if not value.isascii():
+        value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str.__str__(value).replace("\0", "\ufffd")  # of an Enum its value, as in JSON, not its name
+
+
+def _is_storable(value: str) -> bool:
+    """Say whether every store can keep a text: PostgreSQL has no U+0000, and nobody has half a character."""
     if value.isascii():
-        return str.__str__(value)  # of an Enum its value, as in JSON, not its name
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return "\0" not in value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in value
 
 
 def storable(value: JsonValue) -> JsonValue:
@@ -153,21 +166,21 @@ def _is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value is plain, finite JSON that any store can keep."""
     kind = type(value)
     if kind is str:
-        return value.isascii() or _text(value) == value  # type: ignore[no-any-return]
+        return _is_storable(value)
     if kind is dict:
         if not levels:
             return False
         for key, item in value.items():
-            if type(key) is not str or not (key.isascii() or _is_plain(key)):
+            if type(key) is not str or not ((key.isascii() and "\0" not in key) or _is_storable(key)):
                 return False
-            if not ((type(item) is str and item.isascii()) or _is_plain(item, levels - 1)):
+            if not ((type(item) is str and item.isascii() and "\0" not in item) or _is_plain(item, levels - 1)):
                 return False
         return True
     if kind is list:
         if not levels:
             return False
-        for item in value:  # noqa: SIM110 - all() with a generator takes twice as long
-            if not ((type(item) is str and item.isascii()) or _is_plain(item, levels - 1)):
+        for item in value:
+            if not ((type(item) is str and item.isascii() and "\0" not in item) or _is_plain(item, levels - 1)):
                 return False
         return True
     if kind is int:
@@ -194,7 +207,7 @@ def _problem(value: object, above: tuple[int, ...] = ()) -> str | None:
     if value is None or isinstance(value, bool | float):
         return None
     if isinstance(value, str):
-        return None if value.isascii() or _text(value) == value else "a text with lone surrogates"
+        return None if _is_storable(value) else "a text with lone surrogates or U+0000"
     if isinstance(value, int):
         return None if -_INT_LIMIT <= value < _INT_LIMIT else "a whole number of more than 64 bits"
     if not isinstance(value, dict | list):

@@ -7,9 +7,10 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Result
-from guardgraph.state.settings import Allowlist, Budget, Check, Context, MaxFloat, MaxInt, MinFloat, Settings
+from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings
 
 __all__ = [
     "RAG_REASONS",

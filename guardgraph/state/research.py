@@ -7,13 +7,13 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Result
 from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
-    Context,
     MaxFloat,
     MaxInt,
     Settings,

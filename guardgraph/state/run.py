@@ -8,10 +8,27 @@ from typing_extensions import TypedDict
 
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["Kind", "LogEntry", "Proposed", "Result", "TimelineEntry", "Verdict"]
+__all__ = ["Kind", "LogEntry", "Opening", "Result", "TimelineEntry", "Verdict", "Waiting"]
 
-Kind = Literal["propose", "act", "guard", "terminal"]
+Kind = Literal["propose", "act", "review", "guard", "terminal"]
 """What a node is, for the grammar."""
+
+
+class Opening(TypedDict):
+    """What holds from here on, until a run is resumed: written by the first node that runs in a process."""
+
+    started_at: str
+    """UTC, ISO 8601."""
+    context: JsonValue
+    """The context as it was given, None for none."""
+    caller: JsonObject | None
+    """Who asked, where LangGraph's server says it; else the context does."""
+    carried: float
+    """Seconds that an attempt took which was cancelled or interrupted before it could write anything."""
+    resumable: bool
+    """Whether a checkpointer keeps the run."""
+    refused: NotRequired[str]
+    """What a context that cannot be read raised, as a packed outcome; every node was closed by it."""
 
 
 class LogEntry(TypedDict):
@@ -21,18 +38,15 @@ class LogEntry(TypedDict):
     kind: Kind
     phase: str
     elapsed_ms: float
+    clock: list[float]
+    """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
+    active: float
+    """Seconds for which the run had been active when the node ended."""
+    opening: NotRequired[Opening]
     verdict: NotRequired[Literal["pass", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
-
-
-class Proposed(TypedDict):
-    """What a propose node wrote, kept for the record; only terminals can read it."""
-
-    at: int
-    """Place in the log."""
-    channels: dict[str, str]
 
 
 class TimelineEntry(TypedDict):
@@ -49,6 +63,8 @@ class TimelineEntry(TypedDict):
     proposer: NotRequired[str]
     prompt: NotRequired[str]
     usage: NotRequired[JsonObject]
+    answer: NotRequired[JsonValue]
+    """Of a review node: what the person answered."""
     verdict: NotRequired[Literal["pass", "stop"]]
     """Of a guard."""
     to: NotRequired[str]
@@ -67,10 +83,23 @@ class Verdict(TypedDict):
     evidence: JsonObject
 
 
+class Waiting(TypedDict):
+    """What a run that waits for a person shows; LangGraph's ``__interrupt__`` stands beside it."""
+
+    run_id: str
+    pattern: str
+    status: Literal["waiting"]
+    phase: str
+    waiting_for: JsonObject
+    """``{node, shown, hash}``: who asks, what the person is shown, and the hash that the answer has to name."""
+    path: list[str]
+
+
 class Result(TypedDict):
     """What every run returns. Keys that do not belong to the ending are absent."""
 
     run_id: str
+    pattern: str
     status: Literal["ok", "stopped"]
     stop_reason: str
     trace: list[JsonObject]

@@ -7,13 +7,13 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
+from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Result
 from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
-    Context,
     MaxFloat,
     MaxInt,
     MinFloat,
@@ -57,7 +57,6 @@ class SelfCritiqueTask(TypedDict):
     incident_context: JsonObject
     avoid_absolute_guarantees: bool
     max_length_increase_pct: float | None
-    required_sections: list[str]
 
 
 class Rejected(TypedDict):

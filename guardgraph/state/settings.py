@@ -1,27 +1,33 @@
 """Settings that a deployment fixes and a run's context may only tighten.
 
 Every field says in its type how it tightens: a `MaxInt` takes the smaller value, a `MinFloat` the larger, an
-`Allowlist` the intersection, a `Vocabulary` of things to watch for the union, a `Check` is on if either says so.
+`Allowlist` the intersection, a `Vocabulary` of things to watch for the union, a `Check` is on if either says so. Other
+kinds are made with `Tightens`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Generic, Self, TypeAlias, TypeVar
+from collections.abc import Iterable
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.hashing import canonical_json, digest
+from guardgraph.state.json import JsonValue
+from guardgraph.state.tightening import Tightens
 
 __all__ = [
     "Allowlist",
     "Budget",
+    "BudgetT",
     "Check",
-    "Context",
     "MaxFloat",
     "MaxInt",
     "MinFloat",
+    "PolicyT",
     "Settings",
     "Vocabulary",
     "configuration_error",
@@ -29,66 +35,66 @@ __all__ = [
 ]
 
 
-class Tightens:
-    """How one field of two settings becomes one value that neither side loosens."""
-
-    def __init__(self, how: Callable[[Any, Any], Any]) -> None:
-        self.how = how
-
-
 def _strings(value: object) -> object:
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return tuple(dict.fromkeys(value))
+        return tuple(value)
     raise ValueError("a list of strings is required")
 
 
-def _intersect(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(item for item in ours if item in theirs)
-
-
-def _unite(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*ours, *theirs]))
-
-
-MaxInt: TypeAlias = Annotated[int, Field(strict=True, ge=0), Tightens(min)]
+MaxInt: TypeAlias = Annotated[int, Field(ge=0), Tightens.smallest]
 """A ceiling, a whole number; the smaller one holds."""
 
-MaxFloat: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False), Tightens(min)]
+MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.smallest]
 """A ceiling; the smaller one holds."""
 
-MinFloat: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False), Tightens(max)]
+MinFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.largest]
 """A floor; the larger one holds."""
 
-Allowlist: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_strings), Tightens(_intersect)]
+Allowlist: TypeAlias = Annotated[tuple[str, ...], Tightens.intersection, BeforeValidator(_strings)]
 """What is allowed, exact strings; an empty list allows nothing; only what both lists name holds."""
 
-Vocabulary: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_strings), Tightens(_unite)]
+Vocabulary: TypeAlias = Annotated[tuple[str, ...], Tightens.union, BeforeValidator(_strings)]
 """What a check watches for; a longer list catches more, so both lists hold."""
 
-Check: TypeAlias = Annotated[bool, Field(strict=True), Tightens(lambda ours, theirs: ours or theirs)]
+Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""
 
 
 class Settings(BaseModel):
-    """The base of every policy and budget: frozen, no unknown fields, tightened field by field."""
+    """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a field whose type does not say how it tightens."""
+        """Refuse a field whose type does not say how it tightens, or whose default its own type refuses."""
         super().__pydantic_init_subclass__(**kwargs)
         for name in cls.model_fields:
             cls._rule(name)
+        try:
+            cls.model_validate({name: field.default for name, field in cls.model_fields.items() if _has_default(field)})
+        except ValidationError as error:
+            if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
+                raise TypeError("\n".join(_lines(cls.__name__, wrong))) from None
 
     @classmethod
     def _rule(cls, name: str) -> Tightens:
-        for item in cls.model_fields[name].metadata:
+        for item in reversed(cls.model_fields[name].metadata):
             if isinstance(item, Tightens):
                 return item
         raise TypeError(
-            f"{cls.__name__}.{name}: a setting is a MaxInt, MaxFloat, MinFloat, Allowlist, Vocabulary or Check"
+            f"{cls.__name__}.{name}: a setting is a MaxInt, MaxFloat, MinFloat, Allowlist, Vocabulary or Check, "
+            "or its type is Annotated with a Tightens"
         )
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the settings as canonical JSON, 64 hex digits.
+
+        It is the same for any order of fields, and of lists in which order means nothing.
+        """
+        dumped = self.model_dump(mode="json")
+        return digest({name: _sorted(item) if self._rule(name).is_set else item for name, item in dumped.items()})
 
     def tightened_by(self, overlay: Self | None) -> Self:
         """Return these settings, tightened by the fields that the overlay sets.
@@ -104,6 +110,34 @@ class Settings(BaseModel):
                 for name in overlay.model_fields_set
             }
         )
+
+    def check_overlay(self, overlay: Self | None, where: str) -> None:
+        """Refuse an overlay that names another value for what these settings fix.
+
+        Args:
+            overlay: settings of the same class; fields left at their default do not count.
+            where: what the overlay is, for the error, such as ``"context.policy"``.
+
+        Raises:
+            ConfigurationError: a line for every such field.
+        """
+        if not isinstance(overlay, type(self)):  # made without validation: the first guard cannot read it, and stops
+            return
+        lines = [
+            f"{where}.{name}: the deployment fixed {_shown(ours)}; given: {_shown(theirs)}"
+            for name in sorted(overlay.model_fields_set)
+            if self._rule(name).is_fixed and (ours := getattr(self, name)) != (theirs := getattr(overlay, name))
+        ]
+        if lines:
+            raise ConfigurationError("\n".join(lines))
+
+
+def _has_default(field: FieldInfo) -> bool:
+    return not field.is_required() and field.default_factory is None
+
+
+def _sorted(items: list[JsonValue]) -> list[JsonValue]:
+    return [item for _, item in sorted({canonical_json(item): item for item in items}.items())]
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
@@ -138,39 +172,6 @@ PolicyT = TypeVar("PolicyT", bound=Settings)
 BudgetT = TypeVar("BudgetT", bound=Budget)
 
 
-class Context(BaseModel, Generic[PolicyT, BudgetT]):
-    """What one run gives through LangGraph's context: it can only tighten the deployment's settings."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    policy: PolicyT | None = None
-    """Fields of the policy; those left out stay the deployment's."""
-    budget: BudgetT | None = None
-    """Fields of the budget; those left out stay the deployment's."""
-
-    @classmethod
-    def within(cls, given: object) -> Self | None:
-        """Return what a context says to this graph, None where it says nothing.
-
-        A graph inside another one is handed the other's context: of a dictionary it takes `policy` and `budget`, and
-        any other object is not meant for it.
-
-        Args:
-            given: a context of this class, a dictionary, or another graph's context.
-
-        Raises:
-            ConfigurationError: what the dictionary says of policy or budget has unknown fields or wrong types.
-        """
-        if isinstance(given, cls):
-            return given
-        if not isinstance(given, Mapping):
-            return None
-        try:
-            return cls(**{name: given[name] for name in cls.model_fields if name in given})
-        except ValidationError as error:
-            raise configuration_error("context", error) from None
-
-
 def configuration_error(what: str, error: ValidationError) -> ConfigurationError:
     """Say in one line per field what was given and what is allowed.
 
@@ -178,11 +179,14 @@ def configuration_error(what: str, error: ValidationError) -> ConfigurationError
         what: what was being read, such as ``"context"``.
         error: Pydantic's findings.
     """
-    lines = [
+    return ConfigurationError("\n".join(_lines(what, error.errors(include_url=False))))
+
+
+def _lines(what: str, findings: Iterable[Any]) -> list[str]:
+    return [
         f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_allowed(item)}; given: {_shown(item['input'])}"
-        for item in error.errors(include_url=False)
+        for item in findings
     ]
-    return ConfigurationError("\n".join(lines))
 
 
 def _allowed(item: Any) -> str:

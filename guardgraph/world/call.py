@@ -1,16 +1,21 @@
-"""A call: the only way in which a run reaches outside."""
+"""A call: the only way in which a run reaches outside, and its place in the run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable
 
-from guardgraph.state.json import JsonObject
+from guardgraph.state.hashing import digest
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import storable
+from guardgraph.state.recording import CallKind
 
-__all__ = ["Call", "Outside"]
+__all__ = ["Asked", "Call", "Outside", "Performed", "ask_person", "digest_of"]
 
 Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
 """What may be called from a body: a Runnable, or a function of one dictionary."""
@@ -18,11 +23,60 @@ Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call to a proposer or a tool."""
+    """One call to a proposer, a tool or a person."""
 
-    kind: Literal["proposer", "tool"]
-    target: Outside
+    kind: CallKind
+    target: Outside | None
+    """Whom to call; None for a person, whom the run waits for."""
     request: JsonObject
     """What the other side sees, and all that it sees."""
     about: JsonObject = field(default_factory=dict)
     """What is known of the proposer before it answers."""
+
+
+def ask_person(shown: JsonObject) -> Call:
+    """Return the call that shows a dictionary to a person and waits for the decision.
+
+    Args:
+        shown: plain JSON, and all that the person sees.
+    """
+    return Call("person", None, shown)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call at its place in a run: what a world performs."""
+
+    call: Call
+    node: str
+    visit: int
+    """Which visit of the node, from 1 on."""
+    number: int
+    """Which call of the visit, from 1 on."""
+    settings: str = ""
+    """Of a person's call: the fingerprint of the policy and the budget that hold at this moment."""
+
+    @cached_property
+    def request(self) -> str:
+        """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt."""
+        call = self.call
+        if call.kind == "person":
+            return digest_of({"shown": call.request, "settings": self.settings})
+        about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
+        return digest_of({"request": call.request, **about})
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What a call brought back, and how long it took."""
+
+    outcome: Outcome
+    seconds: float
+
+
+def digest_of(value: JsonValue) -> str:
+    """Return the SHA-256 of a value that may hold numbers for which JSON has no form; they count by their names."""
+    try:
+        return digest(value)
+    except (ValueError, TypeError):
+        return digest(storable(value))

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from functools import partial
+from queue import SimpleQueue
 from threading import TIMEOUT_MAX
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
@@ -25,7 +27,10 @@ from guardgraph.world.call import Call
 from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import in_thread
 
-__all__ = ["aperform", "perform"]
+__all__ = ["Arrived", "aperform", "late", "perform", "start"]
+
+Arrived: TypeAlias = Callable[[], Outcome]
+"""Returns what a call brought back, or raises what no server can cause."""
 
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
@@ -39,24 +44,24 @@ def perform(call: Call, seconds: float) -> Outcome:
         Exception: what no server can cause, such as a failed assertion; the node that asked closes the run.
     """
     if seconds <= 0:
-        return _too_late(call, seconds)
+        return late(call, seconds)
     done = in_thread(partial(_invoke, call))
     try:
         error = done.exception(min(seconds, TIMEOUT_MAX))
     except TimeoutError:
-        return _too_late(call, seconds)
+        return late(call, seconds)
     return _returned(call, done.result()) if error is None else _raised(call, error)
 
 
 async def aperform(call: Call, seconds: float) -> Outcome:
     """Make a call like `perform`, cancelling it when `seconds` are over."""
     if seconds <= 0:
-        return _too_late(call, seconds)
+        return late(call, seconds)
     try:
         async with asyncio.timeout(seconds) as limit:
             returned = await _awaitable(call)
     except TimeoutError as error:
-        return _too_late(call, seconds) if limit.expired() else _raised(call, error)
+        return late(call, seconds) if limit.expired() else _raised(call, error)
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
@@ -64,6 +69,16 @@ async def aperform(call: Call, seconds: float) -> Outcome:
     except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
         return _raised(call, error)
     return _returned(call, returned)
+
+
+def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int) -> None:
+    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back."""
+    in_thread(partial(_invoke, call)).add_done_callback(lambda future: done.put((at, partial(_arrived, call, future))))
+
+
+def _arrived(call: Call, future: Future[Any]) -> Outcome:
+    error = future.exception()
+    return _returned(call, future.result()) if error is None else _raised(call, error)
 
 
 async def _awaitable(call: Call) -> Any:
@@ -83,7 +98,7 @@ def _invoke(call: Call) -> Any:
 
 
 def _asked(call: Call) -> Any:
-    return call.target(copied(call.request))  # type: ignore[operator]
+    return call.target(copied(call.request))  # type: ignore[operator, misc]
 
 
 async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -121,7 +136,8 @@ def _raised(call: Call, error: BaseException) -> Outcome:
     return _failure(reason, {**details, **limit}, call.about)
 
 
-def _too_late(call: Call, seconds: float) -> Outcome:
+def late(call: Call, seconds: float) -> Outcome:
+    """Return the outcome of a call that outlasted its `seconds`."""
     reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
     details = {"cause": "timeout", "limit": "max_seconds", "seconds": round(max(seconds, 0.0), 3)}
     return _failure(reason, details, call.about)

@@ -16,7 +16,7 @@ from contextvars import Context, copy_context
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-__all__ = ["in_thread"]
+__all__ = ["awaited", "in_thread"]
 
 MAX_IDLE = 32
 """Threads that are kept waiting; a burst of calls may use more."""
@@ -42,6 +42,11 @@ def in_thread(work: Callable[[], Any]) -> Future[Any]:
     except IndexError:
         _Worker(task).start()
     return done
+
+
+async def awaited(work: Callable[[], Any]) -> Any:
+    """Do work in a thread of its own, and wait for it without blocking the event loop."""
+    return await asyncio.wrap_future(in_thread(work))
 
 
 class _Worker(Thread):

@@ -21,7 +21,7 @@ HINTED_LIMITS = {
     "max_notes": (1, 20),
     "max_answer_chars": (120, 2000),
 }
-"""The limits that a hint may replace, with the least and the most it may ask for."""
+"""The limits that a hint may tighten, with the least and the most it may ask for."""
 
 KNOWN_HINT_CHARS = 2000
 """Characters of a domain hint up to which the latest answers are kept."""
@@ -58,22 +58,20 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
     return task
 
 
-def research_limit(name: str, hint: JsonValue, *, deployment: int, ceiling: int | None = None) -> int:
+def research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
     """Return one of the limits of a run that a request may hint at.
 
-    A hint replaces the deployment's value, clamped to `HINTED_LIMITS`. A text that spells a number counts as one; what
-    is no finite number is as good as no hint.
+    A hint is clamped to `HINTED_LIMITS` and only tightens. A text that spells a number counts as one; what is no finite
+    number is as good as no hint.
 
     Args:
         name: one of `HINTED_LIMITS`.
         hint: what the request's policy hints say of it, None for nothing.
-        deployment: the limit without a hint.
-        ceiling: what the run's context sets and no hint may exceed, None where it sets nothing.
+        allowed: the limit without a hint, which none exceeds.
     """
     least, most = HINTED_LIMITS[name]
     number = _finite_number(hint)
-    hinted = deployment if number is None else int(min(max(number, least), most))
-    return hinted if ceiling is None else min(hinted, ceiling)
+    return allowed if number is None else min(int(min(max(number, least), most)), allowed)
 
 
 def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
     Args:
         goal: what the update is for.
         incident_context: the facts, with ``policy_hints`` ``{"avoid_absolute_guarantees"?,
-            "max_length_increase_pct"?, "required_sections"?}``; other hints are ignored.
+            "max_length_increase_pct"?}``; the guards ignore other hints.
 
     Returns:
         The task, with the hints read: ``avoid_absolute_guarantees`` is true where the context does not say,
@@ -41,7 +41,6 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
         incident_context=incident_context,
         avoid_absolute_guarantees=_avoids_guarantees(hints),
         max_length_increase_pct=_length_increase(hints),
-        required_sections=_sections(hints),
     )
     if storable(incident_context) != incident_context:
         _refuse("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
@@ -63,13 +62,6 @@ def _length_increase(hints: JsonObject) -> float | None:
     if isinstance(hint, bool) or not isinstance(hint, int | float) or not 0 <= hint < math.inf:
         _refuse_hint("max_length_increase_pct", hint, "a finite number, 0 or more")
     return hint
-
-
-def _sections(hints: JsonObject) -> list[str]:
-    hint = hints.get("required_sections", [])
-    if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
-        _refuse_hint("required_sections", hint, "a list of strings")
-    return list(hint)
 
 
 def _refuse_hint(name: str, given: JsonValue, allowed: str) -> NoReturn:

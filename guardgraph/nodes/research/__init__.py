@@ -73,11 +73,8 @@ def _usable(names: Iterable[str], state: ResearchState, run: ResearchRun) -> tup
 
 
 def _limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
-    """Return one of the limits that a request may hint at, never above what the run's context allows."""
-    context = run.context_budget
-    ceiling = getattr(context, name) if context is not None and name in context.model_fields_set else None
-    hint = task["policy_hints"].get(name)
-    return requests.research_limit(name, hint, deployment=getattr(run.budget, name), ceiling=ceiling)
+    """Return one of the limits that a request's hints may tighten."""
+    return requests.research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
 
 
 def _regions(run: ResearchRun) -> tuple[str, ...]:

@@ -1,20 +1,16 @@
-"""The catalogues of the three patterns, by pattern."""
+"""The catalogues of the shipped patterns, by pattern."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.catalogue import Catalogue, StopReason
-from guardgraph.state.rag import RAG_REASONS
-from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 
 __all__ = ["CATALOGUES", "catalogue_markdown"]
 
-CATALOGUES: Mapping[str, Catalogue] = MappingProxyType(
-    {item.pattern: item for item in (RAG_REASONS, RESEARCH_REASONS, SELF_CRITIQUE_REASONS)}
-)
+CATALOGUES: Mapping[str, Catalogue] = MappingProxyType({name: item.catalogue for name, item in PATTERNS.items()})
 """Every reason why a run of ours can stop."""
 
 _COLUMNS = ("pattern", "stop reason", "phase", "family", "meaning", "what to do")

@@ -1,0 +1,35 @@
+# The one list of the names that `guardgraph.grammar` offers: type checkers and the module itself read them here.
+
+from guardgraph.graphs.grammar import Pattern as Pattern
+from guardgraph.guards.proposals import Proposal as Proposal
+from guardgraph.guards.proposals import found as found
+from guardgraph.guards.proposals import proposal as proposal
+from guardgraph.guards.proposals import proposed_object as proposed_object
+from guardgraph.guards.proposals import proposed_text as proposed_text
+from guardgraph.guards.stop import Stop as Stop
+from guardgraph.guards.stop import evidence as evidence
+from guardgraph.guards.stop import shown_name as shown_name
+from guardgraph.nodes.body import Pass as Pass
+from guardgraph.nodes.body import Run as Run
+from guardgraph.nodes.body import Step as Step
+from guardgraph.state.catalogue import Catalogue as Catalogue
+from guardgraph.state.catalogue import StopReason as StopReason
+from guardgraph.state.catalogue import common_reasons as common_reasons
+from guardgraph.state.context import Context as Context
+from guardgraph.state.outcome import Outcome as Outcome
+from guardgraph.state.run import Result as Result
+from guardgraph.state.settings import Allowlist as Allowlist
+from guardgraph.state.settings import Budget as Budget
+from guardgraph.state.settings import Check as Check
+from guardgraph.state.settings import MaxFloat as MaxFloat
+from guardgraph.state.settings import MaxInt as MaxInt
+from guardgraph.state.settings import MinFloat as MinFloat
+from guardgraph.state.settings import Settings as Settings
+from guardgraph.state.settings import Vocabulary as Vocabulary
+from guardgraph.state.tightening import Tightens as Tightens
+from guardgraph.world.call import Call as Call
+from guardgraph.world.call import ask_person as ask_person
+from guardgraph.world.models import Prompt as Prompt
+from guardgraph.world.models import chat_model as chat_model
+from guardgraph.world.proposers import Proposer as Proposer
+from guardgraph.world.proposers import choose_proposer as choose_proposer

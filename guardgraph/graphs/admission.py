@@ -1,0 +1,69 @@
+"""What the door of a guarded graph admits beside the input: a thread to write on, and no way back into an earlier run.
+
+A client chooses the configuration of its runs. LangGraph reads there whether a run goes on where an earlier one stood:
+for an answer or for None that is what was asked for, for a new input it would be another run's result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.pregel import Pregel
+
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["admitted_config", "keeps"]
+
+_RESUMING = "__pregel_resuming"
+_SAVER = "__pregel_checkpointer"
+_WAYS_BACK = (_RESUMING, "__pregel_resume_map", "__pregel_replay_state", "__pregel_task_id", "__pregel_scratchpad")
+"""What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
+_PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
+"""What makes a configuration a place of its own, whatever graph the call stands in."""
+
+
+def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any) -> Any:
+    """Return the configuration under which a run may begin or go on.
+
+    A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
+    no effect. The graphs around this one say whether it goes on; they are no clients.
+
+    Args:
+        graph: the one that is called.
+        given: its input.
+        config: as the caller gave it.
+
+    Raises:
+        ConfigurationError: there is a checkpointer, but no thread that it could write on.
+    """
+    own = (config or {}).get("configurable") or {}
+    around = _around(own, (graph.config or {}).get("configurable") or {})
+    if keeps(graph, around) and not isinstance(thread := around.get("thread_id"), str | int | UUID):
+        raise ConfigurationError(
+            "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
+            f"given: {thread!r:.80}"
+        )
+    if not isinstance(given, Mapping) or callable(around.get("__pregel_read")):
+        return config
+    kept = {key: value for key, value in own.items() if key not in _WAYS_BACK}
+    return {**(config or {}), "configurable": {**kept, _RESUMING: False}}
+
+
+def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:
+    """Say whether a checkpointer keeps what a run of the graph writes: its own, or one that a graph around it lends."""
+    saver = configurable.get(_SAVER, graph.checkpointer)
+    return graph.checkpointer is not False and isinstance(saver, BaseCheckpointSaver)
+
+
+def _around(own: Mapping[str, Any], bound: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LangGraph will read: what was given, what is bound, and what the graph around says, where it counts.
+
+    A graph around does not count for a call that names a place of its own.
+    """
+    given = {**bound, **own}
+    ambient: Any = var_child_runnable_config.get() or {}
+    return given if any(given.get(key) for key in _PLACES) else {**(ambient.get("configurable") or {}), **given}

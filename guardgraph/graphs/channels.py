@@ -1,0 +1,78 @@
+"""What a pattern may call its channels and nodes, and what it may say of a channel.
+
+LangGraph keeps channels of its own among those of a state: what is written to ``branch:to:<node>`` starts that node,
+what is written to ``__start__`` begins the run again. A channel of the same name would hand that to whoever writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from inspect import isclass
+from typing import Any, NotRequired, Required, get_origin
+
+from langgraph.channels import EphemeralValue, LastValue
+from langgraph.channels.base import BaseChannel
+from typing_extensions import ReadOnly
+
+from guardgraph.state.errors import GrammarError
+
+__all__ = ["check_channels", "check_node_name", "is_reserved"]
+
+_ALLOWED = "a name without ':' that does not begin with '__'"
+
+
+def is_reserved(name: str) -> bool:
+    """Say whether LangGraph may have a channel of this name, or one of this shape, for itself."""
+    return ":" in name or name.startswith("__")
+
+
+def check_node_name(name: object, taken: Iterable[str]) -> None:
+    """Refuse the name of a node.
+
+    Raises:
+        GrammarError: the name is no text, reserved, taken, or one of the grammar's own terminals'.
+    """
+    if not isinstance(name, str) or is_reserved(name):
+        raise GrammarError(f"node {name!r:.80}: {_ALLOWED} is required")
+    if name in taken or name.startswith("stop_"):
+        raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
+
+
+def check_channels(**declared: Mapping[str, Any]) -> None:
+    """Refuse channels that LangGraph has for itself, and those that say how they are to be written.
+
+    Args:
+        declared: type hints with extras by the name of the channel, for each of state, input and output.
+
+    Raises:
+        GrammarError: a channel's name is reserved, or it declares a reducer or a channel of LangGraph's.
+    """
+    for field, hints in declared.items():
+        for name, hint in hints.items():
+            if is_reserved(name):
+                raise GrammarError(f"{field}: {_ALLOWED} is required for a channel; given: {name!r:.80}")
+            if (reducer := _reducer(hint)) is not None:
+                raise GrammarError(
+                    f"fresh: the channel {name} has a reducer, so it cannot be cleared; "
+                    f"{field}: a plain type is required; given: {reducer}"
+                )
+
+
+def _reducer(hint: Any) -> str | None:
+    """Name what a type hint says of how its channel adds up, None where it says nothing."""
+    for item in _annotations(hint):
+        kind = item if isclass(item) else type(item)
+        if issubclass(kind, BaseChannel):
+            if not issubclass(kind, EphemeralValue | LastValue):
+                return kind.__name__
+        elif callable(item):
+            return str(getattr(item, "__name__", kind.__name__))
+    return None
+
+
+def _annotations(hint: Any) -> Iterator[Any]:
+    yield from getattr(hint, "__metadata__", ())
+    if hasattr(hint, "__metadata__"):
+        yield from _annotations(hint.__origin__)
+    elif get_origin(hint) in (NotRequired, ReadOnly, Required):
+        yield from _annotations(hint.__args__[0])

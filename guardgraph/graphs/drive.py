@@ -1,0 +1,155 @@
+"""Driving: a body that calls out goes on from call to call, and what it calls is kept for the record.
+
+It is one generator for sync and async: it yields what is to be performed and is sent back what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, TypeAlias
+
+from langgraph.errors import GraphInterrupt
+
+from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show
+from guardgraph.graphs.kinds import KINDS, record_of
+from guardgraph.graphs.visit import Visit
+from guardgraph.nodes.body import Run
+from guardgraph.state.hashing import digest
+from guardgraph.state.json import JsonObject
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import storable
+from guardgraph.state.recording import CallRecord, VisitRecord
+from guardgraph.world.call import Asked, Call, Performed, digest_of
+from guardgraph.world.people import unavailable
+from guardgraph.world.raised import raised
+
+__all__ = ["MOST_AT_ONCE", "Driven", "drive"]
+
+MOST_AT_ONCE = 1000
+"""Calls that a body may yield at once."""
+
+Driven: TypeAlias = Generator[tuple[Sequence[Asked], float], list[Performed], JsonObject]
+"""A body at work: it yields calls with the seconds that they have, and is sent back what they brought."""
+
+
+def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
+    """Run a node that calls out, and return what it writes: raw channels or a refusal, its line, its calls.
+
+    Raises:
+        GraphInterrupt: the run waits for a person, and can be resumed.
+    """
+    item, calls = part.declaration, list[CallRecord]()
+    try:
+        if isinstance(run, Exception):
+            raise run
+        check_time(item, visit.began, run.budget.max_seconds)
+        seen = visit.run(run)
+        writes = yield from _steps(part, show(part, state, seen), seen, visit, calls)
+        update = declared(item, writes)
+    except GraphInterrupt as interrupt:
+        if visit.session.resumable:
+            visit.session.waiting = _waiting(part, interrupt, state, visit)
+            raise
+        breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
+        update = _denied(part, breach)
+    except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
+        update = _denied(part, error)
+    record = VisitRecord(at=len(visit.log), calls=calls)
+    if not calls and (answers := getattr(visit.session.scratchpad, "resume", None)):
+        record["answers"] = [storable(answer) for answer in answers]
+    if KINDS[item.kind].is_text and "denial" not in update:
+        record["wrote"] = _wrote(update, calls)
+    return {**update, "log": [visit.line({})], record_of(item.name): [record]}
+
+
+def _denied(part: Part, error: Exception) -> JsonObject:
+    stop = as_stop(part.declaration, error)
+    return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
+
+
+def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[CallRecord]) -> Driven:
+    """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
+    if not isinstance(steps, Generator):
+        return steps  # type: ignore[no-any-return]
+    number = sum(line["node"] == part.declaration.name for line in visit.log) + 1
+    try:
+        yielded = next(steps)
+        while True:
+            group = _allowed(part, yielded, len(calls))
+            settings = _settings(run) if KINDS[part.declaration.kind].calls == "person" else ""
+            first = len(calls) + 1
+            asked = [Asked(call, part.declaration.name, number, first + at, settings) for at, call in enumerate(group)]
+            left = run.budget.max_seconds - visit.spent()
+            try:
+                performed = yield from _performed(asked, left, visit)
+            except GraphInterrupt:
+                raise
+            except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
+                _kept(asked[0], Performed(raised(error), 0.0), calls)
+                yielded = steps.throw(error)
+                continue
+            outcomes = [_kept(item, done, calls) for item, done in zip(asked, performed, strict=True)]
+            yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, list[Performed], list[Performed]]:
+    if not asked:
+        return []
+    if asked[0].call.kind == "person" and not visit.session.resumable:
+        return [Performed(unavailable(), 0.0)]
+    return (yield asked, left)
+
+
+def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
+    """Return the calls that a body yields, if its kind of node may make them."""
+    kind = KINDS[part.declaration.kind]
+    group = yielded if kind.at_once and isinstance(yielded, list | tuple) else [yielded]
+    for call in group:
+        if not isinstance(call, Call) or call.kind != kind.calls:
+            given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
+            raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
+    if made and not kind.at_once:
+        raise GrammarBreach(f"asked twice; a {part.declaration.kind} node makes one call at most")
+    if len(group) > MOST_AT_ONCE:
+        raise GrammarBreach(f"yielded {len(group)} Calls at once; at most {MOST_AT_ONCE}")
+    return group
+
+
+def _kept(asked: Asked, performed: Performed, calls: list[CallRecord]) -> Outcome:
+    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
+    packed, about = performed.outcome.packed(), asked.call.about
+    record: CallRecord = {"number": asked.number, "kind": asked.call.kind, "request": asked.request}  # type: ignore[typeddict-item]
+    if isinstance(proposer := about.get("proposer"), str):
+        record["proposer"] = proposer
+    if isinstance(prompt := about.get("prompt"), str):
+        record["prompt"] = prompt
+    calls.append({**record, "outcome": packed, "seconds": performed.seconds})
+    return Outcome.unpacked(packed)
+
+
+def _wrote(update: JsonObject, calls: list[CallRecord]) -> dict[str, str | int]:
+    """Return what a propose node wrote, by the number of the call where it is what that call brought."""
+    numbers = {call["outcome"]: call["number"] for call in calls}
+    return {channel: number if (number := numbers.get(text)) else text for channel, text in update.items()}
+
+
+def _settings(run: Run[Any, Any]) -> str:
+    return digest([run.policy.fingerprint, run.budget.fingerprint])
+
+
+def _waiting(part: Part, interrupt: GraphInterrupt, state: JsonObject, visit: Visit) -> JsonObject:
+    """Return what a run shows while it waits."""
+    item = part.declaration
+    [shown, *_] = [given.value for given in (interrupt.args[0] if interrupt.args else ())] or [None]
+    if item.kind != "review":
+        shown = {"node": item.name, "shown": shown, "hash": digest_of(storable(shown))}
+    return {
+        "run_id": state.get("run"),
+        "pattern": part.frame.catalogue.pattern,
+        "status": "waiting",
+        "phase": item.phase,
+        "waiting_for": shown,
+        "path": [*(line["node"] for line in visit.log), item.name],
+    }

@@ -1,0 +1,144 @@
+"""What the nodes of one pattern share, and what all of them hold their bodies to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from guardgraph.graphs.declaration import Declaration
+from guardgraph.graphs.kinds import KINDS
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.body import Body, Run
+from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.context import Context
+from guardgraph.state.hashing import digest
+from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import copied, json_problem, storable
+from guardgraph.state.recording import Recorder
+from guardgraph.state.run import Verdict
+from guardgraph.state.settings import Budget, Settings
+from guardgraph.world.world import World
+
+__all__ = ["Frame", "GrammarBreach", "Part", "as_stop", "check_time", "declared", "failure", "show", "verdict"]
+
+
+class GrammarBreach(Exception):
+    """A body did what its declaration does not allow."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the nodes of one pattern share."""
+
+    name: str
+    """The graph's name."""
+    catalogue: Catalogue
+    policy: Settings
+    budget: Budget
+    context: type[Context[Any, Any]]
+    """What a run of this pattern may give as context."""
+    world: World
+    recorder: Recorder | None
+    evidence: frozenset[str]
+    """Keys of the output that a stop may show."""
+    lasting: tuple[str, ...]
+    """Channels that outlive a step, which the entry guard clears."""
+    records: tuple[str, ...]
+    """Channels that keep what the nodes called."""
+    declarations: dict[str, Declaration]
+    nodes: dict[str, Any]
+    """The nodes of the builder that was made last, by name."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
+        shown = [
+            [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
+            for item in self.declarations.values()
+        ]
+        return digest({"declarations": shown, "reasons": [reason.reason for reason in self.catalogue]})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A node, apart from what runs it: LangGraph or the interpreter."""
+
+    declaration: Declaration
+    body: Body | None
+    frame: Frame
+
+
+def show(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
+    """Run a body on a copy of what it reads: what it does to its view must not reach the state.
+
+    Returns:
+        What the body returns; of one that calls, a generator.
+
+    Raises:
+        GrammarBreach: the node has no body.
+        Exception: whatever a body that does not call raises.
+    """
+    if part.body is None:
+        raise GrammarBreach("a node without a body")
+    return part.body({name: copied(state[name]) for name in part.declaration.reads if name in state}, run)
+
+
+def declared(item: Declaration, writes: Any) -> JsonObject:
+    """Return what a body writes, if it is what the node declares.
+
+    Raises:
+        GrammarBreach: it writes something else, or what no state can keep.
+    """
+    if not isinstance(writes, Mapping):
+        raise GrammarBreach(f"returned a {type(writes).__name__}; a body returns a dictionary of channels")
+    if undeclared := sorted(map(str, writes.keys() - set(item.writes))):
+        raise GrammarBreach(f"wrote {', '.join(undeclared)}; declared: {', '.join(item.writes)}")
+    is_text = KINDS[item.kind].is_text
+    for channel, value in writes.items():
+        if is_text and not isinstance(value, str):
+            raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
+        if (problem := json_problem(value)) is not None:
+            raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
+    return dict(writes)
+
+
+def check_time(following: Declaration, spent: float, most: float) -> None:
+    """Stop a run whose time is spent before a node that would spend more.
+
+    Args:
+        following: the node that would run.
+        spent: seconds.
+        most: seconds.
+
+    Raises:
+        Stop: ``max_seconds``.
+    """
+    if following.calls and spent >= most:
+        details = {"max_seconds": most, "spent_seconds": round(spent, 3)}
+        raise Stop("max_seconds", phase=following.phase, details=details)
+
+
+def as_stop(item: Declaration, error: Exception) -> Stop:
+    """Return the stop that a body raised, or the one that its failure is."""
+    return error if isinstance(error, Stop) else failure(item, error)
+
+
+def failure(item: Declaration, error: Exception) -> Stop:
+    """Return the stop that the failure of a node is."""
+    details = {"type": type(error).__name__, "message": _message(error)}
+    return Stop(f"guard_error:{item.name}", details=details)
+
+
+def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
+    """Return a stop as its terminal reads it."""
+    said: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence})
+    return said
+
+
+def _message(error: Exception) -> str:
+    try:
+        return str(error)[:200]
+    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
+        return ""

@@ -1,0 +1,85 @@
+"""Judging: a guard decides where the run goes, and whatever it does beyond that closes the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
+from guardgraph.graphs.visit import Visit
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.body import Pass, Run
+from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import storable
+
+__all__ = ["REFUSED", "judge"]
+
+REFUSED = "guardgraph:refused"
+"""Key of the mark that stands in for an input value that no state can hold."""
+
+
+def judge(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
+    """Run a guard, and return what it writes: its way on or the stop, and its line in the log."""
+    steps: list[list[Any]] = []
+    try:
+        update = _pass(part, state, run, visit, steps)
+    except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
+        update = stopping(part, as_stop(part.declaration, error))
+    if stop := update.get("verdict"):
+        said: JsonObject = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
+    else:
+        said = {"verdict": "pass", "to": update["route"]}
+    line = visit.line({**said, "steps": steps} if steps else said)
+    return {**update, "log": [line]}
+
+
+def _pass(
+    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, completed: list[list[Any]]
+) -> JsonObject:
+    item = part.declaration
+    try:
+        _refuse(part, state)
+        if isinstance(run, Exception):
+            raise run
+        passed = show(part, state, visit.run(run))
+        way = _way(part, passed)
+        update = {**declared(item, passed.writes), "route": way}
+        completed += [[storable(step.trace), storable(step.history)] for step in passed.steps]
+    finally:
+        spent = visit.end()
+    check_time(part.frame.declarations[way], spent, run.budget.max_seconds)
+    return update
+
+
+def _refuse(part: Part, state: JsonObject) -> None:
+    """Carry out what the node in front refused, and refuse an input that no state can hold."""
+    if denial := state.get("denial"):
+        raise Stop(denial["reason"], **denial["evidence"])
+    if part.declaration.entry:
+        for field in part.declaration.reads:
+            value = state.get(field)
+            if isinstance(value, dict) and REFUSED in value:
+                details = {"field": field, "given": value[REFUSED], "allowed": "plain JSON"}
+                raise Stop(f"invalid_request:{field}", details=details)
+
+
+def _way(part: Part, passed: Any) -> str:
+    if not isinstance(passed, Pass):
+        raise GrammarBreach(f"returned a {type(passed).__name__}; a guard returns a Pass or raises a Stop")
+    ways = part.declaration.to
+    way = passed.to if passed.to is not None or len(ways) != 1 else ways[0]
+    if way not in ways:
+        raise GrammarBreach(f"passed to {way!r}; declared: {', '.join(ways)}")
+    return str(way)
+
+
+def stopping(part: Part, stop: Stop) -> JsonObject:
+    """Return what a guard writes to stop the run, if its declaration and the catalogue allow the stop."""
+    item, frame = part.declaration, part.frame
+    reason = frame.catalogue.find(stop.reason) if isinstance(stop.reason, str) else None
+    shown = dict(stop.evidence)
+    phase = shown.pop("phase", item.phase)
+    unknown = shown.keys() - frame.evidence
+    if reason is None or reason.family not in item.stops or phase not in reason.phases or unknown:
+        why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
+        return stopping(part, as_stop(item, GrammarBreach(why)))
+    return {"route": f"stop_{reason.family}", "verdict": verdict(stop.reason, phase, shown)}

@@ -1,0 +1,130 @@
+"""The registry of the shipped patterns: an entry is all that the rest of the package has to know of one.
+
+Entries name what is heavy, as ``module:name``, and load it when it is asked for: help and lists of names are quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from guardgraph.state.json import JsonObject
+from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+
+if TYPE_CHECKING:
+    from guardgraph.graphs.door import GuardedGraph
+    from guardgraph.state.catalogue import Catalogue
+
+__all__ = ["COMMANDS", "PATTERNS", "ShippedPattern", "pattern_called"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShippedPattern:
+    """A pattern of guardgraph's own."""
+
+    name: str
+    """As its catalogue and its results name it."""
+    title: str
+    """As a person reads it."""
+    command: str
+    """As the command line calls it."""
+    factory: str
+    """The function that makes its agent."""
+    reasons: str
+    """Its catalogue."""
+    outcomes: Mapping[str, str]
+    """What each business result of an ok run means."""
+    demo: Callable[[], JsonObject]
+    """Makes the input of its demo."""
+    subject: tuple[str, ...]
+    """The keys that lead to what a person reads as the request in an input."""
+    usage: str
+    """What follows the command in a call with an input of one's own."""
+    invitation: str
+    """What such a call is good for."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What to know of a run with the tools of the demo, by label."""
+
+    def create(self, model: Any = None, **settings: Any) -> GuardedGraph:
+        """Return its agent, made by its factory."""
+        agent: GuardedGraph = _named(self.factory)(model, **settings)
+        return agent
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Every reason why its runs can stop."""
+        catalogue: Catalogue = _named(self.reasons)
+        return catalogue
+
+    def asked(self, given: JsonObject) -> str:
+        """Return what a person reads as the request in a well-formed input."""
+        return str(reduce(lambda inner, key: inner[key], self.subject, given))
+
+
+def _named(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+_RAG = ShippedPattern(
+    name="rag",
+    title="RAG",
+    command="rag",
+    factory="guardgraph.graphs.rag:create_rag_agent",
+    reasons="guardgraph.state.rag:RAG_REASONS",
+    outcomes={
+        "grounded_answer": "every citation and every number was held against the context",
+        "clarify": "nothing relevant was found, so no answer was written",
+    },
+    demo=rag_input,
+    subject=("question",),
+    usage='"QUESTION" --kb FOLDER',
+    invitation="ask your own Markdown and text files",
+)
+_RESEARCH = ShippedPattern(
+    name="research",
+    title="Research",
+    command="research",
+    factory="guardgraph.graphs.research:create_research_agent",
+    reasons="guardgraph.state.research:RESEARCH_REASONS",
+    outcomes={
+        "grounded_research_answer": "every note was held against its page, every fact against the notes",
+    },
+    demo=research_input,
+    subject=("request", "request", "question"),
+    usage='"QUESTION"',
+    invitation="ask the recorded pages something else",
+    remarks={"pages": "recordings of the demo (payments incident, enterprise SLA); no network"},
+)
+_SELF_CRITIQUE = ShippedPattern(
+    name="self_critique",
+    title="Self-critique",
+    command="critique",
+    factory="guardgraph.graphs.self_critique:create_self_critique_agent",
+    reasons="guardgraph.state.self_critique:SELF_CRITIQUE_REASONS",
+    outcomes={
+        "approved_direct": "the critic approved the draft as it was",
+        "revised_once": "the draft was revised within bounds, and the change audited",
+    },
+    demo=self_critique_input,
+    subject=("goal",),
+    usage="--context FILE",
+    invitation="write about an incident of your own",
+)
+
+PATTERNS: Mapping[str, ShippedPattern] = MappingProxyType(
+    {item.name: item for item in (_RAG, _RESEARCH, _SELF_CRITIQUE)}
+)
+"""The shipped patterns by name, in the order of the docs."""
+
+COMMANDS = tuple(item.command for item in PATTERNS.values())
+"""What the command line calls them."""
+
+
+def pattern_called(called: str) -> ShippedPattern | None:
+    """Return the pattern with this name or command, None if there is none."""
+    return next((item for item in PATTERNS.values() if called in (item.name, item.command)), None)

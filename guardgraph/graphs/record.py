@@ -1,0 +1,100 @@
+"""The recording of a run, put together by its terminal from the log and from what the nodes called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeAlias
+
+from guardgraph.graphs.frame import Frame, Part
+from guardgraph.state.hashing import digest
+from guardgraph.state.json import JsonObject
+from guardgraph.state.recording import (
+    FORMAT,
+    Fingerprints,
+    RecordedCall,
+    RecordedVisit,
+    Recording,
+    VisitRecord,
+)
+from guardgraph.state.run import LogEntry
+from guardgraph.state.version import version
+
+__all__ = ["keepers", "recording", "watched"]
+
+Keep: TypeAlias = Callable[[Recording], Any]
+"""What is given the recording of a run that has ended."""
+
+_watching: list[Callable[[Frame, Recording], None]] = []
+
+
+def keepers(frame: Frame) -> list[Keep]:
+    """Return who is given the recordings of a pattern's runs."""
+    own: list[Keep] = [] if frame.recorder is None else [frame.recorder.record]
+    return [*own, *(partial(watch, frame) for watch in _watching)] if _watching else own
+
+
+@contextmanager
+def watched(watch: Callable[[Frame, Recording], None]) -> Iterator[None]:
+    """Give every recording of this process to `watch` while the block lasts; for tests."""
+    _watching.append(watch)
+    try:
+        yield
+    finally:
+        _watching.remove(watch)
+
+
+def recording(
+    part: Part, state: JsonObject, log: list[LogEntry], records: dict[int, VisitRecord], result: JsonObject
+) -> Recording:
+    """Return the recording of a run that ends here.
+
+    Args:
+        part: the terminal.
+        state: what the terminal reads.
+        log: every line, the terminal's last.
+        records: what the nodes called, by their place in the log.
+        result: the run's.
+    """
+    frame = part.frame
+    calls = _calls(log, records)
+    return Recording(
+        format=FORMAT,
+        guardgraph=version(),
+        pattern=frame.catalogue.pattern,
+        graph=frame.name,
+        run_id=state["run"],
+        input=state.get("given") or {},
+        policy=frame.policy.model_dump(mode="json"),
+        budget=frame.budget.model_dump(mode="json"),
+        fingerprints=Fingerprints(
+            policy=frame.policy.fingerprint,
+            budget=frame.budget.fingerprint,
+            declarations=frame.fingerprint,
+            prompts=digest(sorted({call["prompt"] for call in calls if "prompt" in call})),
+        ),
+        visits=[_visit(entry, records.get(at)) for at, entry in enumerate(log)],
+        calls=calls,
+        result=result,
+    )
+
+
+def _visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
+    visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=entry["clock"])
+    if "opening" in entry:
+        visit["opening"] = entry["opening"]
+    if record is not None and "answers" in record:
+        visit["answers"] = record["answers"]
+    return visit
+
+
+def _calls(log: list[LogEntry], records: dict[int, VisitRecord]) -> list[RecordedCall]:
+    seen: Counter[str] = Counter()
+    calls: list[RecordedCall] = []
+    for at, entry in enumerate(log):
+        seen[entry["node"]] += 1
+        for call in records[at]["calls"] if at in records else ():
+            calls.append({"node": entry["node"], "visit": seen[entry["node"]], **call})
+    return calls

@@ -1,0 +1,42 @@
+"""Replay: a recorded run is decided again, without a model, a tool, a network or a key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.interpreter import interpret
+from guardgraph.state.errors import InputError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.recording import FORMAT
+
+__all__ = ["replay"]
+
+
+def replay(agent: GuardedGraph, recording: Any) -> JsonObject:
+    """Decide a recorded run again: the recorded outcomes go to the same nodes, and the recorded clock ticks for them.
+
+    Nothing is called. What comes out says what this agent, with its policy, budget, guards and version, makes of what
+    came back then; it is the recorded result if nothing of it has changed.
+
+    Args:
+        agent: a graph of the recorded pattern.
+        recording: what a recorder was given, as it was or read again from JSON.
+
+    Returns:
+        The result; its `run_id` and its times are those of the recorded run.
+
+    Raises:
+        InputError: it is no recording, or one of another pattern or form.
+        NotRecorded: the agent asks for something that was not recorded; the error says where, and what differs.
+    """
+    if not isinstance(agent, GuardedGraph):
+        raise InputError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
+    given = recording if isinstance(recording, dict) else {}
+    if given.get("format") != FORMAT:
+        raise InputError(f"recording: one of format {FORMAT} is required; given: {given.get('format', 'none')!r:.80}")
+    if given["pattern"] != agent.frame.catalogue.pattern:
+        raise InputError(
+            f"recording: a run of {agent.frame.catalogue.pattern} is required; given: one of {given['pattern']!r:.80}"
+        )
+    return interpret(agent.frame, recording)

@@ -1,0 +1,206 @@
+"""A session: the time between the call of a graph and its return, in which one run begins or goes on.
+
+A run that is interrupted and resumed has several. The door opens a session, the nodes that run in it count their time
+from it, and what an attempt took that could not write anything is kept for the next one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import get_runtime
+
+from guardgraph.nodes.body import Run
+from guardgraph.state.context import Caller, Context, caller_of
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import storable
+from guardgraph.state.run import Opening
+from guardgraph.world.raised import raised, reraised
+from guardgraph.world.world import World
+
+if TYPE_CHECKING:
+    from guardgraph.graphs.frame import Frame
+
+__all__ = ["CALLER_REFUSED", "SESSION", "Session", "session_in"]
+
+CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
+"""What a client of a server is told that gives a caller."""
+
+SESSION = "__guardgraph_session"
+"""Key of the session in LangGraph's configuration; what begins with two underscores is not checkpointed."""
+
+CHECKPOINTER = "__pregel_checkpointer"
+"""Key under which LangGraph tells a node which checkpointer keeps the run."""
+
+KEPT = 10_000
+"""Runs of which unfinished time is kept; the oldest are forgotten first."""
+
+_unfinished: OrderedDict[str, float] = OrderedDict()
+_lock = Lock()
+
+
+class Session:
+    """One call of a graph.
+
+    Args:
+        world: what the graph reaches outside through.
+        by_code: whether code of the process calls the graph, which may say who asks; a server's client may not.
+    """
+
+    __slots__ = (
+        "_taken",
+        "by_code",
+        "carried",
+        "last",
+        "opening",
+        "over",
+        "resumable",
+        "run",
+        "run_id",
+        "scratchpad",
+        "waiting",
+        "world",
+    )
+
+    def __init__(self, world: World, *, by_code: bool = True) -> None:
+        self.world = world
+        self.by_code = by_code
+        self._taken = False
+        self.last = world.clock()
+        """The reading from which the next node's time counts."""
+        self.run_id: str | None = None
+        self.carried = 0.0
+        """Seconds of attempts that wrote nothing."""
+        self.opening: Opening | None = None
+        """What the first node of the session has to write into the log."""
+        self.waiting: JsonObject | None = None
+        """What the run waits for, once it does."""
+        self.over = False
+        self.scratchpad: Any = None
+        """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
+        self.resumable = True
+        """Whether a checkpointer keeps the run while it waits."""
+        self.run: Run[Any, Any] | None = None
+        """Policy, budget and caller of this session, once a node has read its context."""
+
+    def open(self, frame: Frame, run_id: str, config: RunnableConfig | None) -> Run[Any, Any]:
+        """Return the run as its nodes see it, tightened by the context that LangGraph hands on.
+
+        Raises:
+            ConfigurationError: the context has unknown fields or wrong types, or says who asks where a server does.
+        """
+        runtime: Any = get_runtime()
+        given, server = (None, None) if runtime is None else (runtime.context, runtime.server_info)
+        self.resumable = (config or {}).get("configurable", {}).get(CHECKPOINTER) is not None
+        asking = None if server is None else caller_of(server.user)
+        first = self.run_id is None
+        self.run_id = run_id
+        if first:
+            self._begin(run_id, asking)
+        try:
+            run = self.judged(frame, given, on_server=server is not None, caller=asking)
+        except Exception as error:
+            if self.opening is not None:
+                self.opening["refused"] = raised(error).packed()
+            raise
+        if self.opening is not None:
+            self.opening["context"] = _as_given(given, frame)
+        return run
+
+    def replay(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
+        """Return the run as its nodes saw it in a recorded session.
+
+        Raises:
+            ConfigurationError: as `open`.
+        """
+        self.run_id, self.carried, self.opening = run_id, opening["carried"], opening
+        self.resumable = opening["resumable"]
+        if "refused" in opening:
+            raise reraised(Outcome.unpacked(opening["refused"])) or ConfigurationError("context: it was refused")
+        caller = Caller(**opening["caller"]) if opening["caller"] is not None else None
+        return self.judged(frame, opening["context"], on_server=caller is not None, caller=caller)
+
+    def judged(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:
+        """Return policy, budget and caller under a context."""
+        context = frame.context.within(given)
+        asking = context.caller if context is not None else None
+        if on_server and asking is not None and not self.by_code:
+            raise ConfigurationError(CALLER_REFUSED)
+        policy, budget = frame.policy, frame.budget
+        if context is not None:
+            policy, budget = policy.tightened_by(context.policy), budget.tightened_by(context.budget)
+        self.run = Run(policy, budget, caller=asking or caller)
+        return self.run
+
+    def _begin(self, run_id: str, caller: Caller | None) -> None:
+        with _lock:
+            self.carried = _unfinished.get(run_id, 0.0)
+        self.opening = Opening(
+            started_at=self.world.calendar().isoformat(),
+            context=None,
+            caller=None if caller is None else caller.model_dump(mode="json"),
+            carried=self.carried,
+            resumable=self.resumable,
+        )
+
+    def settle(self, reading: float) -> Opening | None:
+        """Let time count from here, since a node has written what it took; return what it has to write once."""
+        self.last, opening = reading, self.opening
+        if opening is not None:
+            self.opening, self.carried = None, 0.0
+            with _lock:
+                _unfinished.pop(self.run_id or "", None)
+        return opening
+
+    def take(self) -> bool:
+        """Say whether this call of a graph is still to be begun, and begin it."""
+        taken, self._taken = self._taken, True
+        return not taken
+
+    def put_in(self, config: Any) -> Any:
+        """Return a configuration in which the nodes find this session."""
+        given = config or {}
+        return {**given, "configurable": {**(given.get("configurable") or {}), SESSION: self}}
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let no time count while whoever follows the run looks at it: nothing runs meanwhile."""
+        began = self.world.clock()
+        try:
+            yield
+        finally:
+            self.last += self.world.clock() - began
+
+    def close(self) -> None:
+        """Keep the time of an attempt that ended before it could write anything."""
+        if self.over or self.run_id is None:
+            return
+        lost = self.world.clock() - self.last
+        with _lock:
+            _unfinished[self.run_id] = _unfinished.pop(self.run_id, 0.0) + lost
+            while len(_unfinished) > KEPT:
+                _unfinished.popitem(last=False)
+
+
+def session_in(config: Any) -> Session | None:
+    """Return the session in a node's configuration, None where the graph was not called through its door."""
+    found = (config or {}).get("configurable", {}).get(SESSION)
+    return found if isinstance(found, Session) else None
+
+
+def _as_given(given: object, frame: Frame) -> JsonValue:
+    """Return a context as plain JSON, as far as it speaks to this graph."""
+    if isinstance(given, frame.context):
+        return given.model_dump(mode="json", exclude_unset=True)
+    if isinstance(given, Context):
+        return None if given.caller is None else {"caller": given.caller.model_dump(mode="json")}
+    if isinstance(given, Mapping):
+        return storable({name: given[name] for name in frame.context.model_fields if name in given})
+    return None

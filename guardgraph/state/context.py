@@ -1,0 +1,132 @@
+"""What one run gives beside its input: tighter settings, and who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Generic, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from guardgraph.state.plain import json_problem
+from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings, configuration_error
+
+__all__ = ["Caller", "Context", "caller_of"]
+
+
+def _text(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("a text is required")
+    if (problem := json_problem(value)) is not None:
+        raise ValueError(f"a text that can be stored is required, not {problem}")
+    return value
+
+
+def _text_or_none(value: object) -> object:
+    return None if value is None else _text(value)
+
+
+def _each_once(value: object) -> object:
+    if not isinstance(value, list | tuple):
+        raise ValueError("a list of strings is required")
+    return tuple(dict.fromkeys(map(_text, value)))
+
+
+class Caller(BaseModel):
+    """Who asks. It comes from whoever runs the graph, never from an input or a model, and nothing tightens it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tenant: Annotated[str | None, BeforeValidator(_text_or_none)] = None
+    """The organisation for which the user asks."""
+    user: Annotated[str | None, BeforeValidator(_text_or_none)] = None
+    """The user's identity."""
+    groups: Annotated[tuple[str, ...], BeforeValidator(_each_once)] = ()
+    """The groups that the user belongs to, each once."""
+
+
+def caller_of(user: object) -> Caller | None:
+    """Make a caller of the user that LangGraph's server found: ``Runtime.server_info.user``.
+
+    Args:
+        user: what the server's auth handler said: an object with `identity`, whose other fields are attributes or keys;
+            None where there is none.
+
+    Returns:
+        The identity as `user`, the fields `tenant` and `groups` where they are a text and a list of texts; None
+        where there is no user, or nothing is known of it, as without authentication.
+
+    Raises:
+        ConfigurationError: one of these texts has lone surrogates or U+0000.
+    """
+    identity, tenant, groups = (_field(user, name) for name in ("identity", "tenant", "groups"))
+    listed = isinstance(groups, list | tuple) and all(isinstance(item, str) for item in groups)
+    try:
+        caller = Caller(
+            tenant=tenant if isinstance(tenant, str) else None,
+            user=identity if isinstance(identity, str) and identity else None,
+            groups=groups if listed else (),
+        )
+    except ValidationError as error:
+        raise configuration_error("user", error) from None
+    return None if caller == Caller() else caller
+
+
+def _field(user: Any, name: str) -> Any:
+    """Return a field of a user, None where it has none; an attribute goes before a key."""
+    value = getattr(user, name, None)
+    if value is not None or not hasattr(user, "__getitem__"):
+        return value
+    try:
+        return user[name]
+    except (LookupError, TypeError, AttributeError):
+        return None
+
+
+class Context(BaseModel, Generic[PolicyT, BudgetT]):
+    """What one run gives through LangGraph's context: tighter settings than the deployment's, never looser ones."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    policy: PolicyT | None = None
+    """Fields of the policy; those left out stay the deployment's."""
+    budget: BudgetT | None = None
+    """Fields of the budget; those left out stay the deployment's."""
+    caller: Caller | None = None
+    """Who asks."""
+
+    @classmethod
+    def within(cls, given: object) -> Self | None:
+        """Return what a context says to this graph, None where it says nothing.
+
+        A graph inside another one is handed the other's context: of a dictionary it takes `policy`, `budget` and
+        `caller`, of another graph's context who asks; any other object is not meant for it.
+
+        Args:
+            given: a context of this class, a dictionary, or another graph's context.
+
+        Raises:
+            ConfigurationError: what the dictionary says of one of these has unknown fields or wrong types.
+        """
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, Context):
+            return None if given.caller is None else cls(caller=given.caller)
+        if not isinstance(given, Mapping):
+            return None
+        try:
+            return cls(**{name: given[name] for name in cls.model_fields if name in given})
+        except ValidationError as error:
+            raise configuration_error("context", error) from None
+
+    def check(self, policy: Settings, budget: Budget) -> None:
+        """Hold the context against the deployment's settings.
+
+        Args:
+            policy: the deployment's, of the same class.
+            budget: the deployment's, of the same class.
+
+        Raises:
+            ConfigurationError: it names another value for what the deployment fixed.
+        """
+        policy.check_overlay(self.policy, "context.policy")
+        budget.check_overlay(self.budget, "context.budget")

@@ -1,0 +1,145 @@
+"""How a setting tightens: what becomes of the deployment's value and of the one that a run's context gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, get_origin
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.plain import json_problem
+
+__all__ = ["Tightens"]
+
+
+class Tightens:
+    """How one field of two settings becomes one value that is no looser than either.
+
+    It stands in the type of the field::
+
+        class Policy(Settings):
+            max_price: Annotated[float, Tightens.smallest] = 2.5
+            severity: Annotated[str, Tightens.ordered("low", "medium", "high")] = "low"
+            currency: Annotated[str, Tightens.fixed] = "EUR"
+
+    A kind of your own is one more instance. What it returns must be no looser than either value, must not depend on how
+    three values are grouped, and must change nothing more when it is applied twice.
+
+    Args:
+        name: what `repr` shows.
+        how: makes one value of the deployment's and the context's.
+        check: returns a value that is allowed in its normal form, and raises a ValueError that says what is allowed for
+            any other; it is asked whenever settings are read.
+        is_set: whether the values are lists in which order and repetition mean nothing.
+        is_fixed: whether a context that names another value than the deployment's is refused.
+    """
+
+    smallest: ClassVar[Tightens]
+    """Of two numbers the smaller holds: ceilings, prices."""
+    largest: ClassVar[Tightens]
+    """Of two numbers the larger holds: floors, thresholds."""
+    intersection: ClassVar[Tightens]
+    """What both lists name holds: what is allowed. An empty list allows nothing."""
+    union: ClassVar[Tightens]
+    """What either list names holds: what is watched for."""
+    either: ClassVar[Tightens]
+    """True if either is: whether a check runs."""
+    fixed: ClassVar[Tightens]
+    """The deployment's value stays; a context that names another one is a ConfigurationError."""
+
+    __slots__ = ("check", "how", "is_fixed", "is_set", "name")
+
+    def __init__(
+        self,
+        name: str,
+        how: Callable[[Any, Any], Any],
+        check: Callable[[Any], Any],
+        *,
+        is_set: bool = False,
+        is_fixed: bool = False,
+    ) -> None:
+        self.name = name
+        self.how = how
+        self.check = check
+        self.is_set = is_set
+        self.is_fixed = is_fixed
+
+    @classmethod
+    def ordered(cls, *order: str) -> Tightens:
+        """Return the kind of a setting whose values have an order: of two the later one, the stricter, holds.
+
+        Args:
+            order: every value that is allowed, the loosest first.
+
+        Raises:
+            ConfigurationError: a value is no text, stands twice, or there is none.
+        """
+        if not order or not all(isinstance(value, str) for value in order) or len(set(order)) < len(order):
+            raise ConfigurationError(f"ordered: different texts, at least one; given: {order!r:.80}")
+
+        def check(value: Any) -> Any:
+            if value not in order:
+                raise ValueError(f"one of {', '.join(map(repr, order))} is required")
+            return value
+
+        def later(ours: str, theirs: str) -> str:
+            return max(ours, theirs, key=order.index)
+
+        return cls(f"ordered{order!r}", later, check)
+
+    def __repr__(self) -> str:
+        return f"Tightens.{self.name}"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Let Pydantic ask `check` once it has the field's type; where that is a tuple, a JSON list will do."""
+        inner = handler(source)
+        if tuple in (source, get_origin(source)):
+            inner = core_schema.no_info_before_validator_function(_as_tuple, inner)
+        return core_schema.no_info_after_validator_function(self.check, inner)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("a finite number is required")
+    return value + 0  # -0.0 is the same setting as 0.0
+
+
+def _names(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        raise ValueError("a list is required, and a tuple as the field's type")
+    return tuple(dict.fromkeys(value))
+
+
+def _truth(value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise ValueError("true or false is required")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if (problem := json_problem(list(value) if isinstance(value, tuple) else value)) is not None:
+        raise ValueError(f"plain JSON is required, not {problem}")
+    return value
+
+
+def _intersect(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(item for item in ours if item in theirs)
+
+
+def _unite(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys([*ours, *theirs]))
+
+
+Tightens.smallest = Tightens("smallest", min, _number)
+Tightens.largest = Tightens("largest", max, _number)
+Tightens.intersection = Tightens("intersection", _intersect, _names, is_set=True)
+Tightens.union = Tightens("union", _unite, _names, is_set=True)
+Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _truth)
+Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _plain, is_fixed=True)

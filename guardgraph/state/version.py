@@ -1,0 +1,18 @@
+"""Which guardgraph this is."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+
+__all__ = ["version"]
+
+
+@cache
+def version() -> str:
+    """Return the version of the installed package; ``unknown`` where its sources are used without being installed."""
+    try:
+        return version_of("guardgraph")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,65 @@
+"""What the demo gives each of the patterns: questions, goals and packaged inputs."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+from guardgraph.state.json import JsonObject
+
+__all__ = [
+    "CRITIQUE_GOAL",
+    "DEMO_QUESTION",
+    "RESEARCH_GOAL",
+    "incident_context",
+    "rag_input",
+    "research_input",
+    "research_request",
+    "self_critique_input",
+]
+
+DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
+"""What the RAG demo asks."""
+
+RESEARCH_GOAL = (
+    "Research current US payments incident status and enterprise SLA commitments, "
+    "then return a concise grounded summary with citations."
+)
+"""What the Research demo is for."""
+
+CRITIQUE_GOAL = (
+    "Draft a customer-facing payment incident update for US enterprise customers. "
+    "Use precise language, avoid guarantees, and keep next actions concrete."
+)
+"""What the Self-critique demo is for."""
+
+
+def rag_input() -> JsonObject:
+    """Return the input of the RAG demo."""
+    return {"question": DEMO_QUESTION}
+
+
+def research_input() -> JsonObject:
+    """Return the input of the Research demo."""
+    return {"goal": RESEARCH_GOAL, "request": research_request()}
+
+
+def self_critique_input() -> JsonObject:
+    """Return the input of the Self-critique demo."""
+    return {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+
+
+def research_request() -> JsonObject:
+    """Return the demo's research request: the question, and the hints that may tighten a run."""
+    return _packaged("research_request.json")
+
+
+def incident_context() -> JsonObject:
+    """Return the demo's incident."""
+    return _packaged("self_critique_incident_context.json")
+
+
+def _packaged(name: str) -> JsonObject:
+    file = resources.files("guardgraph.tools") / "data" / name
+    packaged: JsonObject = json.loads(file.read_text(encoding="utf-8"))
+    return packaged

@@ -1,0 +1,112 @@
+"""The live world: calls are made, the clock is the process's, ids are random."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
+from threading import TIMEOUT_MAX
+from uuid import uuid4
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.world.call import Asked, Call, Performed
+from guardgraph.world.calls import Arrived, aperform, late, perform, start
+from guardgraph.world.deadline import within
+from guardgraph.world.people import decided
+
+__all__ = ["MAX_AT_ONCE", "LiveWorld"]
+
+MAX_AT_ONCE = 16
+"""Calls of one node that are at work at the same time; more of them wait for their turn."""
+
+
+class LiveWorld:
+    """The world as it is.
+
+    Args:
+        clock: seconds that only ever grow; tests give a `guardgraph.testing.ScriptedClock`.
+
+    Raises:
+        ConfigurationError: the clock is no function.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.perf_counter) -> None:
+        if not callable(clock):
+            raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
+        self._clock = clock
+
+    def __repr__(self) -> str:
+        return "<LiveWorld>"
+
+    def clock(self) -> float:
+        """Return seconds that only grow."""
+        return self._clock()
+
+    def calendar(self) -> datetime:
+        """Return the date and time in UTC."""
+        return datetime.now(UTC)
+
+    def new_run(self) -> str:
+        """Return a random UUID."""
+        return str(uuid4())
+
+    def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        """Make calls, each in a thread that is left behind when time is up; see `World.perform`."""
+        if len(asked) == 1:
+            return [self._one(asked[0], seconds)]
+        return self._side_by_side(asked, seconds)
+
+    async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        """Make calls, each in a task that is cancelled when time is up; see `World.perform`."""
+        if len(asked) == 1:
+            return [await self._aone(asked[0], seconds)]
+        free, ends = asyncio.Semaphore(MAX_AT_ONCE), time.monotonic() + seconds
+
+        async def one(item: Asked) -> Performed:
+            async with free:
+                return await self._aone(item, ends - time.monotonic())
+
+        tasks = [asyncio.create_task(one(item)) for item in asked]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def _one(self, item: Asked, seconds: float) -> Performed:
+        began = self._clock()
+        if item.call.kind == "person":
+            return Performed(decided(item), 0.0)
+        with within(seconds, self._clock):
+            outcome = perform(item.call, seconds)
+        return Performed(outcome, self._clock() - began)
+
+    async def _aone(self, item: Asked, seconds: float) -> Performed:
+        began = self._clock()
+        if item.call.kind == "person":
+            return Performed(decided(item), 0.0)
+        with within(seconds, self._clock):
+            outcome = await aperform(item.call, seconds)
+        return Performed(outcome, self._clock() - began)
+
+    def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        began, done = self._clock(), SimpleQueue[tuple[int, Arrived]]()
+        ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
+        brought: dict[int, Performed] = {}
+        while len(brought) < len(asked):
+            left = ends - time.monotonic()
+            while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
+                with within(left, self._clock):
+                    start(asked[started].call, done, started)
+                started += 1
+            try:
+                at, arrived = done.get(timeout=max(left, 0.0))
+            except Empty:
+                return [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
+            brought[at] = Performed(arrived(), self._clock() - began)
+        return [brought[at] for at in range(len(asked))]
+
+    def _late(self, call: Call, seconds: float, began: float) -> Performed:
+        return Performed(late(call, seconds), self._clock() - began)

@@ -1,0 +1,62 @@
+"""A person is somebody who is called: the run waits until the decision is there."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from langgraph.types import interrupt
+
+from guardgraph.state.json import JsonObject
+from guardgraph.state.outcome import Outcome
+from guardgraph.world.call import Asked
+
+__all__ = ["DECISIONS", "decided", "unavailable"]
+
+DECISIONS = ("approve", "reject")
+"""What a person may decide."""
+
+_ALLOWED = "a dictionary with hash, as it was shown, and decision, approve or reject"
+
+
+def decided(asked: Asked) -> Outcome:
+    """Show a person what a call asks, and return the decision.
+
+    The run is interrupted, and this function runs again from its top when it is resumed. An answer that is none keeps
+    the run waiting, with `problem` beside what is shown.
+
+    Args:
+        asked: the call of a person.
+
+    Returns:
+        The answer as it was given; a failure ``review_rejected`` where the person rejects, and ``review_stale`` where
+        the answer is to something else than would be shown now, under the policy and budget of this moment.
+
+    Raises:
+        GraphInterrupt: there is no decision yet.
+    """
+    shown: JsonObject = {"node": asked.node, "shown": asked.call.request, "hash": asked.request}
+    answer = interrupt(shown)
+    while not _is_answer(answer):
+        answer = interrupt({**shown, "problem": f"answer: {_ALLOWED}; given: {_described(answer)}"})
+    if answer["hash"] != asked.request:
+        details = {"hash": asked.request, "given": answer["hash"]}
+        return Outcome("failure", {"reason": "review_stale", "details": details}, {})
+    if answer["decision"] == "reject":
+        return Outcome("failure", {"reason": "review_rejected", "details": answer}, {})
+    return Outcome("value", answer, {})
+
+
+def unavailable() -> Outcome:
+    """Return the outcome of a call of a person whom nobody could answer for: no checkpointer keeps the run."""
+    details = {"allowed": "a graph with a checkpointer, and a thread_id", "given": "none"}
+    return Outcome("failure", {"reason": "review_unavailable", "details": details}, {})
+
+
+def _is_answer(answer: Any) -> TypeGuard[JsonObject]:
+    return isinstance(answer, dict) and isinstance(answer.get("hash"), str) and answer.get("decision") in DECISIONS
+
+
+def _described(answer: Any) -> str:
+    if not isinstance(answer, dict):
+        return type(answer).__name__
+    return ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ("hash", "decision"))

@@ -1,0 +1,176 @@
+"""The configuration of a run: a new input begins a run on a thread of its own name, whatever else a client writes."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
+from runs import MODES, check_result, masked, run
+from ticket_pattern import REASONS, TICKET, In, triage
+
+from guardgraph import ConfigurationError
+from guardgraph.testing import scripted_tool
+
+NEW = {"ticket": "new"}
+WAYS_BACK = {
+    "the run_id of the run before": {"configurable": {"run_id": "r1"}},
+    "its run_id as metadata": {"metadata": {"run_id": "r1"}},
+    "both": {"configurable": {"run_id": "r1"}, "metadata": {"run_id": "r1"}},
+    "a resume": {"configurable": {"__pregel_resuming": True}},
+    "a resume inside a graph": {"configurable": {"__pregel_resuming": True, "__pregel_task_id": "t"}},
+    "answers": {"configurable": {"__pregel_resuming": True, "__pregel_resume_map": {"a": "b"}}},
+    "a replay": {"configurable": {"__pregel_replay_state": {"checkpoint_id": "x"}}},
+    "what a graph around would hand on": {"configurable": {"__pregel_read": "x", "__pregel_resuming": True}},
+}
+
+
+def labelled(**kwargs):
+    """Return a graph whose label tells the new ticket from the old one."""
+    return triage(lambda view: {"label": "spam" if view == NEW else "bug"}, checkpointer=InMemorySaver(), **kwargs)
+
+
+def on_thread(**config):
+    """Return a configuration for the thread."""
+    return {**config, "configurable": {"thread_id": "1", **config.get("configurable", {})}}
+
+
+def is_new(result, before=None):
+    """Assert that a result is that of a run of its own."""
+    assert masked(check_result(REASONS, result)) == masked(labelled().invoke(NEW, on_thread()))
+    assert before is None or result["run_id"] != before["run_id"]
+
+
+@pytest.mark.parametrize("name", WAYS_BACK)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("moment", [{}, {"interrupt_before": ["lookup"]}], ids=["ended", "interrupted"])
+def test_a_new_input_begins_a_run(name, mode, moment):
+    """Neither an ended run nor one that waits is returned or resumed when there is a new input."""
+    graph = labelled()
+    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}), **moment)
+    is_new(run(graph, NEW, mode, config=on_thread(**WAYS_BACK[name])), before if not moment else None)
+
+
+@pytest.mark.parametrize("name", WAYS_BACK)
+def test_a_new_input_begins_a_run_under_a_bound_configuration(name):
+    """What was bound to the graph beforehand is no way back either."""
+    graph = labelled()
+    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
+    if "__pregel_replay_state" not in WAYS_BACK[name].get("configurable", {}):
+        is_new(graph.with_config(on_thread(**WAYS_BACK[name])).invoke(NEW), before)
+    is_new(graph.with_config(on_thread()).invoke(NEW, WAYS_BACK[name]), before)
+
+
+def test_a_new_input_begins_a_run_on_an_older_checkpoint():
+    """A thread can be forked with a new input; nothing of the run that is left reaches the new one."""
+    graph = labelled()
+    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
+    for state in list(graph.get_state_history(on_thread())):
+        place = state.config["configurable"]
+        is_new(graph.invoke(NEW, {"configurable": {**place, "run_id": "r1"}}), before)
+        is_new(graph.invoke(NEW, on_thread(configurable={"checkpoint_map": {"": place["checkpoint_id"]}})), before)
+
+
+def test_a_run_id_still_names_a_run():
+    """The run_id that a client gives stays in the metadata of its checkpoints."""
+    graph = labelled()
+    graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
+    metadata = graph.get_state(on_thread()).metadata
+    assert metadata["run_id"] == "r1"
+    assert not [key for key in metadata if key.startswith("__")]
+
+
+def test_none_and_answers_resume_as_before():
+    """What asks for a resume resumes, with the same run_id or another one."""
+    graph = labelled(tool=lambda request: interrupt("Who?"))
+    for config in (on_thread(configurable={"run_id": "r1"}), on_thread(metadata={"run_id": "r2"})):
+        graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}), interrupt_before=["label"])
+        graph.invoke(None, config)
+        assert graph.invoke(Command(resume="Grace"), config)["on_duty"] == "Grace"
+
+
+def around(action, **kwargs):
+    """Return a graph with a checkpointer around an action."""
+    parent = StateGraph(In)
+    parent.add_node("inside", action)
+    parent.add_edge(START, "inside")
+    return parent.compile(checkpointer=InMemorySaver())
+
+
+CALLS = {
+    "a node": lambda graph, seen: graph,
+    "a call": lambda graph, seen: lambda state: seen.append(graph.invoke(state)),
+    "a call with the configuration": lambda graph, seen: lambda state, config: seen.append(graph.invoke(state, config)),
+}
+
+
+@pytest.mark.parametrize("how", CALLS)
+@pytest.mark.parametrize("checkpointer", [None, True], ids=["the parent's", "a history of its own"])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_graph_inside_goes_on_with_the_graph_around_it(how, checkpointer, mode):
+    """A guarded graph that waits inside another one goes on where it stood when that one is resumed."""
+    proposals, seen = scripted_tool({"label": "bug"}), []
+    graph = triage(proposals, lambda request: seen.append(interrupt("Who?")) or seen[-1], checkpointer=checkpointer)
+    parent = around(CALLS[how](graph, seen))
+    run(parent, TICKET, mode, config=on_thread())
+    run(parent, Command(resume="Grace"), mode, config=on_thread())
+    assert seen[0] == "Grace"
+    assert len(proposals.calls) == 1
+
+
+def test_a_graph_inside_begins_a_run_on_a_thread_of_its_own():
+    """A call inside another graph that names a thread is a client's: its input begins a run there."""
+    graph, seen = labelled(), []
+    parent = around(lambda state: seen.append(graph.invoke(NEW, on_thread(configurable={"run_id": "r1"}))))
+    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
+    parent.invoke(TICKET, {"configurable": {"thread_id": "2", "run_id": "r1"}})
+    is_new(seen[0], before)
+
+
+NO_THREADS = [
+    (None, "None"),
+    ({}, "None"),
+    ({"configurable": {"tenant": "a"}}, "None"),
+    ({"configurable": {"thread_id": None}}, "None"),
+    ({"configurable": {"thread_id": ["1"]}}, r"\['1'\]"),
+    ({"configurable": {"thread_id": 1.5}}, r"1\.5"),
+]
+
+
+@pytest.mark.parametrize(("config", "shown"), NO_THREADS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_checkpointer_needs_a_thread(config, shown, mode):
+    """Without a thread, runs of strangers would share one: it is one clear error, with nothing run."""
+    called = []
+    graph = triage(called.append, checkpointer=InMemorySaver())
+    message = rf"^config\.configurable\.thread_id: a text, a whole number or a UUID is required .+; given: {shown}$"
+    for given in (TICKET, None, Command(resume="x")):
+        with pytest.raises(ConfigurationError, match=message):
+            run(graph, given, mode, config=config)
+    assert called == []
+    assert run(triage(), TICKET, mode, config=config)["stop_reason"] == "success"
+
+
+@pytest.mark.parametrize("thread", ["1", 1, uuid4()], ids=["text", "number", "UUID"])
+def test_a_thread_is_named_as_langgraph_names_it(thread):
+    """A text, a number and a UUID name a thread, and resume it."""
+    graph = labelled()
+    config = {"configurable": {"thread_id": thread}}
+    graph.invoke(NEW, config, interrupt_before=["label"])
+    is_new(graph.invoke(None, config))
+
+
+def test_a_graph_inside_needs_a_thread_too():
+    """A checkpointer that the graph around lends is one, and so is a configuration without a thread."""
+    with pytest.raises(ConfigurationError, match=r"^config\.configurable\.thread_id: "):
+        around(triage()).invoke(TICKET, {"configurable": {"thread_id": None}})
+
+
+def test_the_entry_guard_clears_without_the_door():
+    """Compiled without the door and run without a thread, a graph still tells nothing of the run before."""
+    graph = StateGraph.compile(triage(lambda view: {"label": "?"}).builder, checkpointer=InMemorySaver())
+    for _ in range(2):
+        result = graph.invoke(TICKET, {"configurable": {"thread_id": None}})
+        assert check_result(REASONS, result)["path"] == ["request_guard", "label", "label_guard", "stop_invalid_label"]

@@ -1,0 +1,150 @@
+"""Who asks: a caller is strict, nothing tightens it, and the server's user becomes one."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+from ticket_pattern import TICKET, triage
+
+from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
+from guardgraph.grammar import Context, Pass
+from guardgraph.state.context import caller_of
+
+ADA = Caller(tenant="acme", user="ada", groups=("press", "ops"))
+FIELDS = {"identity": "ada", "tenant": "acme", "groups": ["press", "ops", "press"], "permissions": ["read"]}
+
+
+class Attributes:
+    """A user whose fields are attributes, as an auth handler may return one."""
+
+    def __init__(self, **fields):
+        vars(self).update(fields)
+
+
+class Keys(dict):
+    """A user whose identity is an attribute and whose other fields are keys."""
+
+    identity = "ada"
+
+
+class Proxy:
+    """What LangGraph's server makes of a user: its own properties, and the wrapped object's by `__getattr__`."""
+
+    def __init__(self, user):
+        self._user = user
+
+    @property
+    def identity(self):
+        return self._user.identity
+
+    def __getattr__(self, name):
+        return getattr(self._user, name)
+
+    def __getitem__(self, key):
+        return {"identity": self.identity}[key]
+
+
+class Nobody:
+    """The user of a server without authentication."""
+
+    identity = ""
+    is_authenticated = False
+
+    def __getitem__(self, key):
+        return {"identity": "", "is_authenticated": False, "display_name": ""}[key]
+
+
+FORMS = {
+    "attributes": lambda fields: Attributes(**fields),
+    "keys": Keys,
+    "a dictionary": dict,
+    "a proxy": lambda fields: Proxy(Attributes(**fields)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_user_of_the_server_is_a_caller(form):
+    """Identity, tenant and groups are read whether they are attributes or keys."""
+    make = FORMS[form]
+    assert caller_of(make(FIELDS)) == ADA
+    assert caller_of(make({"identity": "ada"})) == Caller(user="ada")
+    assert caller_of(make({"identity": "ada", "groups": ()})) == Caller(user="ada")
+
+
+@pytest.mark.parametrize("tenant", [None, 5, ["acme"], {"name": "acme"}, b"acme", True])
+@pytest.mark.parametrize("groups", [None, "press", {"press"}, ["press", 5], {"press": 1}, [["press"]], 5])
+@pytest.mark.parametrize("form", FORMS)
+def test_fields_of_other_types_say_nothing(form, tenant, groups):
+    """A tenant that is no text is none, and groups that are no list of texts are none, not some of them."""
+    assert caller_of(FORMS[form]({"identity": "ada", "tenant": tenant, "groups": groups})) == Caller(user="ada")
+
+
+@pytest.mark.parametrize("user", [None, Nobody(), Attributes(), {}, {"identity": ""}, object(), "ada", 5])
+def test_nobody_is_no_caller(user):
+    """Without a user, or without authentication, nobody asks."""
+    assert caller_of(user) is None
+
+
+@pytest.mark.parametrize(
+    "fields", [{"identity": "a\x00"}, {"identity": "a", "tenant": "\ud800"}, {"identity": "a", "groups": ["\x00"]}]
+)
+def test_a_user_that_cannot_be_stored_is_refused(fields):
+    """An identity is never changed, and never dropped."""
+    with pytest.raises(ConfigurationError, match=r"^user\.(user|tenant|groups): a text that can be stored is required"):
+        caller_of(fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"user": 5}, "user: a text is required; given: 5"),
+        ({"tenant": b"a"}, "tenant: a text is required; given: bytes"),
+        ({"user": "\ud800"}, "user: a text that can be stored is required, not "),
+        ({"tenant": "a\x00"}, "tenant: a text that can be stored is required, not "),
+        ({"groups": "press"}, "groups: a list of strings is required; given: 'press'"),
+        ({"groups": None}, "groups: a list of strings is required; given: None"),
+        ({"groups": {"press"}}, "groups: a list of strings is required; given: set"),
+        ({"groups": ["press", 5]}, "groups: a text is required; given: list"),
+        ({"groups": ["\x00"]}, "groups: a text that can be stored is required, not "),
+        ({"role": "admin"}, "role: no such setting; given: 'admin'"),
+    ],
+)
+def test_a_caller_takes_texts_only(fields, problem):
+    """Nothing is coerced; the error at the door names the field and what is allowed."""
+    with pytest.raises(ConfigurationError) as raised:
+        triage().invoke(TICKET, context={"caller": fields})
+    assert str(raised.value).startswith(f"context.caller.{problem}")
+
+
+def test_a_caller_is_frozen_and_in_each_group_once():
+    """Nobody changes who asks; a group that is named twice counts once, in the first place."""
+    assert Caller(groups=["b", "a", "b"]).groups == ("b", "a")
+    with pytest.raises(ValidationError, match="frozen"):
+        ADA.user = "eve"
+
+
+def test_a_graph_inside_another_one_is_asked_by_the_same_caller():
+    """Of a dictionary and of another graph's context a graph takes who asks."""
+    assert RagContext.within({"caller": {"user": "ada"}, "theirs": 1}).caller == Caller(user="ada")
+    assert RagContext.within(ResearchContext(caller=ADA)) == RagContext(caller=ADA)
+    assert RagContext.within(ResearchContext()) is None
+    assert RagContext.within(RagContext(caller=ADA)).caller is ADA
+    with pytest.raises(ConfigurationError, match=r"^context\.caller\.user: a text is required; given: 5$"):
+        RagContext.within({"caller": {"user": 5}})
+
+
+@pytest.mark.parametrize("given", [{"caller": {"tenant": "acme", "user": "ada", "groups": ["press", "ops"]}}, "model"])
+def test_a_body_knows_who_asks(given):
+    """A run carries the caller of its context as it was given, and None without one."""
+    seen = []
+
+    def check(state, run):
+        seen.append(run.caller)
+        return Pass({"task": state["ticket"]})
+
+    graph = triage(bodies={"request_guard": check})
+    context = graph.context_schema(caller=ADA) if given == "model" else given
+    assert isinstance(graph.context_schema(caller=ADA), Context)
+    assert graph.invoke(TICKET, context=context)["stop_reason"] == "success"
+    graph.invoke(TICKET)
+    assert seen == [ADA, None]

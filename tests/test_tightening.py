@@ -1,0 +1,257 @@
+"""Kinds of settings: how two values become one, in the built-in kinds and in those of a user."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, ValidationError
+from ticket_pattern import TICKET, triage
+
+from guardgraph import ConfigurationError
+from guardgraph.grammar import Allowlist, Budget, Context, Pass, Settings, Tightens
+from guardgraph.state.settings import configuration_error
+
+ORDER = ("low", "medium", "high")
+
+
+class Prices(Settings):
+    """A policy of a user's own, with every kind that `Tightens` has."""
+
+    max_price: Annotated[float, Tightens.smallest] = 2.5
+    min_margin: Annotated[float, Tightens.largest] = 0.1
+    currencies: Annotated[tuple[str, ...], Tightens.intersection] = ("EUR", "USD")
+    ports: Annotated[tuple[int, ...], Tightens.union] = (22,)
+    signed: Annotated[bool, Tightens.either] = False
+    severity: Annotated[str, Tightens.ordered(*ORDER)] = "low"
+    mode: Annotated[Literal["dry", "live"], Tightens.fixed] = "dry"
+
+
+LISTS = st.lists(st.sampled_from("abcd"), max_size=4).map(lambda items: tuple(dict.fromkeys(items)))
+KINDS = {
+    "smallest": (Tightens.smallest, st.floats(-9, 9) | st.integers(-9, 9), lambda tight, loose: tight <= loose),
+    "largest": (Tightens.largest, st.floats(-9, 9) | st.integers(-9, 9), lambda tight, loose: tight >= loose),
+    "intersection": (Tightens.intersection, LISTS, lambda tight, loose: set(tight) <= set(loose)),
+    "union": (Tightens.union, LISTS, lambda tight, loose: set(tight) >= set(loose)),
+    "either": (Tightens.either, st.booleans(), lambda tight, loose: tight >= loose),
+    "ordered": (
+        Tightens.ordered(*ORDER),
+        st.sampled_from(ORDER),
+        lambda tight, loose: ORDER.index(tight) >= ORDER.index(loose),
+    ),
+    "fixed": (Tightens.fixed, st.just("EUR"), lambda tight, loose: tight == loose),
+}
+"""Every kind with its values (of a fixed setting the one that a context may name), and when one is no looser."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_a_kind_tightens(kind, data):
+    """Once is as good as twice, grouping does not matter, and the result is no looser than either side."""
+    rule, values, no_looser = KINDS[kind]
+    a, b, c = (rule.check(data.draw(values)) for _ in range(3))
+    both = rule.how(a, b)
+    assert rule.how(a, a) == a
+    assert rule.how(both, b) == rule.how(both, a) == both
+    assert rule.how(both, c) == rule.how(a, rule.how(b, c))
+    assert no_looser(both, a)
+    assert no_looser(both, b)
+    assert rule.check(both) == both
+
+
+def test_the_settings_of_a_user_tighten_by_their_kinds():
+    """Prices, severities and modes need no change in guardgraph."""
+    overlay = Prices(
+        max_price=9, min_margin=0.3, currencies=["USD", "CHF"], ports=[80, 22], signed=True, severity="high"
+    )
+    assert Prices().tightened_by(overlay) == Prices(
+        max_price=2.5, min_margin=0.3, currencies=["USD"], ports=[22, 80], signed=True, severity="high"
+    )
+    assert Prices(severity="high").tightened_by(Prices(severity="medium")).severity == "high"
+
+
+@given(st.sampled_from(["dry", "live"]), st.sampled_from(["dry", "live"]))
+def test_a_fixed_setting_stays_the_deployments(ours, theirs):
+    """Whatever an overlay names, the deployment's value holds."""
+    assert Prices(mode=ours).tightened_by(Prices(mode=theirs)).mode == ours
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "allowed"),
+    [
+        ("severity", "urgent", "one of 'low', 'medium', 'high' is required; given: 'urgent'"),
+        ("severity", "High", "one of 'low', 'medium', 'high' is required; given: 'High'"),
+        ("severity", 1, "Input should be a valid string; given: 1"),
+        ("severity", None, "Input should be a valid string; given: None"),
+        ("max_price", "2", "Input should be a valid number; given: '2'"),
+        ("max_price", True, "Input should be a valid number; given: True"),
+        ("max_price", math.inf, "a finite number is required; given: inf"),
+        ("min_margin", math.nan, "a finite number is required; given: nan"),
+        ("currencies", "EUR", "Input should be a valid tuple; given: 'EUR'"),
+        ("currencies", {"EUR"}, "Input should be a valid tuple; given: set"),
+        ("signed", 1, "Input should be a valid boolean; given: 1"),
+        ("mode", "wet", "Input should be 'dry' or 'live'; given: 'wet'"),
+    ],
+)
+def test_a_value_that_its_kind_does_not_know_is_refused(field, value, allowed):
+    """Nothing is coerced; the message names the field, what is allowed and what was given."""
+    with pytest.raises(ValidationError) as raised:
+        Prices(**{field: value})
+    assert str(configuration_error("policy", raised.value)) == f"policy.{field}: {allowed}"
+
+
+def test_an_item_of_a_list_is_not_coerced_either():
+    """A port in quotes is no port."""
+    with pytest.raises(ValidationError) as raised:
+        Prices(ports=["22"])
+    assert str(configuration_error("policy", raised.value)) == (
+        "policy.ports.0: Input should be a valid integer; given: '22'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "problem"),
+    [
+        (Annotated[str, Tightens.ordered(*ORDER)], "urgent", "one of 'low', 'medium', 'high' is required"),
+        (Annotated[dict[str, float], Tightens.smallest], {"a": 1.0}, "a finite number is required"),
+        (Annotated[list[str], Tightens.union], ["a"], "a list is required, and a tuple as the field's type"),
+        (Annotated[str, Tightens.either], "yes", "true or false is required"),
+        (Annotated[str, Tightens.fixed], "a\x00", "plain JSON is required, not "),
+        (Annotated[int, Field(ge=3), Tightens.largest], 2, "Input should be greater than or equal to 3"),
+    ],
+)
+def test_a_default_that_its_own_kind_refuses_is_no_setting(hint, default, problem):
+    """A class whose default could not tighten anything cannot be written; the error names class and field."""
+    namespace = {"__annotations__": {"field": hint}, "field": default, "__module__": __name__}
+    with pytest.raises(TypeError, match=r"^Wrong\.field: ") as raised:
+        type("Wrong", (Settings,), namespace)
+    assert problem in str(raised.value)
+
+
+def test_the_kind_that_is_said_last_holds():
+    """A field may narrow a ready-made kind."""
+
+    class Strict(Settings):
+        hosts: Annotated[Allowlist, Tightens.fixed] = ("a.example",)
+
+    assert Strict().tightened_by(Strict(hosts=[])).hosts == ("a.example",)
+
+
+@pytest.mark.parametrize("order", [(), ("low", "low"), ("low", 1), (("low", "high"),)])
+def test_an_order_is_of_different_texts(order):
+    """What cannot be told apart or is no text has no order."""
+    with pytest.raises(ConfigurationError, match=r"^ordered: different texts, at least one; given: "):
+        Tightens.ordered(*order)
+
+
+def test_a_kind_says_what_it_is():
+    """In a log a kind reads as it is written."""
+    assert repr(Tightens.smallest) == "Tightens.smallest"
+    assert repr(Tightens.ordered("low", "high")) == "Tightens.ordered('low', 'high')"
+
+
+def test_a_kind_of_a_users_own_is_one_more_instance():
+    """Of two prefixes the longer one holds."""
+
+    def prefix(value):
+        if not value.startswith("/"):
+            raise ValueError("a path that begins with / is required")
+        return value
+
+    longer = Tightens("longer", lambda ours, theirs: theirs if theirs.startswith(ours) else ours, prefix)
+
+    class Paths(Settings):
+        under: Annotated[str, longer] = "/srv"
+
+    assert Paths().tightened_by(Paths(under="/srv/a")).under == "/srv/a"
+    assert Paths(under="/srv/a").tightened_by(Paths(under="/etc")).under == "/srv/a"
+    with pytest.raises(ValidationError, match="a path that begins with / is required"):
+        Paths(under="srv")
+
+
+class Desk(Settings):
+    """A policy for the ticket pattern with a fixed mode and a severity."""
+
+    labels: Allowlist = ("billing", "bug", "spam")
+    desks: Allowlist = ("billing", "bug")
+    mode: Annotated[str, Tightens.fixed] = "dry"
+    severity: Annotated[str, Tightens.ordered(*ORDER)] = "low"
+
+
+class Limits(Budget):
+    """A budget with a currency that a deployment fixes."""
+
+    currency: Annotated[str, Tightens.fixed] = "EUR"
+
+
+def seen(context):
+    """Return the policy that a guard of a run sees under a context."""
+    policies = []
+
+    def check(state, run):
+        policies.append(run.policy)
+        return Pass({"task": state["ticket"]})
+
+    graph = triage(bodies={"request_guard": check}, policy=Desk(mode="live"), budget=Limits())
+    graph.invoke(TICKET, context=context)
+    return policies[0]
+
+
+@pytest.mark.parametrize("form", ["dictionary", "settings"])
+def test_a_context_that_contradicts_a_fixed_setting_is_refused_at_the_door(form):
+    """Nothing is run, and each line names a field, what the deployment fixed and what was given."""
+    fields = {"policy": {"mode": "dry", "severity": "high"}, "budget": {"currency": "USD"}}
+    context = fields
+    if form == "settings":
+        context = Context[Desk, Limits](policy=Desk(**fields["policy"]), budget=Limits(**fields["budget"]))
+    with pytest.raises(ConfigurationError) as raised:
+        seen(context)
+    assert str(raised.value) == "context.policy.mode: the deployment fixed 'live'; given: 'dry'"
+    with pytest.raises(ConfigurationError) as raised:
+        seen({"budget": {"currency": "USD"}})
+    assert str(raised.value) == "context.budget.currency: the deployment fixed 'EUR'; given: 'USD'"
+
+
+def test_a_context_may_name_what_is_fixed():
+    """The same value is no contradiction, and a default of the context's class is no wish."""
+    for context in ({"policy": {"mode": "live", "severity": "medium"}}, {"policy": {"severity": "medium"}}):
+        policy = seen(context)
+        assert (policy.mode, policy.severity) == ("live", "medium")
+
+
+LIMITS = st.fixed_dictionaries(
+    {},
+    optional={
+        "max_price": st.integers(0, 3) | st.floats(0, 3),
+        "currencies": st.lists(st.sampled_from("abc"), max_size=4),
+        "ports": st.lists(st.integers(0, 3), max_size=4),
+        "severity": st.sampled_from(ORDER),
+    },
+)
+
+
+@given(LIMITS, LIMITS)
+def test_settings_that_mean_the_same_have_one_fingerprint(one, two):
+    """The order of fields and of sets, and repetitions in them, change nothing; any other difference does."""
+    first, second = Prices(**one), Prices(**two)
+    again = Prices(
+        **{key: [*reversed(item), *item] if isinstance(item, list) else item for key, item in reversed(one.items())}
+    )
+    assert again.fingerprint == first.fingerprint
+    same = all(
+        set(ours) == set(theirs) if isinstance(ours, tuple) else ours == theirs
+        for (_, ours), (_, theirs) in zip(first, second, strict=True)
+    )
+    assert (first.fingerprint == second.fingerprint) == same
+
+
+def test_a_fingerprint_is_a_hash_of_json():
+    """64 hex digits, the same in every process, of the values that hold after tightening."""
+    assert Budget(max_seconds=5).fingerprint == "a5c8b3dd3d4fa398be030bbda1f0ba32d98b1b218d5d165611f7df57658a43ac"
+    assert Budget(max_seconds=-0.0).fingerprint == Budget(max_seconds=0).fingerprint
+    loose, tight = Budget(max_seconds=9), Budget(max_seconds=5)
+    assert loose.fingerprint != tight.fingerprint
+    assert loose.tightened_by(tight).fingerprint == tight.fingerprint
