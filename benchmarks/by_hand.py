@@ -1,11 +1,11 @@
 """What an agent costs beside the same agent as an engineer writes it by hand in LangGraph; see by_hand_nodes.py.
 
-Both run in turn, each on texts that no run before had, in five processes one after another; every figure is the
-median of the five. Proposers and tools are instant: functions that return what was prepared, which the agent calls
-under its deadlines, or (`offline`) our own rules, recordings and retriever. Beside `ainvoke`, the nodes written by
-hand are coroutine functions: they hand plain functions to a thread, await coroutines, and call our own rules where
-they stand. Prints `name value` lines: the ratios of processor times and of wall times, and the microseconds of both
-runs. Run it as ``python benchmarks/by_hand.py``.
+The agent has a recorder, which keeps the latest recording. Both run in turn, each on texts that no run before had, in
+five processes one after another; every figure is the median of the five. Proposers and tools are instant: functions
+that return what was prepared, which the agent calls under its deadlines, or (`offline`) our own rules, recordings and
+retriever. Beside `ainvoke`, the nodes written by hand are coroutine functions: they hand plain functions to a thread,
+await coroutines, and call our own rules where they stand. Prints `name value` lines: the ratios of processor times and
+of wall times, and the microseconds of both runs. Run it as ``python benchmarks/by_hand.py``.
 """
 
 from __future__ import annotations

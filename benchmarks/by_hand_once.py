@@ -14,7 +14,7 @@ from by_hand_rag import rag_by_hand
 from by_hand_research import research_by_hand
 from by_hand_self_critique import self_critique_by_hand
 from measure import Figure, cpu_ratio, interleaved, print_figures, wall_ratio, wall_us
-from repeated import Work, ainvoked, invoked
+from repeated import Kept, Work, ainvoked, invoked
 from scripted_agents import Scripted, offline_agent, scripted_agent
 
 ROUNDS = 20
@@ -39,7 +39,10 @@ def figures(rounds: int) -> Iterator[Figure]:
 
 
 def _compared(name: str, scripted: Scripted, way: Way, work: Callable[..., Work], rounds: int) -> Iterator[Figure]:
-    graphs = {"agent": scripted.make(), "by_hand": BY_HAND[scripted.pattern](**scripted.arguments, way=way)}
+    graphs = {
+        "agent": scripted.make(recorder=Kept()),
+        "by_hand": BY_HAND[scripted.pattern](**scripted.arguments, way=way),
+    }
     taken = interleaved({graph: work(graphs[graph], scripted.given, RUNS) for graph in graphs}, rounds)
     yield f"{name}_by_hand_ratio", cpu_ratio(taken["agent"], taken["by_hand"])
     yield f"{name}_by_hand_wall_ratio", wall_ratio(taken["agent"], taken["by_hand"])

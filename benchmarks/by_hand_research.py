@@ -90,7 +90,7 @@ class ResearchNodes:
             ),
         }
         limits = {
-            name: requests.research_limit(name, hints.get(name), deployment=getattr(self.budget, name))
+            name: requests.research_limit(name, hints.get(name), allowed=getattr(self.budget, name))
             for name in requests.HINTED_LIMITS
         }
         return {"run_id": str(uuid4()), "task": task, "domains": domains, "limits": limits}

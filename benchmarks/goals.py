@@ -101,12 +101,23 @@ SECTIONS = (
         "rules, recordings and retriever. Beside `ainvoke`, the nodes written by hand are coroutine functions: they "
         "hand plain functions to a thread, since those may block, and call our own rules where they stand. Every run "
         "has texts that no run before it had, but for recordings and the documents of the knowledge base. Each "
-        "figure is the median of five processes.",
+        "figure is the median of five processes. The agent has a recorder.",
         (
             Meaning("*_by_hand_ratio", "Processor time of a run over that by hand.", at_most_of=BY_HAND),
             Meaning("*_by_hand_wall_ratio", "Wall time of a run over that by hand.", at_most_of=BY_HAND),
             Meaning("*_agent_us", "Microseconds that a run takes."),
             Meaning("*_by_hand_us", "Microseconds that a run by hand takes."),
+        ),
+    ),
+    Section(
+        "recorder_cost",
+        "Recording",
+        "The same runs with a recorder, which keeps the latest recording, beside runs without one.",
+        (
+            Meaning("*_recorded_ratio", "Processor time of a run over that without a recorder.", at_most=1.1),
+            Meaning("*_recorded_wall_ratio", "Wall time of a run over that without a recorder.", at_most=1.1),
+            Meaning("*_recorded_us", "Microseconds that a recorded run takes."),
+            Meaning("*_unrecorded_us", "Microseconds that a run without a recorder takes."),
         ),
     ),
     Section(
