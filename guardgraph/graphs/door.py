@@ -24,6 +24,7 @@ from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
+from guardgraph.world.threads import awaited
 
 __all__ = ["GuardedGraph"]
 
@@ -60,6 +61,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         hand, session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
         config = close_stray(self, admitted, admitted_config(self, input, config))
+        self.open()
         try:
             for chunk in super().stream(admitted, config, context=context, **kwargs):
                 with session.paused():
@@ -76,6 +78,8 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         hand, session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
         config = await aclose_stray(self, admitted, admitted_config(self, input, config))
+        if self.frame.opens:
+            await awaited(self.open)
         try:
             async for chunk in super().astream(admitted, config, context=context, **kwargs):
                 with session.paused():
@@ -129,6 +133,15 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     async def abulk_update_state(self, config: Any, supersteps: Any) -> Never:
         """Refuse what `aupdate_state` and `abulk_update_state` would write; see `bulk_update_state`."""
         raise StateRefused(_UPDATE_REFUSED)
+
+    def open(self) -> None:
+        """Open what is named by a string, such as a model: a run does so before anything else, and a replay never.
+
+        Raises:
+            ConfigurationError: what it needs, such as a key, is missing or wrong.
+        """
+        for target in self.frame.opens:
+            target.open()
 
     @property
     def frame(self) -> Frame:
