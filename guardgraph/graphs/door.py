@@ -57,7 +57,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        session, config = self._session(config)
+        session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
         config = close_stray(self, admitted, admitted_config(self, input, config))
         self.open()
@@ -74,7 +74,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        session, config = self._session(config)
+        session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
         config = await aclose_stray(self, admitted, admitted_config(self, input, config))
         if self.frame.opens:
@@ -98,13 +98,13 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
         result = super().invoke(input, session.put_in(config), context=context, **kwargs)
         return _waiting(result, session)
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
         result = await super().ainvoke(input, session.put_in(config), context=context, **kwargs)
         return _waiting(result, session)
 
@@ -149,11 +149,11 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         frame: Frame = next(node.frame for node in made if hasattr(node, "frame"))
         return frame
 
-    def _session(self, config: Any) -> tuple[Session, Any]:
+    def _session(self, config: Any, context: Any) -> tuple[Session, Any]:
         """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use."""
         session = session_in(config)
         if session is None or not session.take():
-            session = Session(self.frame.world, by_code=_is_called_by_code(config))
+            session = Session(self.frame.world, by_code=_is_by_code(config, context))
             session.take()
             config = session.put_in(config)
         return session, _tokenless(config)
@@ -201,8 +201,11 @@ def _tokenless(config: Any) -> Any:
     return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
 
 
-def _is_called_by_code(config: Any) -> bool:
-    """Say whether code of the process calls a graph, a task of another graph for one; else a server's client does."""
+def _is_by_code(config: Any, context: Any) -> bool:
+    """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
+
+    A graph that is a node of another one is given none: it finds that of the client.
+    """
     configurable = (config or {}).get("configurable") or {}
     return callable(configurable.get("__pregel_read")) or not any(
         configurable.get(key) is not None for key in ON_A_SERVER
