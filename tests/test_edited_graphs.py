@@ -16,8 +16,10 @@ from langgraph.types import CachePolicy, RetryPolicy, TimeoutPolicy
 from tampering import Tame, WildRouter, by_rule, plain
 from ticket_pattern import PHASES, REASONS, TICKET, Policy, triage
 
-from guardgraph import Budget, Catalogue, GuardedGraph, verify
+from guardgraph import GuardedGraph, verify
+from guardgraph.grammar import Budget, Catalogue
 from guardgraph.graphs.node import GrammarNode
+from guardgraph.world.live import LiveWorld
 
 WIDE = Policy(labels=("anything",))
 
@@ -144,7 +146,10 @@ EDITS = {
     "what the entry guard clears": frame(lasting=()),
     "what a stop may show": frame(evidence=frozenset({"proposed_label"})),
     "the context of a run": frame(context=dict),
-    "the clock": frame(clock=lambda: 0.0),
+    "the world": frame(world=LiveWorld()),
+    "the recorder": frame(recorder=print),
+    "the records of calls": frame(records=()),
+    "the nodes": lambda graph: graph.nodes["label"].bound.frame.nodes.pop("spam"),
     "the catalogue": frame(catalogue=Catalogue("triage", PHASES, REASONS.reasons)),
     "the declarations": frame(declarations={}),
     "a declaration among them": lambda graph: graph.nodes["label"].bound.frame.declarations.pop("spam"),
@@ -173,6 +178,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("ran", [False, True], ids=["fresh", "after a run"])
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_of_a_compiled_graph_is_found(name, ran):

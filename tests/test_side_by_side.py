@@ -14,21 +14,11 @@ from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import deadline
 from guardgraph.grammar import Call
+from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.live import MAX_AT_ONCE
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 THREAD = {"configurable": {"thread_id": "1"}}
-
-
-class Keeper:
-    """Keeps recordings."""
-
-    def __init__(self):
-        self.runs = []
-
-    def record(self, run):
-        """Keep one."""
-        self.runs.append(run)
 
 
 def asking(target, count, seen=None):
@@ -117,9 +107,9 @@ def test_calls_at_once_share_one_deadline(mode):
 @MODES
 def test_every_call_of_a_group_is_recorded_by_itself(mode):
     """The record has each call with its number, its request's hash, its outcome and its seconds."""
-    keeper = Keeper()
-    run(triage(bodies={"lookup": asking(lambda asked: asked["number"], 3)}, recorder=keeper), TICKET, mode)
-    [recording] = keeper.runs
+    recorder = InMemoryRecorder()
+    run(triage(bodies={"lookup": asking(lambda asked: asked["number"], 3)}, recorder=recorder), TICKET, mode)
+    [recording] = recorder.runs
     calls = [call for call in recording["calls"] if call["node"] == "lookup"]
     assert [call["number"] for call in calls] == [1, 2, 3, 4]
     assert [call["outcome"] for call in calls[:3]] == [f'["value", {number}, {{}}]' for number in range(3)]

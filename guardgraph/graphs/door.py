@@ -18,10 +18,12 @@ from pydantic import ValidationError
 from guardgraph.graphs.admission import admitted_config
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.judge import REFUSED
+from guardgraph.graphs.resuming import aclose_stray, close_stray
 from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
+from guardgraph.world.threads import awaited
 
 __all__ = ["GuardedGraph"]
 
@@ -57,7 +59,8 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = admitted_config(self, input, config)
+        config = close_stray(self, admitted, admitted_config(self, input, config))
+        self.open()
         try:
             for chunk in super().stream(admitted, config, context=context, **kwargs):
                 with session.paused():
@@ -73,7 +76,9 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run asynchronously; see `stream`."""
         session, config = self._session(config)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = admitted_config(self, input, config)
+        config = await aclose_stray(self, admitted, admitted_config(self, input, config))
+        if self.frame.opens:
+            await awaited(self.open)
         try:
             async for chunk in super().astream(admitted, config, context=context, **kwargs):
                 with session.paused():
@@ -127,6 +132,15 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     async def abulk_update_state(self, config: Any, supersteps: Any) -> Never:
         """Refuse what `aupdate_state` and `abulk_update_state` would write; see `bulk_update_state`."""
         raise StateRefused(_UPDATE_REFUSED)
+
+    def open(self) -> None:
+        """Open what is named by a string, such as a model: a run does so before anything else, and a replay never.
+
+        Raises:
+            ConfigurationError: what it needs, such as a key, is missing or wrong.
+        """
+        for target in self.frame.opens:
+            target.open()
 
     @property
     def frame(self) -> Frame:

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict, get_type_hints
 from guardgraph.graphs.channels import check_channels, check_node_name, ephemeral, schema
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, declaration_of
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.end import FAILED_ENDING, RECORDED
+from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
@@ -31,7 +31,7 @@ from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.errors import ConfigurationError, GrammarError
 from guardgraph.state.recording import Recorder, VisitRecord
-from guardgraph.state.run import Kind, LogEntry, Result, Verdict
+from guardgraph.state.run import RECORDED, Kind, LogEntry, Result, Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.world import WORLD_METHODS, World

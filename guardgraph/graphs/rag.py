@@ -16,8 +16,8 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
+from guardgraph.tools.tool import sources_of
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 
@@ -62,9 +62,10 @@ def create_rag_agent(
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``.
         knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
-        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first.
+        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. What it
+            has is said by its attribute `sources`, a list of names, if there is one.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
-            a retriever of your own, it names both.
+            a retriever that does not say what it has, it names both.
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found.
         checkpointer: LangGraph's.
@@ -79,7 +80,7 @@ def create_rag_agent(
     found, sources = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return rag_pattern(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
@@ -120,7 +121,7 @@ def _retriever(
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is not None:
-        return outside("retriever", own), own.sources if isinstance(own, LexicalRetriever) else None
+        return outside("retriever", own), sources_of(own)
     if folder is None:
         return LexicalRetriever(demo_documents()), DEMO_SOURCES
     loaded = LexicalRetriever(load_folder(folder, max_chars=max(budget.max_context_chars, 1)))
@@ -132,6 +133,6 @@ def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None) -> RagPoli
     left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
     if left_out and sources is None:
         raise ConfigurationError(
-            f"policy: with a retriever of your own, a RagPolicy with {' and '.join(left_out)} is required"
+            f"policy: with a retriever without sources, a RagPolicy with {' and '.join(left_out)} is required"
         )
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

@@ -21,7 +21,6 @@ from guardgraph.state.research import (
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 
@@ -71,7 +70,7 @@ def create_research_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = settings_or(ResearchBudget(), budget, "budget")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
         writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),

@@ -20,7 +20,6 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.state.settings import settings_or
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.world import World
 
@@ -67,7 +66,7 @@ def create_self_critique_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = settings_or(SelfCritiqueBudget(), budget, "budget")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return self_critique_pattern(
         drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.draft),
         shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten),
