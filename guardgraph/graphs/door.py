@@ -58,7 +58,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        hand, session, config = self._session(config)
+        hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
         config = close_stray(self, admitted, admitted_config(self, input, config))
         self.open()
@@ -75,7 +75,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        hand, session, config = self._session(config)
+        hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
         config = await aclose_stray(self, admitted, admitted_config(self, input, config))
         if self.frame.opens:
@@ -99,13 +99,13 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
         result = super().invoke(input, session.put_in(config), context=context, **kwargs)
         return _waiting(result, session)
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
         result = await super().ainvoke(input, session.put_in(config), context=context, **kwargs)
         return _waiting(result, session)
 
@@ -150,7 +150,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         frame: Frame = next(node.frame for node in made if hasattr(node, "frame"))
         return frame
 
-    def _session(self, config: Any) -> tuple[Callable[[Any], Any], Session, Any]:
+    def _session(self, config: Any, context: Any) -> tuple[Callable[[Any], Any], Session, Any]:
         """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use.
 
         Beside it, in front, what a chunk is handed out by: what `invoke` takes needs no copy.
@@ -158,7 +158,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         session = session_in(config)
         if session is not None and session.take():
             return _itself, session, _tokenless(handed_on(self, config))
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
         session.take()
         return handed, session, _tokenless(handed_on(self, session.put_in(config)))
 
@@ -209,12 +209,14 @@ def _tokenless(config: Any) -> Any:
     return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
 
 
-def _is_called_by_code(config: Any) -> bool:
-    """Say whether code of the process calls a graph, a task of another graph for one; else a server's client does."""
+def _is_by_code(config: Any, context: Any) -> bool:
+    """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
+
+    A graph that is a node of another one is given none: it finds that of the client.
+    """
     configurable = (config or {}).get("configurable") or {}
-    return callable(configurable.get("__pregel_read")) or not any(
-        configurable.get(key) is not None for key in ON_A_SERVER
-    )
+    on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
+    return not on_a_server or (context is not None and callable(configurable.get("__pregel_read")))
 
 
 def _waiting(result: Any, session: Session) -> Any:
