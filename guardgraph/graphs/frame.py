@@ -59,6 +59,11 @@ class Frame:
         return held_by(node.body for node in self.nodes.values())
 
     @cached_property
+    def settings(self) -> tuple[str, str]:
+        """Fingerprints of the deployment's policy and budget."""
+        return self.policy.fingerprint, self.budget.fingerprint
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [

@@ -70,8 +70,8 @@ def recording(
         policy=frame.policy.model_dump(mode="json"),
         budget=frame.budget.model_dump(mode="json"),
         fingerprints=Fingerprints(
-            policy=frame.policy.fingerprint,
-            budget=frame.budget.fingerprint,
+            policy=frame.settings[0],
+            budget=frame.settings[1],
             declarations=frame.fingerprint,
             prompts=digest(sorted({call["prompt"] for call in calls if "prompt" in call})),
         ),

@@ -25,7 +25,8 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
 from guardgraph.world.call import Call
 from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
-from guardgraph.world.threads import in_thread
+from guardgraph.world.threads import Handover, in_thread
+from guardgraph.world.threads import start as start_thread
 
 __all__ = ["Arrived", "aperform", "late", "perform", "start"]
 
@@ -45,12 +46,13 @@ def perform(call: Call, seconds: float) -> Outcome:
     """
     if seconds <= 0:
         return late(call, seconds)
-    done = in_thread(partial(_invoke, call))
-    try:
-        error = done.exception(min(seconds, TIMEOUT_MAX))
-    except TimeoutError:
+    done = Handover()
+    start_thread(partial(_invoke, call), done)
+    came = done.wait(min(seconds, TIMEOUT_MAX))
+    if came is None:
         return late(call, seconds)
-    return _returned(call, done.result()) if error is None else _raised(call, error)
+    returned, error = came
+    return _returned(call, returned) if error is None else _raised(call, error)
 
 
 async def aperform(call: Call, seconds: float) -> Outcome:
