@@ -102,75 +102,17 @@ def rag_pattern(
 ) -> Pattern:
     """Return the RAG agent's diagram."""
     p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
-    p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    _plan(p, planner)
-    _retrieve(p, retriever, clarification)
-    _generate(p, answerer)
+    p.entry("request_guard", nodes.check_request, to="plan")
+    p.propose("plan", nodes.plan(planner), to="policy_guard")
+    p.guard("policy_guard", nodes.check_policy, to="execution_guard")
+    p.guard("execution_guard", nodes.check_execution, to="retrieve")
+    p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
+    p.guard("context_guard", nodes.pack_context(clarification), to=["generate", "clarified"])
+    p.propose("generate", nodes.generate(answerer), to="answer_guard")
+    p.guard("answer_guard", nodes.check_answer, to="answered")
+    p.terminal("answered", nodes.answered)
+    p.terminal("clarified", nodes.clarified)
     return p
-
-
-def _plan(p: Pattern, planner: Proposer) -> None:
-    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_intent"], to="policy_guard")
-    p.guard(
-        "policy_guard",
-        nodes.check_policy,
-        phase="plan",
-        reads=["proposed_intent"],
-        writes=["accepted_intent", "planned_by"],
-        to="execution_guard",
-        stops=["llm", "invalid_intent"],
-    )
-    p.guard(
-        "execution_guard",
-        nodes.check_execution,
-        phase="retrieve",
-        reads=["accepted_intent"],
-        to="retrieve",
-        stops=["invalid_intent", "source_denied"],
-    )
-
-
-def _retrieve(p: Pattern, retriever: Outside, clarification: str) -> None:
-    p.act(
-        "retrieve",
-        nodes.retrieve(retriever),
-        phase="retrieve",
-        reads=["accepted_intent"],
-        writes=["asked_retrieval", "found_candidates"],
-        to="context_guard",
-    )
-    p.guard(
-        "context_guard",
-        nodes.pack_context(clarification),
-        phase="retrieve",
-        reads=["accepted_intent", "planned_by", "asked_retrieval", "found_candidates"],
-        writes=["accepted_context", "accepted_answer"],
-        to=["generate", "clarified"],
-        stops=["invalid_intent", "source_denied", "tool"],
-    )
-
-
-def _generate(p: Pattern, answerer: Proposer) -> None:
-    p.propose(
-        "generate",
-        nodes.generate(answerer),
-        phase="generate",
-        reads=["task", "accepted_context"],
-        writes=["proposed_answer"],
-        to="answer_guard",
-    )
-    p.guard(
-        "answer_guard",
-        nodes.check_answer,
-        phase="generate",
-        reads=["task", "accepted_context", "proposed_answer"],
-        writes=["accepted_answer"],
-        to="answered",
-        stops=["source_denied", "llm", "invalid_answer"],
-    )
-    answer = ["outcome", "answer", "citations", "citation_details", "passages"]
-    p.terminal("answered", nodes.answered, phase="generate", reads=["accepted_answer"], writes=answer)
-    p.terminal("clarified", nodes.clarified, phase="generate", reads=["accepted_answer"], writes=answer)
 
 
 def _retriever(
