@@ -30,15 +30,17 @@ class Handover:
     def __init__(self) -> None:
         self._here = Lock()
         self._here.acquire()
+        self._result: Any = None
+        self._error: BaseException | None = None
 
     def set_result(self, result: Any) -> None:
         """Bring a result."""
-        self._result, self._error = result, None
+        self._result = result
         self._here.release()
 
     def set_exception(self, error: BaseException) -> None:
         """Bring an exception."""
-        self._result, self._error = None, error
+        self._error = error
         self._here.release()
 
     def wait(self, seconds: float) -> tuple[Any, BaseException | None] | None:
