@@ -69,8 +69,9 @@ class Taken:
 
     path: tuple[str, ...]
     reason: str
-    """The stop reason; empty while the run waits."""
     outcome: str
+    waiting: bool = False
+    """Whether it waits for a person at the last node of its path; it has no reason yet."""
 
     @property
     def ok(self) -> bool:
@@ -80,21 +81,21 @@ class Taken:
     @property
     def status(self) -> Literal["ok", "stopped", "waiting"]:
         """How the run stands."""
-        return "ok" if self.ok else "stopped" if self.reason else "waiting"
+        return "waiting" if self.waiting else "ok" if self.ok else "stopped"
 
     @property
     def ending(self) -> str:
         """What came of the run in a word: the outcome, the stop reason, or the node where it waits."""
-        return self.path[-1] if self.status == "waiting" else self.outcome or self.reason
+        return {"ok": self.outcome or self.reason, "stopped": self.reason, "waiting": self.path[-1]}[self.status]
 
     def waits_at(self, name: str) -> bool:
         """Say whether the run waits at a node."""
-        return self.status == "waiting" and name == self.path[-1]
+        return self.waiting and name == self.path[-1]
 
     @property
     def steps(self) -> list[tuple[str, str]]:
         """The edges that the run took, from START on."""
-        return list(itertools.pairwise((START, *self.path, *(() if self.status == "waiting" else (END,)))))
+        return list(itertools.pairwise((START, *self.path, *(() if self.waiting else (END,)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
             endings = _endings(shape, name, taken)
             drawn.append(Node(name, _kind(shape, name), _about(shape, name), endings, visits[name]))
     if any(not _ends_by_itself(shape, name) and END in _ways(shape, name) for name in [START, *shape.builder.nodes]):
-        ended_here = taken is not None and bool(taken.reason) and not _ends_by_itself(shape, taken.path[-1])
+        ended_here = taken is not None and not taken.waiting and not _ends_by_itself(shape, taken.path[-1])
         drawn.append(Node(END, "end", "the run ends here", visits=ended_here))
     return drawn
 
@@ -246,13 +247,13 @@ def taken_by(run: object) -> Taken:
         InputError: it is no result of such a run.
     """
     given = run if isinstance(run, dict) else {}
-    waits = given.get("status") == "waiting" and "waiting_for" in given
-    path, reason, outcome = given.get("path"), "" if waits else given.get("stop_reason"), given.get("outcome", "")
+    waiting = given.get("status") == "waiting" and "waiting_for" in given
+    path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
     named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
-    if not named or not isinstance(path, list) or not isinstance(reason, str) or not (reason or waits):
+    if not named or not isinstance(path, list) or not isinstance(reason, str):
         keys = "path, a list of node names, and stop_reason, or of one that waits, with path and waiting_for"
         raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
-    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "")
+    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "", waiting)
 
 
 def _fitting(shape: Topology, taken: Taken) -> Taken:

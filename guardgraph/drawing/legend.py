@@ -73,6 +73,10 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
         yield Entry("", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides")
     if diagram.taken is not None:
         often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
+        if diagram.taken.waiting:
+            [kind] = [item.kind for item in diagram.nodes if diagram.taken.waits_at(item.name)]
+            swatch = outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
+            yield Entry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
         yield Entry("taken", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge"), SWATCH, f"the way of this run{often}")
 
 

@@ -110,7 +110,7 @@ class Picture:
 
 
 def _how(taken: Taken) -> str:
-    return f"waits at {taken.ending}" if taken.status == "waiting" else f"ended with {taken.reason}"
+    return f"waits at {taken.ending}" if taken.waiting else f"ended with {taken.reason}"
 
 
 def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Picture:

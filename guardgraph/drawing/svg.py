@@ -138,7 +138,7 @@ def _classes(diagram: Diagram, item: Node) -> str:
 
 def _drawn_kinds(diagram: Diagram) -> set[DrawnKind]:
     """Return the kinds of the nodes; a run that waits has the colour of those that ask a person."""
-    waiting: set[DrawnKind] = {"review"} if diagram.taken and diagram.taken.status == "waiting" else set()
+    waiting: set[DrawnKind] = {"review"} if diagram.taken and diagram.taken.waiting else set()
     return waiting | {item.kind for item in diagram.nodes}
 
 

@@ -23,7 +23,7 @@ from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
 
-__all__ = ["GuardedGraph"]
+__all__ = ["INTERRUPT", "GuardedGraph"]
 
 INTERRUPT = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
