@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired
 
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
@@ -31,6 +32,11 @@ from guardgraph.grammar import (
 )
 
 ORDER = {"order": "A7"}
+SHOWN = {"order": "A7", "amount": 30}
+"""What a person is shown of the usual run."""
+PAID = {"outcome": "refunded", "refund": SHOWN, "payment": "paid 30 for A7"}
+"""What comes of it."""
+THREAD = {"configurable": {"thread_id": "1"}}
 PHASES = ("refund", "approve", "pay")
 TIGHT = {"policy": {"max_refund": 40}}
 """A context under which the usual refund is still allowed."""
@@ -217,3 +223,16 @@ def refund(*args, checkpointer=None, world=None, recorder=None, **kwargs):
 def answering(waiting, decision="approve", **said):
     """Return what resumes a run that waits, by somebody who saw what it showed."""
     return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": decision, **said})
+
+
+def waiting(graph, config=THREAD, **kwargs):
+    """Begin a run and return what it shows while it waits."""
+    shown = graph.invoke(ORDER, config, **kwargs)
+    assert shown["status"] == "waiting"
+    return shown
+
+
+def begun(**kwargs):
+    """Return a graph with a checkpointer, and what its run shows while it waits."""
+    graph = refund(checkpointer=InMemorySaver(), **kwargs)
+    return graph, waiting(graph)
