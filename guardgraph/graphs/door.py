@@ -26,7 +26,7 @@ from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
 from guardgraph.world.threads import awaited
 
-__all__ = ["GuardedGraph"]
+__all__ = ["INTERRUPT", "GuardedGraph"]
 
 INTERRUPT = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
