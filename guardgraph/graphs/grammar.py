@@ -56,7 +56,7 @@ class Record(TypedDict):
     log: Annotated[list[LogEntry], _append]
     route: Annotated[str, EphemeralValue]
     verdict: Annotated[Verdict, EphemeralValue]
-    denial: Annotated[dict[str, Any], EphemeralValue]
+    refusal: Annotated[dict[str, Any], EphemeralValue]
 
 
 RECORD = get_type_hints(Record, include_extras=True)
