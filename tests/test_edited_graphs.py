@@ -18,6 +18,7 @@ from ticket_pattern import PHASES, REASONS, TICKET, Policy, triage
 
 from guardgraph import GuardedGraph, verify
 from guardgraph.grammar import Budget, Catalogue
+from guardgraph.graphs.handing import Heard
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.world.live import LiveWorld
 
@@ -36,7 +37,7 @@ class OwnNode(PregelNode):
     """A compiled node that would run something else."""
 
 
-class WildSequence:
+class WildSequence(Heard):
     """What would run in the place of a node and its writers."""
 
     def invoke(self, input, config=None, **kwargs):
@@ -127,8 +128,10 @@ EDITS = {
     "a node's writers": lambda graph: graph.nodes["label_guard"].writers.pop(),
     "a node's flat writers": cached("label_guard", flat_writers=[]),
     "a node's cache of inputs": cached("lookup", input_cache_key=(None, ("proposed_label",))),
-    "a node's steps": lambda graph: graph.nodes["label_guard"].node.steps.pop(),
-    "a node's sequence": lambda graph: setattr(graph.nodes["label_guard"].node, "invoke", WildSequence().invoke),
+    "a node's steps": lambda graph: graph.nodes["label_guard"].node.plain.steps.pop(),
+    "what a node's sequence does": lambda graph: setattr(graph.nodes["label_guard"].node, "__class__", WildSequence),
+    "a node's sequence": lambda graph: setattr(graph.nodes["label_guard"].node, "invoke", plain),
+    "what a node's sequence holds": lambda graph: vars(graph.nodes["label"].node).update(plain=plain),
     "a writer's writes": lambda graph: setattr(graph.nodes["label_guard"].writers[0], "writes", ()),
     "a writer's function": lambda graph: setattr(graph.nodes["label_guard"].writers[0], "func", plain),
     "nodes that changed places": lambda graph: graph.nodes.update(routed=graph.nodes["spam"]),

@@ -16,11 +16,11 @@ from langgraph.pregel import Pregel
 
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["admitted_config", "around", "is_inside", "keeps", "saver"]
+__all__ = ["RESUMING", "admitted_config", "around", "is_inside", "keeps", "saver"]
 
-_RESUMING = "__pregel_resuming"
+RESUMING = "__pregel_resuming"
 _SAVER = "__pregel_checkpointer"
-_WAYS_BACK = (_RESUMING, "__pregel_resume_map", "__pregel_replay_state", "__pregel_task_id", "__pregel_scratchpad")
+_WAYS_BACK = (RESUMING, "__pregel_resume_map", "__pregel_replay_state", "__pregel_task_id", "__pregel_scratchpad")
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
@@ -49,7 +49,7 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     if not isinstance(given, Mapping) or is_inside(configurable):
         return config
     kept = {key: value for key, value in _own(config).items() if key not in _WAYS_BACK}
-    return {**(config or {}), "configurable": {**kept, _RESUMING: False}}
+    return {**(config or {}), "configurable": {**kept, RESUMING: False}}
 
 
 def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:

@@ -14,6 +14,8 @@ from typing import Any
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from guardgraph.graphs.handing import plain
+
 __all__ = ["changes"]
 
 _WHOLE = (
@@ -81,12 +83,13 @@ def _slots(channel: object) -> object:
 def _running(node: Any) -> object:
     """Return what a node reads, runs and writes, so that it can be compared."""
     parts = {key: value for key, value in vars(node).items() if key not in (*_CACHED, "writers")}
-    steps = getattr(node.node, "steps", [node.node])
+    ran = plain(node.node)
+    steps = getattr(ran, "steps", [ran])
     run = [step for step in steps if step is not node.bound]
-    whole = {key: value for key, value in vars(node.node).items() if value is not steps} if len(steps) > 1 else {}
+    whole = {key: value for key, value in vars(ran).items() if value is not steps} if len(steps) > 1 else {}
     written = [*node.writers, *node.flat_writers, *run]
     seen = [(type(step), _comparable(getattr(step, "__dict__", None))) for step in written]
-    return type(node), parts, node.input_cache_key, type(node.node), _comparable(whole), seen
+    return type(node), parts, node.input_cache_key, type(ran), _comparable(whole), seen
 
 
 def _comparable(value: Any) -> object:

@@ -21,6 +21,7 @@ from guardgraph.graphs.declaration import Declaration, check_declarations, compl
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.router import EndingRouter, Router
@@ -74,6 +75,7 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
         compiled = super().compile(*args, **kwargs)
         guarded = GuardedGraph(**vars(compiled))
         guarded._serde_allowlist = compiled._serde_allowlist
+        hear(guarded)
         return guarded
 
 

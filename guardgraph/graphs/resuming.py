@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-from guardgraph.graphs.admission import around, is_inside, keeps, saver
+from guardgraph.graphs.admission import RESUMING, around, is_inside, keeps, saver
 
 __all__ = ["aclose_stray", "close_stray"]
 
@@ -58,8 +58,10 @@ async def aclose_stray(graph: _Graph, given: object, config: Any) -> Any:
 
 def _place(graph: _Graph, given: object, config: Any) -> Any:
     """Return where the checkpoint of a run that is to go on stands; None for a run that begins."""
+    if isinstance(given, Mapping) and _says_no(config):
+        return None
     configurable = around(graph, config)
-    asked = not isinstance(given, Mapping) or configurable.get("__pregel_resuming") is True
+    asked = not isinstance(given, Mapping) or configurable.get(RESUMING) is True
     if not asked or not keeps(graph, configurable):
         return None
     namespace = configurable.get("checkpoint_ns", "") if is_inside(configurable) else ""
@@ -67,6 +69,10 @@ def _place(graph: _Graph, given: object, config: Any) -> Any:
         namespace = "|".join(part.partition(":")[0] for part in namespace.split("|"))
     kept = {name: configurable[name] for name in _KEPT if configurable.get(name) is not None}
     return {"configurable": {**kept, "thread_id": str(kept["thread_id"]), "checkpoint_ns": namespace}}
+
+
+def _says_no(config: Any) -> bool:
+    return (config or {}).get("configurable", {}).get(RESUMING) is False
 
 
 def _is_stray(graph: _Graph, stored: CheckpointTuple) -> bool:
