@@ -181,7 +181,7 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.mark.once
+@pytest.mark.unreplayable
 @pytest.mark.parametrize("ran", [False, True], ids=["fresh", "after a run"])
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_of_a_compiled_graph_is_found(name, ran):
