@@ -19,7 +19,7 @@ from guardgraph import NotRecorded, create_rag_agent, replay, report
 from guardgraph.grammar import Budget, Pass, Pattern
 from guardgraph.state.rag import RAG_REASONS
 
-pytestmark = pytest.mark.once  # what another graph decided cannot be decided again by the one that ends the run
+pytestmark = pytest.mark.unreplayable  # what another graph decided cannot be decided again by the one that ends the run
 
 THREAD = {"configurable": {"thread_id": "1"}}
 

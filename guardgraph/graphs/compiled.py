@@ -15,6 +15,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.handing import plain
+from guardgraph.graphs.router import straightened
 
 __all__ = ["changes"]
 
@@ -37,10 +38,16 @@ _CACHED = ("node", "flat_writers", "input_cache_key")
 """What a node makes of the rest of itself when it first runs."""
 
 
-def changes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole."""
+def changes(graph: CompiledStateGraph[Any, Any, Any, Any], *, by_grammar: bool) -> Iterator[tuple[str, ...]]:
+    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole.
+
+    Args:
+        graph: what will run.
+        by_grammar: whether the grammar compiled it, which has LangGraph's own edges read less.
+    """
     try:
         made = StateGraph.compile(graph.builder)
+        made = straightened(made) if by_grammar else made
     except ValueError as error:
         yield (f"its builder cannot be compiled again: {error}",)
         return

@@ -31,6 +31,9 @@ __all__ = ["GuardedGraph"]
 INTERRUPT = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
 
+_FORMS = frozenset({"version", "stream_mode"})
+"""Arguments of `invoke` with which a caller chooses another form than the result."""
+
 ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
 """What LangGraph's server puts into the configuration of a run that a client asks for."""
 
@@ -100,14 +103,19 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             ConfigurationError: as `stream`.
         """
         session = Session(self.frame.world, by_code=_is_by_code(config, context))
-        result = super().invoke(input, session.put_in(config), context=context, **kwargs)
-        return _waiting(result, session)
+        config = session.put_in(config)
+        if kwargs.keys() & _FORMS:
+            return _waiting(super().invoke(input, config, context=context, **kwargs), session)
+        return _waiting(_whole_result(super().invoke(input, config, context=context, version="v2", **kwargs)), session)
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
         session = Session(self.frame.world, by_code=_is_by_code(config, context))
-        result = await super().ainvoke(input, session.put_in(config), context=context, **kwargs)
-        return _waiting(result, session)
+        config = session.put_in(config)
+        if kwargs.keys() & _FORMS:
+            return _waiting(await super().ainvoke(input, config, context=context, **kwargs), session)
+        output = await super().ainvoke(input, config, context=context, version="v2", **kwargs)
+        return _waiting(_whole_result(output), session)
 
     def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
         """Yield the result of a run, whole, to the next step of a chain that is streamed.
@@ -217,6 +225,13 @@ def _is_by_code(config: Any, context: Any) -> bool:
     configurable = (config or {}).get("configurable") or {}
     on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
     return not on_a_server or (context is not None and callable(configurable.get("__pregel_read")))
+
+
+def _whole_result(output: Any) -> Any:
+    """Return in its usual form what LangGraph's second version of `invoke` returns, for which it streams less."""
+    if not output.interrupts:
+        return output.value
+    return {**(output.value or {}), INTERRUPT: list(output.interrupts)}
 
 
 def _waiting(result: Any, session: Session) -> Any:

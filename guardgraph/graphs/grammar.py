@@ -24,7 +24,7 @@ from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.router import EndingRouter, Router
+from guardgraph.graphs.router import EndingRouter, Router, straightened
 from guardgraph.graphs.seal import Seal
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body, Declares, names
@@ -72,7 +72,7 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
-        compiled = super().compile(*args, **kwargs)
+        compiled = straightened(super().compile(*args, **kwargs))
         guarded = GuardedGraph(**vars(compiled))
         guarded._serde_allowlist = compiled._serde_allowlist
         hear(guarded)

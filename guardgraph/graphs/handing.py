@@ -6,16 +6,20 @@ only where somebody looks: by the door for what is streamed, by a node's sequenc
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextvars import copy_context
 from copy import copy
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Interrupt
 
 from guardgraph.graphs.admission import around
+from guardgraph.graphs.node import GrammarNode
 
 __all__ = ["Heard", "handed", "handed_on", "hear", "plain"]
 
@@ -49,7 +53,7 @@ def handed_on(graph: Pregel[Any, Any, Any, Any], config: Any) -> Any:
 def hear(graph: Pregel[Any, Any, Any, Any]) -> None:
     """Let every node of a compiled graph give copies to the handlers that listen to it."""
     for node in graph.nodes.values():
-        if hasattr(node.node, "steps"):
+        if hasattr(node.node, "steps") and isinstance(node.bound, GrammarNode):
             vars(node)["node"] = Heard(node.node)
 
 
@@ -66,13 +70,13 @@ class Heard(Runnable[Any, Any]):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the node and its writers."""
         if not _is_listened_to(config):
-            return self.plain.invoke(input, config, **kwargs)
+            return copy_context().run(self._run, input, config)
         return self._listened_to(input).invoke(handed(input), config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the node and its writers asynchronously."""
         if not _is_listened_to(config):
-            return await self.plain.ainvoke(input, config, **kwargs)
+            return await self._arun(input, config)
         return await self._listened_to(input).ainvoke(handed(input), config, **kwargs)
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
@@ -83,6 +87,26 @@ class Heard(Runnable[Any, Any]):
         """Run the node for handlers of streams, asynchronously."""
         async for chunk in self._listened_to(input).astream(handed(input), config, **kwargs):
             yield chunk
+
+    def _run(self, given: Any, config: Any) -> Any:
+        """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there."""
+        var_child_runnable_config.set(config)
+        for step in self.plain.steps:
+            given = step.invoke(given, config)
+        return given
+
+    async def _arun(self, given: Any, config: Any) -> Any:
+        """Do what `_run` does; a node that calls out gets a task, and so a context, of its own."""
+        node, *writers = self.plain.steps
+        token = var_child_runnable_config.set(config)
+        try:
+            work = node.ainvoke(given, config)
+            given = await (asyncio.create_task(work) if node.declaration.calls else work)
+        finally:
+            var_child_runnable_config.reset(token)
+        for writer in writers:
+            given = await writer.ainvoke(given, config)
+        return given
 
     def _listened_to(self, input: Any) -> Any:
         """Return the sequence for one visit: handlers see a copy of the input before it, and of what was written."""
