@@ -51,20 +51,20 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
             visit.session.waiting = visit.session.waiting or _waiting(part, interrupt, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
-        update = _denied(part, breach)
+        update = _refused(part, breach)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-        update = _denied(part, error)
+        update = _refused(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := getattr(visit.session.scratchpad, "resume", None)):
         record["answers"] = [json_text(answer) for answer in answers]
-    if KINDS[item.kind].is_text and "denial" not in update:
+    if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _wrote(update, calls)
     return {**update, "log": [visit.line({})], record_of(item.name): [record]}
 
 
-def _denied(part: Part, error: Exception) -> JsonObject:
+def _refused(part: Part, error: Exception) -> JsonObject:
     stop = as_stop(part.declaration, error)
-    return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
+    return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence})}
 
 
 def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
