@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from langgraph.graph import StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from scripted_agents import Scripted
 
@@ -90,8 +90,8 @@ def _coroutine_writing(update: Updates) -> Callable[[Any], Any]:
 
 
 def _routing(state):
-    return state["route"]
+    return state.get("route", END)  # an ending writes no route
 
 
 async def _coroutine_routing(state):
-    return state["route"]
+    return state.get("route", END)

@@ -43,6 +43,16 @@ def gathered(runner: asyncio.Runner, graph: Any, given: Given, runs: int) -> Wor
     return lambda: runner.run(together())
 
 
+class Kept:
+    """A recorder that keeps the latest recording."""
+
+    recording: Any = None
+
+    def record(self, run: Any) -> None:
+        """Keep a recording."""
+        self.recording = run
+
+
 def thread_of(graph: Any) -> dict[str, Any]:
     """Return the config of a thread that no run has had, where the graph has a checkpointer to keep it."""
     return {"configurable": {"thread_id": str(next(_numbers))}} if graph.checkpointer is not None else {}

@@ -19,10 +19,11 @@ WIDTH = 118
 LIBRARIES = ("guardgraph", "langgraph", "langchain-core", "langgraph-checkpoint-sqlite", "pydantic")
 
 HEAD = """
-What guardgraph costs, measured by `make bench`, which writes this page. The floor is a plain LangGraph graph of the
-same nodes, edges, schemas and channels whose nodes do nothing but route; it runs in turn with the agent. Ratios say
-more than times, which differ from machine to machine and from hour to hour. A ratio of processor times is the median
-of the ratios of single rounds; wall times, and what is made of them, are those of the fastest rounds.
+What guardgraph costs, measured by `make bench`, which writes this page. What an agent is held against runs in turn
+with it. Ratios say more than times, which differ from machine to machine and from hour to hour. A ratio of processor
+times is the median of the ratios of single rounds; wall times, and what is made of them, are those of the fastest
+rounds. A call of a model takes some hundred thousand microseconds. The floor is a plain LangGraph graph of an agent's
+nodes, edges, schemas and channels whose nodes do nothing but route.
 """
 
 
@@ -93,10 +94,10 @@ def _missed(results: Mapping[str, Mapping[str, float] | str]) -> str:
         for section in SECTIONS
         if not isinstance(found := results[section.script], str)
         for name, value in found.items()
-        if (meaning := section.meaning(name)).goal
+        if (meaning := section.meaning(name)).goal_of(name)
     }
-    missed = [f"- `{name}` is {shown(value)}, the goal {meaning.goal}"
-              for name, (value, meaning) in judged.items() if not meaning.is_reached(value)]  # fmt: skip
+    missed = [f"- `{name}` is {shown(value)}, the goal {meaning.goal_of(name)}"
+              for name, (value, meaning) in judged.items() if not meaning.is_reached(name, value)]  # fmt: skip
     if not missed:
         return f"All {len(judged)} goals are reached.\n"
     return "\n".join([f"Of {len(judged)} goals {len(missed)} are not reached; they have a ✗:", "", *missed, ""])
@@ -107,7 +108,7 @@ def _table(section: Section, found: Mapping[str, float]) -> str:
     rows = [["figure", "value", "goal", ""], ["---", "---:", "---", "---"]]
     for name, value in found.items():
         meaning = section.meaning(name)
-        rows.append([f"`{name}`", _judged(meaning, value), meaning.goal, meaning.text])
+        rows.append([f"`{name}`", _judged(meaning, name, value), meaning.goal_of(name), meaning.text])
     return _lines(rows)
 
 
@@ -117,16 +118,17 @@ def _grid(section: Section, found: Mapping[str, float]) -> str:
     stems = dict.fromkeys(name.removesuffix(section.meaning(name).ending) for name in found)
     rows = [["figure", *(f"`{item.ending}`" for item in meanings)], ["---", *("---:" for _ in meanings)]]
     for stem in stems:
-        values = ((item, found.get(f"{stem}{item.ending}")) for item in meanings)
-        rows.append([f"`{stem}`", *("" if value is None else _judged(item, value) for item, value in values)])
+        cells = ((item, f"{stem}{item.ending}") for item in meanings)
+        judged = (_judged(item, name, found[name]) if name in found else "" for item, name in cells)
+        rows.append([f"`{stem}`", *judged])
     told = [
         _wrapped(f"- `{item.ending}`: {item.text}{f' Goal: {item.goal}.' if item.goal else ''}") for item in meanings
     ]
     return f"{_lines(rows)}\n{''.join(told)}"
 
 
-def _judged(meaning: Meaning, value: float) -> str:
-    return shown(value) if meaning.is_reached(value) else f"**{shown(value)}** ✗"
+def _judged(meaning: Meaning, name: str, value: float) -> str:
+    return shown(value) if meaning.is_reached(name, value) else f"**{shown(value)}** ✗"
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:

@@ -28,8 +28,8 @@ _DATA = Path(guardgraph.__file__).parent / "tools" / "data"
 Outside = Callable[[dict[str, Any]], Any]
 Said = dict[str | None, Any]
 """What one of them said, by the URL that it was asked for; most are asked for none."""
-Recipe = tuple[Callable[..., GuardedGraph], dict[str, Outside], dict[str, Any]]
-"""A factory, who proposes and which tools there are by the factory's arguments, and what a run is given."""
+Recipe = tuple[Callable[..., GuardedGraph], dict[str, Any], dict[str, Outside], dict[str, Any]]
+"""A factory, its policy as an argument, who proposes and which tools there are, likewise, and what a run is given."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Scripted:
     """Returns the next run's input."""
     result: dict[str, Any]
     """Of one run."""
+    arguments: dict[str, Any]
+    """What the same agent written by hand takes: policy, proposers and tools."""
 
 
 def scripted_agents(*, coroutines: bool = False) -> list[Scripted]:
@@ -60,23 +62,46 @@ def scripted_agent(pattern: str, *, coroutines: bool = False) -> Scripted:
     Raises:
         RuntimeError: its run does not end with success.
     """
-    create, parts, given = _AGENTS[pattern]()
+    create, settings, parts, given = _AGENTS[pattern]()
     said: dict[str, Said] = {slot: {} for slot in parts}
-    create(**{slot: _remembering(part, said[slot]) for slot, part in parts.items()}).invoke(given)
-    given = in_turn([marked(given, word) for word in words()])
-    result = create(**{slot: _prepared(slot, said[slot]) for slot in parts}).invoke(given())
+    remembering = {slot: _remembering(part, said[slot]) for slot, part in parts.items()}
+    create(**settings, **remembering).invoke(given)
+    kind = _as_coroutine if coroutines else _as_function
+    prepared = {slot: _prepared(slot, said[slot]) for slot in parts}
+    arguments = {**settings, **{slot: kind(prepared[slot]) for slot in parts}}
+    return _tried(pattern, partial(create, **arguments), given, partial(create, **settings, **prepared), arguments)
+
+
+def offline_agent(pattern: str) -> Scripted:
+    """Return the agent of a pattern as its factory makes it, with our own offline rules, recordings and retriever.
+
+    Raises:
+        RuntimeError: its run does not end with success.
+    """
+    create, settings, parts, given = _AGENTS[pattern]()
+    make = partial(create, **settings)
+    return _tried(pattern, make, given, make, {**settings, **parts})
+
+
+def _tried(
+    pattern: str,
+    make: Callable[..., GuardedGraph],
+    given: dict[str, Any],
+    trial: Callable[..., GuardedGraph],
+    arguments: dict[str, Any],
+) -> Scripted:
+    fresh = in_turn([marked(given, word) for word in words()])
+    result = trial().invoke(fresh())
     if result["stop_reason"] != "success":
         raise RuntimeError(f"the scripted {pattern} run ended with {result['stop_reason']}; success is required")
-    kind = _as_coroutine if coroutines else _as_function
-    make = partial(create, **{slot: kind(_prepared(slot, said[slot])) for slot in parts})
-    return Scripted(pattern, make, given, result)
+    return Scripted(pattern, make, fresh, result, arguments)
 
 
 def _rag() -> Recipe:
     policy = RagPolicy(allowed_sources_policy=DEMO_SOURCES, allowed_sources_execution=DEMO_SOURCES)
     parts = {"planner": rag.plan, "answerer": rag.answer, "retriever": LexicalRetriever(demo_documents())}
     question = {"question": "What SLA applies to enterprise plan and what is P1 first response target?"}
-    return partial(create_rag_agent, policy=policy), parts, question
+    return create_rag_agent, {"policy": policy}, parts, question
 
 
 def _research() -> Recipe:
@@ -88,7 +113,7 @@ def _research() -> Recipe:
         "extractor": recorded_notes(),
     }
     goal = "Summarise the payments incident with citations."
-    return create_research_agent, parts, {"goal": goal, "request": _demo("research_request")}
+    return create_research_agent, {}, parts, {"goal": goal, "request": _demo("research_request")}
 
 
 def _self_critique() -> Recipe:
@@ -99,7 +124,8 @@ def _self_critique() -> Recipe:
         "reviser": self_critique.revise,
     }
     incident = _demo("self_critique_incident_context")
-    return create_self_critique_agent, parts, {"goal": "Draft a customer update.", "incident_context": incident}
+    given = {"goal": "Draft a customer update.", "incident_context": incident}
+    return create_self_critique_agent, {}, parts, given
 
 
 _AGENTS: dict[str, Callable[[], Recipe]] = {"rag": _rag, "research": _research, "self_critique": _self_critique}

@@ -13,6 +13,7 @@ from guardgraph.guards.stop import shown_name as shown_name
 from guardgraph.nodes.body import Pass as Pass
 from guardgraph.nodes.body import Run as Run
 from guardgraph.nodes.body import Step as Step
+from guardgraph.nodes.body import declares as declares
 from guardgraph.state.catalogue import Catalogue as Catalogue
 from guardgraph.state.catalogue import StopReason as StopReason
 from guardgraph.state.catalogue import common_reasons as common_reasons

@@ -55,4 +55,6 @@ def _built_once(create: Callable[[str | None], GuardedGraph], model: str | None)
 
 @cache
 def _built(create: Callable[[str | None], GuardedGraph], model: str | None) -> GuardedGraph:
-    return create(model)
+    agent = create(model)
+    agent.open()  # here, in a thread, and not on the event loop of the first run
+    return agent

@@ -98,8 +98,8 @@ def plans(**changes):
 
 
 def read_urls(reader):
-    """Name the URLs that a scripted reader was asked for, in order."""
-    return [call["url"] for call in reader.calls]
+    """Name the URLs that a scripted reader was asked for, sorted: pages are read side by side."""
+    return sorted(call["url"] for call in reader.calls)
 
 
 def vendor(*names):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from langgraph.graph import START, StateGraph
 from pydantic import ValidationError
+from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
 from guardgraph.grammar import Context, Pass
 from guardgraph.state.context import caller_of
+from guardgraph.testing import InMemoryRecorder
 
 ADA = Caller(tenant="acme", user="ada", groups=("press", "ops"))
 FIELDS = {"identity": "ada", "tenant": "acme", "groups": ["press", "ops", "press"], "permissions": ["read"]}
@@ -148,3 +151,63 @@ def test_a_body_knows_who_asks(given):
     assert graph.invoke(TICKET, context=context)["stop_reason"] == "success"
     graph.invoke(TICKET)
     assert seen == [ADA, None]
+
+
+SERVED = {"assistant_id": "a-1", "graph_id": "triage"}
+"""What LangGraph's server puts into the configuration of a client's run."""
+
+
+def asked_by(config, **kwargs):
+    """Make a run and return who asked, as its first guard saw it and as the recording keeps it."""
+    seen, recorder = [], InMemoryRecorder()
+
+    def check(state, run):
+        seen.append(run.caller)
+        return Pass({"task": state["ticket"]})
+
+    graph = triage(bodies={"request_guard": check}, recorder=recorder)
+    graph.invoke(TICKET, {"configurable": config}, **kwargs)
+    return seen[0], recorder.runs[0]["visits"][0]["opening"]
+
+
+def test_on_a_server_whoever_is_signed_in_asks():
+    """The user that the server found is the caller, and the recording says so."""
+    caller, opening = asked_by({**SERVED, "langgraph_auth_user": Attributes(**FIELDS)})
+    assert caller == ADA
+    assert opening["caller"] == {"tenant": "acme", "user": "ada", "groups": ["press", "ops"]}
+    assert asked_by({**SERVED, "langgraph_auth_user": Nobody()})[0] is None
+    assert asked_by(SERVED)[0] is None
+
+
+@pytest.mark.parametrize("caller", [ADA, {"user": "root"}])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_of_a_server_cannot_say_who_asks(mode, caller):
+    """A caller in a client's context is refused before the run, whatever else its configuration claims."""
+    for more in ({}, {"__pregel_task_id": "x"}, {"__pregel_read": "x"}, {"langgraph_auth_user": Attributes(**FIELDS)}):
+        with pytest.raises(ConfigurationError, match=r"^context\.caller: on a server it is whoever is signed in"):
+            run(triage(), TICKET, mode, config={"configurable": {**SERVED, **more}}, context={"caller": caller})
+
+
+def test_code_of_a_server_may_ask_for_somebody():
+    """A node of a parent graph on a server calls a guarded graph in its own name."""
+
+    def node(state: dict) -> dict:
+        caller, _ = asked_by({}, context={"caller": {"user": "batch"}})
+        return {"by": caller.user}
+
+    parent = StateGraph(dict).add_node("node", node).add_edge(START, "node").compile()
+    assert parent.invoke({"x": 1}, {"configurable": SERVED})["by"] == "batch"
+
+
+def test_a_client_s_context_gives_no_caller_to_a_graph_inside():
+    """A guarded graph that is a node of a served graph takes no caller from the context that a client gave."""
+    parent = StateGraph(dict, context_schema=dict).add_node("node", triage()).add_edge(START, "node").compile()
+    result = parent.invoke(TICKET, {"configurable": SERVED}, context={"caller": {"user": "root"}})
+    assert result["stop_reason"] == "guard_error:request_guard"
+    assert result["details"]["message"].startswith("context.caller: on a server")
+
+
+def test_without_a_server_the_context_says_who_asks():
+    """In a process of one's own, code is trusted to say who asks; nothing in input or proposal does."""
+    assert asked_by({}, context={"caller": ADA})[0] == ADA
+    assert asked_by({})[0] is None

@@ -10,7 +10,8 @@ from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, Topic
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request
 from typing_extensions import TypedDict, get_type_hints
 
-from guardgraph import Budget, GrammarError, Pattern
+from guardgraph import GrammarError
+from guardgraph.grammar import Budget, Pattern
 
 SCHEMAS = {"state": State, "input": In, "output": Out}
 

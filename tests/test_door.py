@@ -14,7 +14,15 @@ from langgraph.types import Command, Send, StateUpdate, interrupt
 from runs import MODES, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, TIGHT, In, Policy, triage
 
-from guardgraph import ConfigurationError, InputError, RagContext, RagPolicy
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    RagContext,
+    RagPolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+)
 from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.door import REFUSED
 
@@ -123,6 +131,24 @@ def test_a_command_without_an_answer_is_refused(command):
     with pytest.raises(InputError, match=r"^input: a Command resumes a run with an answer, .*; None alone resumes"):
         graph.invoke(command, THREAD)
     assert graph.invoke(None, THREAD)["label"] == "bug"
+
+
+REFUSING = {
+    "rag": (create_rag_agent, {"question": [5]}),
+    "research": (create_research_agent, {"goal": "g", "request": {"request": {"question": 5}}}),
+    "self_critique": (create_self_critique_agent, {"goal": "g", "incident_context": {"policy_hints": 5}}),
+    "the door": (triage, {"ticket": 2**64}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_a_field_that_cannot_be_read_is_shown_alike(name):
+    """Whoever refuses it: the reason names the field, the details what was given and what is allowed."""
+    create, given = REFUSING[name]
+    result = create().invoke(given)
+    assert result["stop_reason"] == f"invalid_request:{result['details']['field']}"
+    assert result["details"].keys() == {"field", "given", "allowed"}
+    assert all(isinstance(value, str) for value in result["details"].values())
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,7 @@ with {saver}.from_conn_string(sys.argv[1]) as saver:
 """
 
 
+@pytest.mark.unreplayable  # the process that died had another policy
 @pytest.mark.parametrize(("kind", "saver"), [("sqlite", SqliteSaver), ("postgres", PostgresSaver)])
 def test_a_run_survives_the_death_of_its_process(kind, saver, tmp_path, address):
     """A process that dies while it reads leaves a run that another process ends as if nothing had been."""

@@ -32,8 +32,9 @@ from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION, SLA
 from runs import check_result, content, run
 
-from guardgraph import ConfigurationError, RagBudget, create_rag_agent
+from guardgraph import ConfigurationError, RagBudget, create_rag_agent, replay
 from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.models import load_prompt
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
@@ -231,11 +232,26 @@ def test_nobody_listens(environ, mode):
     assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "connection")
 
 
-def test_no_key(environ):
-    """A missing key is a configuration error before any run."""
+@MODES
+def test_no_key(environ, mode):
+    """A model is named without a key; a missing one is a configuration error before the run, and nothing is run."""
     environ({"OPENAI_API_KEY": " "})
+    recorder = InMemoryRecorder()
+    agent = create_rag_agent("openai", recorder=recorder)
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
-        create_rag_agent("openai")
+        run(agent, QUESTION, mode)
+    assert recorder.runs == []
+
+
+def test_a_replay_needs_no_key(environ):
+    """What a model was asked with a key is decided again without one, by an agent that names the same model."""
+    recorder = InMemoryRecorder()
+    with OpenAIServer(answer({**INTENT, "sources": None}), answer(ANSWER)) as server:
+        environ(server.environ())
+        result = create_rag_agent("openai", recorder=recorder).invoke(QUESTION)
+        model = server.environ().get("OPENAI_MODEL", "")
+    environ({"OPENAI_API_KEY": " ", "OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_MODEL": model})
+    assert replay(create_rag_agent("openai"), recorder.runs[0]) == result
 
 
 @MODES

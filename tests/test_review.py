@@ -182,7 +182,7 @@ def test_an_answer_to_a_run_that_was_given_up_is_stale():
     assert graph.invoke(answering(first), THREAD)["stop_reason"] == "review_stale"
 
 
-@pytest.mark.once
+@pytest.mark.unreplayable
 def test_an_answer_is_to_what_would_be_shown_now():
     """What is shown is made again at the resume: a body that would show something else makes an answer stale."""
     amounts = iter([30, 31])

@@ -90,7 +90,7 @@ COMPILED = {
     ),
     "a branch that reads more": (
         "label_guard",
-        lambda graph: graph.nodes["label_guard"].writers[1].kwargs["reader"].keywords.update(select=["task"]),
+        lambda graph: graph.nodes["label_guard"].writers[1].kwargs.update(reader=lambda config: {"route": "lookup"}),
     ),
     "a branch that leads elsewhere": (
         "label_guard",

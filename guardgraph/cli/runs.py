@@ -55,7 +55,9 @@ def demo_runs(model: str | None = None) -> list[PlannedRun]:
 
 def _planned(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
     pattern = PATTERNS[name]
-    return PlannedRun(pattern, pattern.create(model, **settings), request, pattern.asked(request), model)
+    agent = pattern.create(model, **settings)
+    agent.open()  # a missing key is said before anything is shown of the run
+    return PlannedRun(pattern, agent, request, pattern.asked(request), model)
 
 
 def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None) -> JsonObject:

@@ -7,12 +7,12 @@ from typing import Any
 
 from guardgraph.cli.runs import PlannedRun, follow, is_ok, is_waiting
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.end import RECORDED
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
+from guardgraph.state.run import RECORDED
 
 __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step", "show_waiting"]
 

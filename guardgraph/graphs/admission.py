@@ -16,11 +16,11 @@ from langgraph.pregel import Pregel
 
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["admitted_config", "keeps"]
+__all__ = ["RESUMING", "admitted_config", "around", "is_inside", "keeps", "saver"]
 
-_RESUMING = "__pregel_resuming"
+RESUMING = "__pregel_resuming"
 _SAVER = "__pregel_checkpointer"
-_WAYS_BACK = (_RESUMING, "__pregel_resume_map", "__pregel_replay_state", "__pregel_task_id", "__pregel_scratchpad")
+_WAYS_BACK = (RESUMING, "__pregel_resume_map", "__pregel_replay_state", "__pregel_task_id", "__pregel_scratchpad")
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
@@ -40,30 +40,43 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     Raises:
         ConfigurationError: there is a checkpointer, but no thread that it could write on.
     """
-    own = (config or {}).get("configurable") or {}
-    around = _around(own, (graph.config or {}).get("configurable") or {})
-    if keeps(graph, around) and not isinstance(thread := around.get("thread_id"), str | int | UUID):
+    configurable = around(graph, config)
+    if keeps(graph, configurable) and not isinstance(thread := configurable.get("thread_id"), str | int | UUID):
         raise ConfigurationError(
             "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
             f"given: {thread!r:.80}"
         )
-    if not isinstance(given, Mapping) or callable(around.get("__pregel_read")):
+    if not isinstance(given, Mapping) or is_inside(configurable):
         return config
-    kept = {key: value for key, value in own.items() if key not in _WAYS_BACK}
-    return {**(config or {}), "configurable": {**kept, _RESUMING: False}}
+    kept = {key: value for key, value in _own(config).items() if key not in _WAYS_BACK}
+    return {**(config or {}), "configurable": {**kept, RESUMING: False}}
 
 
 def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:
     """Say whether a checkpointer keeps what a run of the graph writes: its own, or one that a graph around it lends."""
-    saver = configurable.get(_SAVER, graph.checkpointer)
-    return graph.checkpointer is not False and isinstance(saver, BaseCheckpointSaver)
+    return graph.checkpointer is not False and isinstance(saver(graph, configurable), BaseCheckpointSaver)
 
 
-def _around(own: Mapping[str, Any], bound: Mapping[str, Any]) -> Mapping[str, Any]:
+def is_inside(configurable: Mapping[str, Any]) -> bool:
+    """Say whether a call is made by a node of a graph; a client cannot send the function that tells it."""
+    return callable(configurable.get("__pregel_read"))
+
+
+def saver(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> Any:
+    """Return the checkpointer of a run, if there is one."""
+    return configurable.get(_SAVER, graph.checkpointer)
+
+
+def around(graph: Pregel[Any, Any, Any, Any], config: Any) -> Mapping[str, Any]:
     """Return what LangGraph will read: what was given, what is bound, and what the graph around says, where it counts.
 
     A graph around does not count for a call that names a place of its own.
     """
-    given = {**bound, **own}
-    ambient: Any = var_child_runnable_config.get() or {}
-    return given if any(given.get(key) for key in _PLACES) else {**(ambient.get("configurable") or {}), **given}
+    given = {**_own(graph.config), **_own(config)}
+    if any(given.get(key) for key in _PLACES):
+        return given
+    return {**_own(var_child_runnable_config.get()), **given}
+
+
+def _own(config: Any) -> Mapping[str, Any]:
+    return (config or {}).get("configurable") or {}

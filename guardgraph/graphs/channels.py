@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import isclass
-from typing import Any, NotRequired, Required, get_origin
+from typing import Annotated, Any, NotRequired, Required, get_origin
 
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.channels.base import BaseChannel
-from typing_extensions import ReadOnly
+from typing_extensions import ReadOnly, TypedDict
 
 from guardgraph.state.errors import GrammarError
 
-__all__ = ["check_channels", "check_node_name", "is_reserved"]
+__all__ = ["check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
 
@@ -56,6 +56,19 @@ def check_channels(**declared: Mapping[str, Any]) -> None:
                     f"fresh: the channel {name} has a reducer, so it cannot be cleared; "
                     f"{field}: a plain type is required; given: {reducer}"
                 )
+
+
+def ephemeral(hint: Any) -> Any:
+    """Return the type hint of a channel whose value lives for one step."""
+    if get_origin(hint) is NotRequired:
+        (inner,) = hint.__args__
+        return NotRequired[Annotated[inner, EphemeralValue]]
+    return Annotated[hint, EphemeralValue]
+
+
+def schema(name: str, hints: dict[str, Any]) -> Any:
+    """Return a TypedDict of these channels."""
+    return TypedDict(name, hints)  # type: ignore[operator]
 
 
 def _reducer(hint: Any) -> str | None:

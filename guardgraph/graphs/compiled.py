@@ -14,6 +14,9 @@ from typing import Any
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from guardgraph.graphs.handing import plain
+from guardgraph.graphs.router import straightened
+
 __all__ = ["changes"]
 
 _WHOLE = (
@@ -35,10 +38,16 @@ _CACHED = ("node", "flat_writers", "input_cache_key")
 """What a node makes of the rest of itself when it first runs."""
 
 
-def changes(graph: CompiledStateGraph[Any, Any, Any, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole."""
+def changes(graph: CompiledStateGraph[Any, Any, Any, Any], *, by_grammar: bool) -> Iterator[tuple[str, ...]]:
+    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole.
+
+    Args:
+        graph: what will run.
+        by_grammar: whether the grammar compiled it, which has LangGraph's own edges read less.
+    """
     try:
         made = StateGraph.compile(graph.builder)
+        made = straightened(made) if by_grammar else made
     except ValueError as error:
         yield (f"its builder cannot be compiled again: {error}",)
         return
@@ -81,12 +90,13 @@ def _slots(channel: object) -> object:
 def _running(node: Any) -> object:
     """Return what a node reads, runs and writes, so that it can be compared."""
     parts = {key: value for key, value in vars(node).items() if key not in (*_CACHED, "writers")}
-    steps = getattr(node.node, "steps", [node.node])
+    ran = plain(node.node)
+    steps = getattr(ran, "steps", [ran])
     run = [step for step in steps if step is not node.bound]
-    whole = {key: value for key, value in vars(node.node).items() if value is not steps} if len(steps) > 1 else {}
+    whole = {key: value for key, value in vars(ran).items() if value is not steps} if len(steps) > 1 else {}
     written = [*node.writers, *node.flat_writers, *run]
     seen = [(type(step), _comparable(getattr(step, "__dict__", None))) for step in written]
-    return type(node), parts, node.input_cache_key, type(node.node), _comparable(whole), seen
+    return type(node), parts, node.input_cache_key, type(ran), _comparable(whole), seen
 
 
 def _comparable(value: Any) -> object:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
 
 from guardgraph.graphs.kinds import CALLING, KINDS, record_of
+from guardgraph.nodes.body import Body, Declares, declared_by
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import GrammarError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.run import Kind
 
-__all__ = ["Declaration", "check_declarations", "complete", "unique"]
+__all__ = ["Declaration", "check_declarations", "complete", "declaration_of", "unique"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,40 @@ class Declaration:
         if self.family is not None:
             shown["family"] = self.family
         return shown
+
+
+def declaration_of(
+    kind: Kind, name: str, body: Body, given: Declares, *, to: Iterable[str], entry: bool = False
+) -> Declaration:
+    """Put together what a body says of itself and what the pattern says of its node.
+
+    Args:
+        kind: of the node.
+        name: the node's.
+        body: what it does; it may have been declared with `declares`.
+        given: what the pattern says of it.
+        to: the ways on.
+        entry: whether every run begins here.
+
+    Raises:
+        GrammarError: something is said twice, or by neither, or by a node that has no such thing.
+    """
+    own = declared_by(body)
+    both = {item.name: (getattr(own, item.name), getattr(given, item.name)) for item in fields(Declares)}
+    said = Declares(**{field: _once(f"node {name!r}, {field}", *values) for field, values in both.items()})
+    required = {*KINDS[kind].says, "writes"} if entry else KINDS[kind].says
+    if missing := [field for field in both if field in required and getattr(said, field) is None]:
+        raise GrammarError(f"node {name!r}: {', '.join(missing)} is required, beside its body or in the pattern")
+    if kind != "guard" and said.stops:
+        raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
+    phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
+    return Declaration(name, kind, phase, unique(reads), writes, tuple(to), stops, entry=entry)
+
+
+def _once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:
+    if by_body is not None and by_pattern is not None:
+        raise GrammarError(f"{where}: said twice, beside its body ({by_body}) and in the pattern ({by_pattern})")
+    return by_pattern if by_body is None else by_body
 
 
 def complete(declared: Mapping[str, Declaration], *, phase: str, outputs: Iterable[str]) -> dict[str, Declaration]:

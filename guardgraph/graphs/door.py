@@ -6,7 +6,7 @@ guarded graph gets a stop reason, or one clear error of ours.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import Any, Never
 
 from langgraph.constants import TAG_NOSTREAM
@@ -17,16 +17,22 @@ from pydantic import ValidationError
 
 from guardgraph.graphs.admission import admitted_config
 from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.handing import handed, handed_on
 from guardgraph.graphs.judge import REFUSED
+from guardgraph.graphs.resuming import aclose_stray, close_stray
 from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
+from guardgraph.world.threads import awaited
 
 __all__ = ["INTERRUPT", "GuardedGraph"]
 
 INTERRUPT = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
+
+_FORMS = frozenset({"version", "stream_mode"})
+"""Arguments of `invoke` with which a caller chooses another form than the result."""
 
 ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
 """What LangGraph's server puts into the configuration of a run that a client asks for."""
@@ -55,13 +61,14 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        session, config = self._session(config)
+        hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = admitted_config(self, input, config)
+        config = close_stray(self, admitted, admitted_config(self, input, config))
+        self.open()
         try:
             for chunk in super().stream(admitted, config, context=context, **kwargs):
                 with session.paused():
-                    yield chunk
+                    yield hand(chunk)
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
         finally:
@@ -71,13 +78,15 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        session, config = self._session(config)
+        hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = admitted_config(self, input, config)
+        config = await aclose_stray(self, admitted, admitted_config(self, input, config))
+        if self.frame.opens:
+            await awaited(self.open)
         try:
             async for chunk in super().astream(admitted, config, context=context, **kwargs):
                 with session.paused():
-                    yield chunk
+                    yield hand(chunk)
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
         finally:
@@ -93,15 +102,20 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
-        result = super().invoke(input, session.put_in(config), context=context, **kwargs)
-        return _waiting(result, session)
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
+        config = session.put_in(config)
+        if kwargs.keys() & _FORMS:
+            return _waiting(super().invoke(input, config, context=context, **kwargs), session)
+        return _waiting(_whole_result(super().invoke(input, config, context=context, version="v2", **kwargs)), session)
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
-        session = Session(self.frame.world, by_code=_is_called_by_code(config))
-        result = await super().ainvoke(input, session.put_in(config), context=context, **kwargs)
-        return _waiting(result, session)
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
+        config = session.put_in(config)
+        if kwargs.keys() & _FORMS:
+            return _waiting(await super().ainvoke(input, config, context=context, **kwargs), session)
+        output = await super().ainvoke(input, config, context=context, version="v2", **kwargs)
+        return _waiting(_whole_result(output), session)
 
     def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
         """Yield the result of a run, whole, to the next step of a chain that is streamed.
@@ -128,6 +142,15 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Refuse what `aupdate_state` and `abulk_update_state` would write; see `bulk_update_state`."""
         raise StateRefused(_UPDATE_REFUSED)
 
+    def open(self) -> None:
+        """Open what is named by a string, such as a model: a run does so before anything else, and a replay never.
+
+        Raises:
+            ConfigurationError: what it needs, such as a key, is missing or wrong.
+        """
+        for target in self.frame.opens:
+            target.open()
+
     @property
     def frame(self) -> Frame:
         """What the nodes of this graph share."""
@@ -135,14 +158,17 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         frame: Frame = next(node.frame for node in made if hasattr(node, "frame"))
         return frame
 
-    def _session(self, config: Any) -> tuple[Session, Any]:
-        """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use."""
+    def _session(self, config: Any, context: Any) -> tuple[Callable[[Any], Any], Session, Any]:
+        """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use.
+
+        Beside it, in front, what a chunk is handed out by: what `invoke` takes needs no copy.
+        """
         session = session_in(config)
-        if session is None or not session.take():
-            session = Session(self.frame.world, by_code=_is_called_by_code(config))
-            session.take()
-            config = session.put_in(config)
-        return session, _tokenless(config)
+        if session is not None and session.take():
+            return _itself, session, _tokenless(handed_on(self, config))
+        session = Session(self.frame.world, by_code=_is_by_code(config, context))
+        session.take()
+        return handed, session, _tokenless(handed_on(self, session.put_in(config)))
 
     def _admitted(self, given: Any) -> Any:
         if given is None:
@@ -181,18 +207,31 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return ", ".join(map(repr, self.builder.schemas[self.builder.input_schema]))
 
 
+def _itself(chunk: Any) -> Any:
+    return chunk
+
+
 def _tokenless(config: Any) -> Any:
     """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
     given = config or {}
     return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
 
 
-def _is_called_by_code(config: Any) -> bool:
-    """Say whether code of the process calls a graph, a task of another graph for one; else a server's client does."""
+def _is_by_code(config: Any, context: Any) -> bool:
+    """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
+
+    A graph that is a node of another one is given none: it finds that of the client.
+    """
     configurable = (config or {}).get("configurable") or {}
-    return callable(configurable.get("__pregel_read")) or not any(
-        configurable.get(key) is not None for key in ON_A_SERVER
-    )
+    on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
+    return not on_a_server or (context is not None and callable(configurable.get("__pregel_read")))
+
+
+def _whole_result(output: Any) -> Any:
+    """Return in its usual form what LangGraph's second version of `invoke` returns, for which it streams less."""
+    if not output.interrupts:
+        return output.value
+    return {**(output.value or {}), INTERRUPT: list(output.interrupts)}
 
 
 def _waiting(result: Any, session: Session) -> Any:
@@ -226,4 +265,4 @@ def _resuming(given: Command[Any]) -> Command[Any]:
 
 def _admitted(value: Any) -> Any:
     problem = json_problem(value)
-    return value if problem is None else {REFUSED: problem}
+    return handed(value) if problem is None else {REFUSED: problem}

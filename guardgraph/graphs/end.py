@@ -17,13 +17,10 @@ from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, TimelineEntry
 from guardgraph.world.people import REJECTED
 
-__all__ = ["FAILED_ENDING", "RECORDED", "end"]
+__all__ = ["FAILED_ENDING", "end"]
 
 FAILED_ENDING = "stop_guard_error"
 """Where a run ends whose ok ending fails."""
-
-RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline")
-"""Keys of a result that say how the run went; no body writes them."""
 
 _UNSHOWN = ("clock", "active", "opening")
 """Of a line in the log: what is for the record alone."""

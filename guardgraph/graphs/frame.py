@@ -19,6 +19,8 @@ from guardgraph.state.plain import copied, json_problem, storable
 from guardgraph.state.recording import Recorder
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
+from guardgraph.world.models import Opens
+from guardgraph.world.opening import held_by
 from guardgraph.world.world import World
 
 __all__ = ["Frame", "GrammarBreach", "Part", "as_stop", "check_time", "declared", "failure", "show", "verdict"]
@@ -50,6 +52,11 @@ class Frame:
     declarations: dict[str, Declaration]
     nodes: dict[str, Any]
     """The nodes of the builder that was made last, by name."""
+
+    @cached_property
+    def opens(self) -> list[Opens]:
+        """Whom the nodes may call that has to be opened before a live run."""
+        return held_by(node.body for node in self.nodes.values())
 
     @cached_property
     def fingerprint(self) -> str:

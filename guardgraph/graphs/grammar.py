@@ -9,34 +9,40 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, NotRequired, get_origin
+from typing import Annotated, Any, TypeAlias
 
 from langgraph.channels import EphemeralValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict, get_type_hints
 
-from guardgraph.graphs.channels import check_channels, check_node_name
-from guardgraph.graphs.declaration import Declaration, check_declarations, complete, unique
+from guardgraph.graphs.channels import check_channels, check_node_name, ephemeral, schema
+from guardgraph.graphs.declaration import Declaration, check_declarations, complete, declaration_of
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.end import FAILED_ENDING, RECORDED
+from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.router import EndingRouter, Router
+from guardgraph.graphs.router import EndingRouter, Router, straightened
 from guardgraph.graphs.seal import Seal
 from guardgraph.graphs.verify import verify
-from guardgraph.nodes.body import Body
+from guardgraph.nodes.body import Body, Declares, names
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.errors import ConfigurationError, GrammarError
 from guardgraph.state.recording import Recorder, VisitRecord
-from guardgraph.state.run import Kind, LogEntry, Result, Verdict
+from guardgraph.state.run import RECORDED, Kind, LogEntry, Result, Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.world import WORLD_METHODS, World
 
 __all__ = ["Pattern", "PatternGraph"]
+
+Names: TypeAlias = Sequence[str] | None
+"""What a pattern says of a node, None where its body says it."""
+Ways: TypeAlias = str | Sequence[str]
+"""The nodes that can follow."""
 
 
 def _append(kept: list[Any], added: list[Any]) -> list[Any]:
@@ -66,14 +72,17 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
-        compiled = super().compile(*args, **kwargs)
+        compiled = straightened(super().compile(*args, **kwargs))
         guarded = GuardedGraph(**vars(compiled))
         guarded._serde_allowlist = compiled._serde_allowlist
+        hear(guarded)
         return guarded
 
 
 class Pattern:
     """A guarded agent pattern under construction.
+
+    What a body says of itself (`declares`) need not be said again where its node is declared, and may not be.
 
     Args:
         catalogue: why its runs can stop; a stop outside it closes the run.
@@ -112,48 +121,55 @@ class Pattern:
         if missing := sorted(Result.__annotations__.keys() - self._output.keys()):
             raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
 
-    def entry(self, name: str, body: Body, *, writes: Sequence[str], to: str | Sequence[str]) -> None:
-        """Declare the guard that every run begins with: it parses the input and clears what an earlier run left."""
-        stops = ["invalid_request"]
-        phase = self.catalogue.phases[0]
-        self._add(name, body, "guard", phase, reads=tuple(self._input), writes=writes, to=to, stops=stops, entry=True)
+    def entry(self, name: str, body: Body, *, to: Ways, writes: Names = None) -> None:
+        """Declare the guard that every run begins with: it parses the input and clears what an earlier run left.
+
+        Its phase is the first one, it reads the whole input and stops with ``invalid_request``.
+        """
+        reads, stops = tuple(self._input), ("invalid_request",)
+        first = self.catalogue.phases[0]
+        self._add("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
 
     def propose(
-        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str
+        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them."""
-        self._add(name, body, "propose", phase, reads=reads, writes=writes, to=to)
+        self._add("propose", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
-    def act(self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str) -> None:
+    def act(
+        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
+    ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it."""
-        self._add(name, body, "act", phase, reads=reads, writes=writes, to=to)
+        self._add("act", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def review(
-        self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str], to: str
+        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
-        self._add(name, body, "review", phase, reads=reads, writes=writes, to=to)
+        self._add("review", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def guard(
         self,
         name: str,
         body: Body,
         *,
-        phase: str,
-        reads: Sequence[str],
-        writes: Sequence[str] = (),
-        to: str | Sequence[str],
-        stops: Sequence[str] = (),
+        to: Ways,
+        phase: str | None = None,
+        reads: Names = None,
+        writes: Names = None,
+        stops: Names = None,
     ) -> None:
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
         The families `guard_error` and, before and after a node that spends time, `budget` are added to every guard.
         """
-        self._add(name, body, "guard", phase, reads=reads, writes=writes, to=to, stops=stops)
+        self._add("guard", name, body, to=to, phase=phase, reads=reads, writes=writes, stops=stops)
 
-    def terminal(self, name: str, body: Body, *, phase: str, reads: Sequence[str], writes: Sequence[str]) -> None:
+    def terminal(
+        self, name: str, body: Body, *, phase: str | None = None, reads: Names = None, writes: Names = None
+    ) -> None:
         """Declare an ok ending; its body returns the result's keys, `outcome` among them."""
-        self._add(name, body, "terminal", phase, reads=reads, writes=writes)
+        self._add("terminal", name, body, phase=phase, reads=reads, writes=writes)
 
     def compile(
         self, *, name: str, checkpointer: Any = None, world: World | None = None, recorder: Recorder | None = None
@@ -190,7 +206,7 @@ class Pattern:
         raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
         records = tuple(record_of(item.name) for item in calling)
         kept = {**RECORD, **dict.fromkeys(records, CALLED)}
-        channels = {**kept, **{k: _ephemeral(v) if k in raw else v for k, v in self._state.items()}}
+        channels = {**kept, **{k: ephemeral(v) if k in raw else v for k, v in self._state.items()}}
         context = _context(self.policy, self.budget)
         frame = Frame(
             name=name,
@@ -207,14 +223,14 @@ class Pattern:
             nodes={},
         )
         graph = PatternGraph(
-            _schema("State", channels),
+            schema("State", channels),
             context_schema=context,
-            input_schema=_schema("Input", {k: _ephemeral(v) for k, v in self._input.items()}),
-            output_schema=_schema("Output", {k: _ephemeral(self._output[k]) for k in _record_last(self._output)}),
+            input_schema=schema("Input", {k: ephemeral(v) for k, v in self._input.items()}),
+            output_schema=schema("Output", {k: ephemeral(self._output[k]) for k in _record_last(self._output)}),
         )
-        everything = {**channels, **{k: _ephemeral(v) for k, v in self._input.items()}}
+        everything = {**channels, **{k: ephemeral(v) for k, v in self._input.items()}}
         for item in declarations.values():
-            reads = _schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
+            reads = schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
             node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
             _connect(graph, item)
@@ -223,24 +239,21 @@ class Pattern:
 
     def _add(
         self,
+        kind: Kind,
         name: str,
         body: Body,
-        kind: Kind,
-        phase: str,
         *,
-        reads: Sequence[str],
-        writes: Sequence[str],
-        to: str | Sequence[str] = (),
-        stops: Sequence[str] = (),
+        to: Ways = (),
+        phase: str | None,
         entry: bool = False,
+        **given: Names,
     ) -> None:
         check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
-        ways = (to,) if isinstance(to, str) else tuple(to)
-        self.declarations[name] = Declaration(
-            name, kind, phase, unique(reads), tuple(writes), ways, tuple(stops), entry=entry
-        )
+        said = Declares(phase, **{field: names(f"node {name!r}, {field}", value) for field, value in given.items()})
+        ways = (to,) if isinstance(to, str) else to
+        self.declarations[name] = declaration_of(kind, name, body, said, to=ways, entry=entry)
         self._bodies[name] = body
 
     def _complete(self) -> dict[str, Declaration]:
@@ -282,17 +295,6 @@ def _context(policy: Settings, budget: Budget) -> Any:
     return Context.__class_getitem__((type(policy), type(budget)))
 
 
-def _ephemeral(hint: Any) -> Any:
-    if get_origin(hint) is NotRequired:
-        (inner,) = hint.__args__
-        return NotRequired[Annotated[inner, EphemeralValue]]
-    return Annotated[hint, EphemeralValue]
-
-
 def _record_last(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
     return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline"))
-
-
-def _schema(name: str, hints: dict[str, Any]) -> Any:
-    return TypedDict(name, hints)  # type: ignore[operator]

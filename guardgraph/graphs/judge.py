@@ -6,7 +6,7 @@ from typing import Any
 
 from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
 from guardgraph.graphs.visit import Visit
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Pass, Run
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import storable
@@ -58,8 +58,7 @@ def _refuse(part: Part, state: JsonObject) -> None:
         for field in part.declaration.reads:
             value = state.get(field)
             if isinstance(value, dict) and REFUSED in value:
-                details = {"field": field, "given": value[REFUSED], "allowed": "plain JSON"}
-                raise Stop(f"invalid_request:{field}", details=details)
+                raise refused(field, value[REFUSED], "plain JSON")
 
 
 def _way(part: Part, passed: Any) -> str:

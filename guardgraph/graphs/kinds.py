@@ -27,6 +27,8 @@ class NodeKind:
     """Channels of the grammar's own that it reads; no body sees them."""
     writes_raw: bool
     """Whether nobody has judged what it writes, which then lives for one step."""
+    says: tuple[str, ...] = ("phase", "reads", "writes")
+    """What has to be said of it, beside its body or in the pattern."""
     is_text: bool = False
     """Whether all that it writes is JSON text."""
 
@@ -36,7 +38,7 @@ KINDS: Mapping[Kind, NodeKind] = MappingProxyType(
         "propose": NodeKind("proposer", False, ("run", "log"), True, is_text=True),
         "act": NodeKind("tool", True, ("run", "log"), True),
         "review": NodeKind("person", False, ("run", "log"), True),
-        "guard": NodeKind(None, False, ("run", "log", "route", "denial"), False),
+        "guard": NodeKind(None, False, ("run", "log", "route", "denial"), False, ("phase", "reads")),
         "terminal": NodeKind(None, False, ("run", "log", "given", "verdict", "route"), False),
     }
 )

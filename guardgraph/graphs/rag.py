@@ -16,8 +16,8 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
+from guardgraph.tools.tool import sources_of
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 
@@ -62,9 +62,10 @@ def create_rag_agent(
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``.
         knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
-        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first.
+        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. What it
+            has is said by its attribute `sources`, a list of names, if there is one.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
-            a retriever of your own, it names both.
+            a retriever that does not say what it has, it names both.
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found.
         checkpointer: LangGraph's.
@@ -79,7 +80,7 @@ def create_rag_agent(
     found, sources = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return rag_pattern(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
@@ -101,75 +102,17 @@ def rag_pattern(
 ) -> Pattern:
     """Return the RAG agent's diagram."""
     p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
-    p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    _plan(p, planner)
-    _retrieve(p, retriever, clarification)
-    _generate(p, answerer)
+    p.entry("request_guard", nodes.check_request, to="plan")
+    p.propose("plan", nodes.plan(planner), to="policy_guard")
+    p.guard("policy_guard", nodes.check_policy, to="execution_guard")
+    p.guard("execution_guard", nodes.check_execution, to="retrieve")
+    p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
+    p.guard("context_guard", nodes.pack_context(clarification), to=["generate", "clarified"])
+    p.propose("generate", nodes.generate(answerer), to="answer_guard")
+    p.guard("answer_guard", nodes.check_answer, to="answered")
+    p.terminal("answered", nodes.answered)
+    p.terminal("clarified", nodes.clarified)
     return p
-
-
-def _plan(p: Pattern, planner: Proposer) -> None:
-    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_intent"], to="policy_guard")
-    p.guard(
-        "policy_guard",
-        nodes.check_policy,
-        phase="plan",
-        reads=["proposed_intent"],
-        writes=["accepted_intent", "planned_by"],
-        to="execution_guard",
-        stops=["llm", "invalid_intent"],
-    )
-    p.guard(
-        "execution_guard",
-        nodes.check_execution,
-        phase="retrieve",
-        reads=["accepted_intent"],
-        to="retrieve",
-        stops=["invalid_intent", "source_denied"],
-    )
-
-
-def _retrieve(p: Pattern, retriever: Outside, clarification: str) -> None:
-    p.act(
-        "retrieve",
-        nodes.retrieve(retriever),
-        phase="retrieve",
-        reads=["accepted_intent"],
-        writes=["asked_retrieval", "found_candidates"],
-        to="context_guard",
-    )
-    p.guard(
-        "context_guard",
-        nodes.pack_context(clarification),
-        phase="retrieve",
-        reads=["accepted_intent", "planned_by", "asked_retrieval", "found_candidates"],
-        writes=["accepted_context", "accepted_answer"],
-        to=["generate", "clarified"],
-        stops=["invalid_intent", "source_denied", "tool"],
-    )
-
-
-def _generate(p: Pattern, answerer: Proposer) -> None:
-    p.propose(
-        "generate",
-        nodes.generate(answerer),
-        phase="generate",
-        reads=["task", "accepted_context"],
-        writes=["proposed_answer"],
-        to="answer_guard",
-    )
-    p.guard(
-        "answer_guard",
-        nodes.check_answer,
-        phase="generate",
-        reads=["task", "accepted_context", "proposed_answer"],
-        writes=["accepted_answer"],
-        to="answered",
-        stops=["source_denied", "llm", "invalid_answer"],
-    )
-    answer = ["outcome", "answer", "citations", "citation_details", "passages"]
-    p.terminal("answered", nodes.answered, phase="generate", reads=["accepted_answer"], writes=answer)
-    p.terminal("clarified", nodes.clarified, phase="generate", reads=["accepted_answer"], writes=answer)
 
 
 def _retriever(
@@ -178,7 +121,7 @@ def _retriever(
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is not None:
-        return outside("retriever", own), own.sources if isinstance(own, LexicalRetriever) else None
+        return outside("retriever", own), sources_of(own)
     if folder is None:
         return LexicalRetriever(demo_documents()), DEMO_SOURCES
     loaded = LexicalRetriever(load_folder(folder, max_chars=max(budget.max_context_chars, 1)))
@@ -190,6 +133,6 @@ def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None) -> RagPoli
     left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
     if left_out and sources is None:
         raise ConfigurationError(
-            f"policy: with a retriever of your own, a RagPolicy with {' and '.join(left_out)} is required"
+            f"policy: with a retriever without sources, a RagPolicy with {' and '.join(left_out)} is required"
         )
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

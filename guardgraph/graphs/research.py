@@ -21,7 +21,6 @@ from guardgraph.state.research import (
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 
@@ -71,7 +70,7 @@ def create_research_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = settings_or(ResearchBudget(), budget, "budget")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
         writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
@@ -102,147 +101,20 @@ def research_pattern(
         policy=policy,
         budget=budget,
     )
-    p.entry("request_guard", nodes.check_request, writes=["task"], to="plan")
-    _plan(p, planner)
-    _search(p, search)
-    _read(p, reader)
-    _take_notes(p, extractor)
-    _write(p, writer)
+    p.entry("request_guard", nodes.check_request, to="plan")
+    p.propose("plan", nodes.plan(planner), to="plan_guard")
+    p.guard("plan_guard", nodes.check_plan, to="query_guard")
+    p.guard("query_guard", nodes.check_query, to="search")
+    p.act("search", nodes.search(search), to="hits_guard")
+    p.guard("hits_guard", nodes.check_hits, to="dedupe_guard")
+    p.guard("dedupe_guard", nodes.dedupe, to="source_guard")
+    p.guard("source_guard", nodes.check_sources, to="read")
+    p.act("read", nodes.read(reader), to="pages_guard")
+    p.guard("pages_guard", nodes.check_pages, to="extract")
+    p.act("extract", nodes.extract(extractor), to="notes_guard")
+    p.guard("notes_guard", nodes.check_notes, to="verify_guard")
+    p.guard("verify_guard", nodes.verify, to="synthesize")
+    p.propose("synthesize", nodes.synthesize(writer), to="answer_guard")
+    p.guard("answer_guard", nodes.check_answer, to="answered")
+    p.terminal("answered", nodes.answered)
     return p
-
-
-def _plan(p: Pattern, planner: Proposer) -> None:
-    p.propose("plan", nodes.plan(planner), phase="plan", reads=["task"], writes=["proposed_plan"], to="plan_guard")
-    p.guard(
-        "plan_guard",
-        nodes.check_plan,
-        phase="plan",
-        reads=["proposed_plan"],
-        writes=["accepted_plan"],
-        to="query_guard",
-        stops=["llm", "invalid_plan"],
-    )
-    p.guard(
-        "query_guard",
-        nodes.check_query,
-        phase="search",
-        reads=["accepted_plan"],
-        writes=["accepted_query"],
-        to="search",
-        stops=["invalid_search"],
-    )
-
-
-def _search(p: Pattern, search: Outside) -> None:
-    p.act(
-        "search",
-        nodes.search(search),
-        phase="search",
-        reads=["task", "accepted_query"],
-        writes=["found_hits"],
-        to="hits_guard",
-    )
-    p.guard(
-        "hits_guard",
-        nodes.check_hits,
-        phase="search",
-        reads=["task", "accepted_query", "found_hits"],
-        writes=["accepted_hits"],
-        to="dedupe_guard",
-        stops=["tool", "budget"],
-    )
-    p.guard(
-        "dedupe_guard",
-        nodes.dedupe,
-        phase="dedupe",
-        reads=["task", "accepted_hits"],
-        writes=["accepted_sources"],
-        to="source_guard",
-        stops=["no_sources"],
-    )
-
-
-def _read(p: Pattern, reader: Outside) -> None:
-    p.guard(
-        "source_guard",
-        nodes.check_sources,
-        phase="read_extract",
-        reads=["task", "accepted_sources"],
-        writes=["accepted_sources"],
-        to="read",
-        stops=["no_sources"],
-    )
-    p.act(
-        "read",
-        nodes.read(reader),
-        phase="read_extract",
-        reads=["task", "accepted_sources"],
-        writes=["found_pages"],
-        to="pages_guard",
-    )
-    p.guard(
-        "pages_guard",
-        nodes.check_pages,
-        phase="read_extract",
-        reads=["task", "accepted_sources", "found_pages"],
-        writes=["accepted_pages", "accepted_sources"],
-        to="extract",
-        stops=["tool", "no_sources"],
-    )
-
-
-def _take_notes(p: Pattern, extractor: Outside) -> None:
-    p.act(
-        "extract",
-        nodes.extract(extractor),
-        phase="read_extract",
-        reads=["task", "accepted_sources", "accepted_pages"],
-        writes=["found_notes"],
-        to="notes_guard",
-    )
-    p.guard(
-        "notes_guard",
-        nodes.check_notes,
-        phase="read_extract",
-        reads=["task", "accepted_sources", "accepted_pages", "found_notes"],
-        writes=["accepted_notes", "accepted_sources"],
-        to="verify_guard",
-        stops=["tool", "no_sources", "invalid_notes", "budget"],
-    )
-    p.guard(
-        "verify_guard",
-        nodes.verify,
-        phase="verify",
-        reads=["accepted_pages", "accepted_notes"],
-        to="synthesize",
-        stops=["tool", "verification_failed"],
-    )
-
-
-def _write(p: Pattern, writer: Proposer) -> None:
-    p.propose(
-        "synthesize",
-        nodes.synthesize(writer),
-        phase="synthesize",
-        reads=["task", "accepted_sources", "accepted_notes"],
-        writes=["proposed_answer"],
-        to="answer_guard",
-    )
-    p.guard(
-        "answer_guard",
-        nodes.check_answer,
-        phase="synthesize",
-        reads=["task", "accepted_sources", "accepted_notes", "proposed_answer"],
-        writes=["accepted_answer", "accepted_sources"],
-        to="answered",
-        stops=["llm", "no_sources", "invalid_answer"],
-    )
-    found = ["accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes"]
-    brief = ["outcome", "answer", "citations", "citation_details", "passages", "aggregate"]
-    p.terminal(
-        "answered",
-        nodes.answered,
-        phase="synthesize",
-        reads=[*found, "accepted_answer"],
-        writes=[*brief, "dropped_urls", "failed_sources"],
-    )

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END
+from langgraph.graph._branch import BranchSpec
+from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.state.json import JsonObject
 
-__all__ = ["EndingRouter", "Router"]
+__all__ = ["EndingRouter", "Router", "straightened"]
+
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+
+
+def straightened(graph: Graph) -> Graph:
+    """Let our conditional edges read what their node has written, and nothing else.
+
+    LangGraph would read the whole state anew for each of them, and so copy every channel of the graph, for a route that
+    the node has just written.
+    """
+    for start, branches in graph.builder.branches.items():
+        for name, branch in branches.items():
+            if isinstance(branch.path, Router) and start in graph.nodes:
+                writers = graph.nodes[start].writers
+                writers[:] = [writer for writer in writers if not _is_of(branch, writer)]
+                graph.attach_branch(start, name, branch, with_reader=False)
+    return graph
+
+
+def _is_of(branch: BranchSpec, writer: Any) -> bool:
+    """Say whether a writer is what LangGraph made of a branch."""
+    return getattr(getattr(writer, "func", None), "__self__", None) is branch
 
 
 class Router(Runnable[JsonObject, str]):

@@ -20,7 +20,6 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.state.settings import settings_or
 from guardgraph.world.call import Outside
-from guardgraph.world.models import chat_model
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.world import World
 
@@ -67,7 +66,7 @@ def create_self_critique_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = settings_or(SelfCritiqueBudget(), budget, "budget")
-    choose = partial(choose_proposer, model=None if model is None else chat_model(model), budget=limits)
+    choose = partial(choose_proposer, model=model, budget=limits)
     return self_critique_pattern(
         drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.draft),
         shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten),
@@ -98,110 +97,17 @@ def self_critique_pattern(
         policy=policy,
         budget=budget,
     )
-    p.entry("request_guard", nodes.check_request, writes=["task"], to="draft")
-    _draft(p, drafter, shortener)
-    _critique(p, critic)
-    _revise(p, reviser, strict_reviser)
-    _finalize(p)
+    p.entry("request_guard", nodes.check_request, to="draft")
+    p.propose("draft", nodes.draft(drafter), to="draft_guard")
+    p.guard("draft_guard", nodes.check_draft, to=["critique", "shorten"])
+    p.propose("shorten", nodes.shorten(shortener), to="draft_guard")
+    p.propose("critique", nodes.ask_critic(critic), to="critique_guard")
+    p.guard("critique_guard", nodes.check_critique, to=["revise", "final_guard", "escalation_guard"])
+    p.guard("escalation_guard", nodes.escalate, to=[])
+    p.propose("revise", nodes.revise(reviser, strict_reviser), to="patch_guard")
+    p.guard("patch_guard", nodes.check_patch, to=["final_guard", "revise", "repair"])
+    p.propose("repair", nodes.repair, to="patch_guard")
+    p.guard("final_guard", nodes.check_final, to=["approved", "revised"])
+    p.terminal("approved", nodes.approved)
+    p.terminal("revised", nodes.revised)
     return p
-
-
-def _draft(p: Pattern, drafter: Proposer, shortener: Proposer) -> None:
-    p.propose("draft", nodes.draft(drafter), phase="draft", reads=["task"], writes=["proposed_draft"], to="draft_guard")
-    p.guard(
-        "draft_guard",
-        nodes.check_draft,
-        phase="draft",
-        reads=["task", "proposed_draft", "rejected_draft"],
-        writes=["rejected_draft", "accepted_draft"],
-        to=["critique", "shorten"],
-        stops=["llm", "invalid_draft"],
-    )
-    p.propose(
-        "shorten",
-        nodes.shorten(shortener),
-        phase="draft",
-        reads=["rejected_draft"],
-        writes=["proposed_draft"],
-        to="draft_guard",
-    )
-
-
-def _critique(p: Pattern, critic: Proposer) -> None:
-    p.propose(
-        "critique",
-        nodes.ask_critic(critic),
-        phase="critique",
-        reads=["task", "accepted_draft"],
-        writes=["proposed_critique"],
-        to="critique_guard",
-    )
-    p.guard(
-        "critique_guard",
-        nodes.check_critique,
-        phase="critique",
-        reads=["proposed_critique"],
-        writes=["accepted_critique"],
-        to=["revise", "final_guard", "escalation_guard"],
-        stops=["llm", "invalid_critique", "not_allowed_policy", "denied_execution"],
-    )
-    p.guard(
-        "escalation_guard",
-        nodes.escalate,
-        phase="critique",
-        reads=["accepted_critique"],
-        to=[],
-        stops=["denied_execution", "escalation"],
-    )
-
-
-def _revise(p: Pattern, reviser: Proposer, strict: Proposer) -> None:
-    p.propose(
-        "revise",
-        nodes.revise(reviser, strict),
-        phase="revise",
-        reads=["task", "accepted_draft", "accepted_critique", "rejected_revision"],
-        writes=["proposed_revision"],
-        to="patch_guard",
-    )
-    p.guard(
-        "patch_guard",
-        nodes.check_patch,
-        phase="revise",
-        reads=["task", "accepted_draft", "accepted_critique", "rejected_revision", "proposed_revision"],
-        writes=["rejected_revision", "accepted_revision"],
-        to=["final_guard", "revise", "repair"],
-        stops=["llm", "denied_execution", "invalid_revised", "patch_violation"],
-    )
-    p.propose(
-        "repair",
-        nodes.repair,
-        phase="revise",
-        reads=["accepted_critique", "rejected_revision"],
-        writes=["proposed_revision"],
-        to="patch_guard",
-    )
-
-
-def _finalize(p: Pattern) -> None:
-    p.guard(
-        "final_guard",
-        nodes.check_final,
-        phase="finalize",
-        reads=["task", "accepted_draft", "accepted_critique", "accepted_revision"],
-        writes=["accepted_answer", "accepted_audit"],
-        to=["approved", "revised"],
-        stops=["denied_execution", "invalid_answer"],
-    )
-    result = [
-        "outcome",
-        "answer",
-        "critique_decision",
-        "severity",
-        "risks",
-        "required_changes",
-        "audit",
-    ]
-    reads = ["accepted_critique", "accepted_answer", "accepted_audit"]
-    p.terminal("approved", nodes.approved, phase="finalize", reads=reads, writes=result)
-    p.terminal("revised", nodes.revised, phase="finalize", reads=reads, writes=result)

@@ -51,7 +51,7 @@ class Session:
 
     Args:
         world: what the graph reaches outside through.
-        by_code: whether code of the process calls the graph, which may say who asks; a server's client may not.
+        by_code: whether code of the process gives the context, and may say who asks; a server's client may not.
     """
 
     __slots__ = (

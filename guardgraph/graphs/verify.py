@@ -68,7 +68,7 @@ def _door(shape: Topology) -> Iterator[Finding]:
 
 def _changed(shape: Topology) -> Iterator[Finding]:
     """The compiled graph runs what its builder says, and nothing was changed since."""
-    for message, *nodes in changes(shape.graph):
+    for message, *nodes in changes(shape.graph, by_grammar=isinstance(shape.graph, GuardedGraph)):
         yield Finding("changed", message, tuple(nodes))
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["NAME_LIMIT", "Stop", "evidence", "shown_name"]
+from guardgraph.state.json import JsonValue
+from guardgraph.state.plain import excerpt
+
+__all__ = ["NAME_LIMIT", "Stop", "evidence", "refused", "shown_name"]
 
 NAME_LIMIT = 80
 """Characters of a name written by a model that a stop reason repeats."""
@@ -27,6 +30,21 @@ class Stop(Exception):
 
     def __repr__(self) -> str:
         return f"Stop({self.reason!r}, {', '.join(self.evidence)})"
+
+
+def refused(field: str, given: JsonValue, allowed: str) -> Stop:
+    """Return the stop for a field of the input that cannot be read.
+
+    Args:
+        field: its name, or its path with points.
+        given: what was given; the details show an excerpt.
+        allowed: what would have been, in words.
+
+    Returns:
+        ``invalid_request:<field>`` with `details` ``{field, given, allowed}``.
+    """
+    details = {"field": field, "given": excerpt(given), "allowed": allowed}
+    return Stop(f"invalid_request:{field}", details=details)
 
 
 def shown_name(name: str) -> str:

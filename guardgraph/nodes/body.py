@@ -1,24 +1,28 @@
 """What a node body is: a function of the state and the run that returns what to write.
 
 A body that needs something from outside yields a `Call` and is sent back the `Outcome`; how the call is made, under
-which deadline, sync or async, is none of its business. A guard's body returns a `Pass` or raises a `Stop`; any other
+which deadline, sync or async, is none of its business. An act body may yield a list of calls, which are made side by
+side, and is sent back their outcomes in the same order. A guard's body returns a `Pass` or raises a `Stop`; any other
 body returns a dictionary of channels. A propose or act body that may not go on raises a `Stop` too: the guard behind
 it carries it out.
+
+What a body reads, writes and can stop with stands beside it: `declares` hangs it on the function, and a pattern reads
+it there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from guardgraph.state.context import Caller
+from guardgraph.state.errors import GrammarError
 from guardgraph.state.json import JsonObject
-from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 
-__all__ = ["Body", "Pass", "Run", "Step", "Steps", "Writes"]
+__all__ = ["Body", "Declares", "Pass", "Run", "Step", "Steps", "Writes", "declared_by", "declares", "names"]
 
 Writes: TypeAlias = "Mapping[str, Any]"
 """Channels and their new values."""
@@ -62,5 +66,78 @@ class Pass:
 Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]
 """``(state, run) -> Writes | Pass``, or a generator that yields `Call` and returns one of them."""
 
-Steps: TypeAlias = Generator[Call, Outcome, Any]
-"""A body at work."""
+Steps: TypeAlias = Generator[Call | Sequence[Call], Any, Any]
+"""A body at work: it is sent back an `Outcome` for a call, a list of them for several."""
+
+BodyT = TypeVar("BodyT", bound=Body)
+
+
+@dataclass(frozen=True, slots=True)
+class Declares:
+    """What a body says of itself; what it leaves out is None."""
+
+    phase: str | None = None
+    """The step of the run that it belongs to."""
+    reads: tuple[str, ...] | None = None
+    """The channels that it is shown."""
+    writes: tuple[str, ...] | None = None
+    """The channels that it may write; of an ok ending, keys of the result."""
+    stops: tuple[str, ...] | None = None
+    """Of a guard: the stop families that it can leave by."""
+
+
+def declares(
+    *,
+    phase: str | None = None,
+    reads: Sequence[str] | None = None,
+    writes: Sequence[str] | None = None,
+    stops: Sequence[str] | None = None,
+) -> Callable[[BodyT], BodyT]:
+    """Say beside a body what it reads, writes and can stop with, so that a pattern need not say it.
+
+    Args:
+        phase: the step of the run that the body belongs to.
+        reads: the channels that it is shown.
+        writes: the channels that it may write; of an ok ending, keys of the result.
+        stops: of a guard, the stop families that it can leave by.
+
+    Returns:
+        A decorator of a body; the function stays what it is.
+
+    Raises:
+        GrammarError: a field is a text where a list of names is meant, or the body is declared already or no function.
+    """
+    given = {"reads": reads, "writes": writes, "stops": stops}
+    said = Declares(phase, **{field: names(f"declares, {field}", value) for field, value in given.items()})
+
+    def declare(body: BodyT) -> BodyT:
+        called = getattr(body, "__qualname__", type(body).__name__)
+        if (before := declared_by(body)) != Declares():
+            raise GrammarError(f"declares: once for a body; {called} has {before}")
+        try:
+            setattr(body, _SLOT, said)
+        except AttributeError:
+            raise GrammarError(f"declares: a function is required; given: {called}") from None
+        return body
+
+    return declare
+
+
+_SLOT = "declares"
+
+
+def declared_by(body: Body) -> Declares:
+    """Return what a body says of itself, nothing where it was not declared."""
+    said = getattr(body, _SLOT, None)
+    return said if isinstance(said, Declares) else Declares()
+
+
+def names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return names as a tuple.
+
+    Raises:
+        GrammarError: they are one text, whose letters would be taken for names.
+    """
+    if isinstance(given, str):
+        raise GrammarError(f"{where}: a list of names is required; given: {given!r:.80}")
+    return None if given is None else tuple(given)

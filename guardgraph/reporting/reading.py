@@ -13,14 +13,13 @@ from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
 from guardgraph.graphs.door import INTERRUPT
-from guardgraph.graphs.end import RECORDED
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.catalogue import Catalogue, StopReason
 from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import RESULT_DEPTH, is_nested
-from guardgraph.state.run import Kind
+from guardgraph.state.run import RECORDED, Kind
 
 __all__ = ["Entry", "Reading", "read"]
 

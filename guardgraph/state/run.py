@@ -8,7 +8,10 @@ from typing_extensions import TypedDict
 
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["Kind", "LogEntry", "Opening", "Result", "TimelineEntry", "Verdict", "Waiting"]
+__all__ = ["RECORDED", "Kind", "LogEntry", "Opening", "Result", "TimelineEntry", "Verdict", "Waiting"]
+
+RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline")
+"""Keys of a result that say how the run went; no body writes them."""
 
 Kind = Literal["propose", "act", "review", "guard", "terminal"]
 """What a node is, for the grammar."""

@@ -1,4 +1,4 @@
-"""Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script. No network.
+"""Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script, a recorder. No network.
 
 Example::
 
@@ -10,11 +10,13 @@ Example::
 
 from guardgraph.testing.clock import ScriptedClock
 from guardgraph.testing.model import ModelCall, ScriptedChatModel
+from guardgraph.testing.recorder import InMemoryRecorder
 from guardgraph.testing.reply import Reply
 from guardgraph.testing.script import ScriptExhausted
 from guardgraph.testing.tool import ScriptedTool, scripted_tool
 
 __all__ = [
+    "InMemoryRecorder",
     "ModelCall",
     "Reply",
     "ScriptExhausted",

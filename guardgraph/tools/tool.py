@@ -1,13 +1,37 @@
-"""What a tool is."""
+"""What a tool is, and what a retriever may say of itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
 
+from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["Tool"]
+__all__ = ["HasSources", "Tool", "sources_of"]
 
 Tool: TypeAlias = Callable[[JsonObject], JsonValue]
 """A function of one dictionary that returns a JSON value; where one is asked for, a Runnable will do too."""
+
+
+@runtime_checkable
+class HasSources(Protocol):
+    """A retriever that knows which sources it has; one over a live index does not."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The names of its sources, as a list or a tuple: what a policy may list."""
+
+
+def sources_of(retriever: object) -> tuple[str, ...] | None:
+    """Return the sources that a retriever says it has, each once; None where it does not say.
+
+    Raises:
+        ConfigurationError: it has an attribute `sources` that is no list or tuple of strings.
+    """
+    if not isinstance(retriever, HasSources):
+        return None
+    given = retriever.sources
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise ConfigurationError(f"retriever.sources: a list of strings; given: {given!r:.80}")
+    return tuple(dict.fromkeys(given))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,9 +25,10 @@ from guardgraph.state.json import JsonObject
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-__all__ = ["ModelProposer", "Prompt", "chat_model", "load_prompt", "model_name"]
+__all__ = ["ModelProposer", "NamedModel", "Opens", "Prompt", "chat_model", "load_prompt", "model_name", "named_model"]
 
 DEFAULT_MODEL = "gpt-4.1-mini"
+MODELS = 'a BaseChatModel, "openai" or "openai:NAME"'
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_TIMEOUT_SECONDS = 60.0
 LONGEST_TIMEOUT_SECONDS = 86_400.0
@@ -86,17 +88,62 @@ def chat_model(model: BaseChatModel | str, *, environ: Mapping[str, str] | None 
     Raises:
         ConfigurationError: the model or a variable is wrong; the message never repeats a key.
     """
+    named = named_model(model, environ=environ)
+    return named.open() if isinstance(named, NamedModel) else named
+
+
+class Opens(ABC):
+    """Somebody who is called and has to be opened first."""
+
+    @abstractmethod
+    def open(self) -> object:
+        """Open it, if it is not open; the first live run of a graph does so before anything else.
+
+        Raises:
+            ConfigurationError: what it needs is missing or wrong.
+        """
+
+
+class NamedModel:
+    """A model of OpenAI that is named by a string; naming it needs no key.
+
+    Args:
+        model: ``"openai"`` or ``"openai:NAME"``.
+        environ: see `chat_model`.
+
+    Raises:
+        ConfigurationError: it is another string.
+    """
+
+    def __init__(self, model: str, *, environ: Mapping[str, str] | None = None) -> None:
+        provider, colon, name = (part.strip() for part in model.partition(":"))
+        if provider != "openai" or (colon and not name):
+            raise _wrong("model", repr(model), MODELS)
+        self._environ = os.environ if environ is None else environ
+        self.model_name = name or _variable(self._environ, "OPENAI_MODEL") or DEFAULT_MODEL
+
+    def open(self) -> BaseChatModel:
+        """Return the chat model.
+
+        Raises:
+            ConfigurationError: a variable is missing or wrong.
+        """
+        return _chat_openai(self.model_name, self._environ)
+
+
+def named_model(model: BaseChatModel | str, *, environ: Mapping[str, str] | None = None) -> BaseChatModel | NamedModel:
+    """Return a chat model as it is, and a model's name as one that can be opened later.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
     from langchain_core.language_models import BaseChatModel  # not before a model is asked for: it takes a while
 
     if isinstance(model, BaseChatModel):
         return model
     if not isinstance(model, str):
-        raise _wrong("model", type(model).__name__, 'a BaseChatModel, "openai" or "openai:NAME"')
-    provider, colon, name = (part.strip() for part in model.partition(":"))
-    if provider != "openai" or (colon and not name):
-        raise _wrong("model", repr(model), 'a BaseChatModel, "openai" or "openai:NAME"')
-    variables = os.environ if environ is None else environ
-    return _chat_openai(name or _variable(variables, "OPENAI_MODEL") or DEFAULT_MODEL, variables)
+        raise _wrong("model", type(model).__name__, MODELS)
+    return NamedModel(model, environ=environ)
 
 
 def _chat_openai(name: str, environ: Mapping[str, str]) -> BaseChatModel:
@@ -160,24 +207,36 @@ def _wrong(field: str, given: str, allowed: str) -> ConfigurationError:
     return ConfigurationError(f"{field}: {allowed} is required; given: {given[:80]}")
 
 
-def model_name(model: BaseChatModel) -> str:
+def model_name(model: BaseChatModel | NamedModel) -> str:
     """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class."""
     names = (getattr(model, attribute, None) for attribute in ("model_name", "model"))
     return next((name for name in names if isinstance(name, str) and name.strip()), type(model).__name__)
 
 
-class ModelProposer(Runnable[JsonObject, BaseMessage]):
+class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides.
 
     Args:
-        model: the chat model; one without structured output is called as it is.
+        model: the chat model, or the name of one; one without structured output is called as it is.
         prompt: what it is told, and the schema of its reply.
     """
 
-    def __init__(self, model: BaseChatModel, prompt: Prompt) -> None:
+    def __init__(self, model: BaseChatModel | NamedModel, prompt: Prompt) -> None:
         self.name = model_name(model)
         self.prompt = prompt
-        self._model = _structured(model, prompt.schema)
+        self._named = model
+        self._model: Runnable[Any, Any] | None = None
+
+    def open(self) -> Runnable[Any, Any]:
+        """Return what is asked, the model held to the prompt's schema.
+
+        Raises:
+            ConfigurationError: the model is named by a string, and a variable that it needs is missing or wrong.
+        """
+        if self._model is None:
+            model = self._named.open() if isinstance(self._named, NamedModel) else self._named
+            self._model = _structured(model, self.prompt.schema)
+        return self._model
 
     def __repr__(self) -> str:
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
@@ -193,11 +252,11 @@ class ModelProposer(Runnable[JsonObject, BaseMessage]):
         Raises:
             Exception: whatever the model raises; see `guardgraph.world.failures.model_failure`.
         """
-        return _raw(self._model.invoke(self._messages(input), config, **kwargs))
+        return _raw(self.open().invoke(self._messages(input), config, **kwargs))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message, like `invoke`."""
-        return _raw(await self._model.ainvoke(self._messages(input), config, **kwargs))
+        return _raw(await self.open().ainvoke(self._messages(input), config, **kwargs))
 
     def _messages(self, view: JsonObject) -> list[BaseMessage]:
         return [SystemMessage(self.prompt.text), HumanMessage(json.dumps(view, ensure_ascii=False))]

@@ -12,7 +12,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.models import ModelProposer, Prompt, load_prompt
+from guardgraph.world.models import ModelProposer, Prompt, load_prompt, named_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -38,7 +38,7 @@ class Proposer:
 def choose_proposer(
     slot: str,
     own: Outside | None,
-    model: BaseChatModel | None,
+    model: BaseChatModel | str | None,
     *,
     prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],
@@ -49,22 +49,23 @@ def choose_proposer(
     Args:
         slot: the factory's argument, for errors.
         own: a Runnable or a function of one dictionary, or None.
-        model: the chat model, or None.
+        model: the chat model, its name (``"openai"``, ``"openai:NAME"``: it is opened when a live run begins), or None.
         prompt: what a model is told: a prompt of your own, or the name of one of ours.
         offline: the rule for no model.
         budget: the deployment's limits, which our prompts tell the model.
 
     Raises:
-        ConfigurationError: `own` cannot be called.
+        ConfigurationError: `own` cannot be called, or there is no such model.
     """
+    named = None if model is None else named_model(model)
     if own is not None:
         target = outside(slot, own)
         name = target.get_name() if isinstance(target, Runnable) else getattr(target, "__name__", type(target).__name__)
         return Proposer(target, {"proposer": str(name)})
-    if model is None:
+    if named is None:
         return Proposer(offline, {"proposer": OFFLINE})
     told = load_prompt(prompt, dict(budget or ())) if isinstance(prompt, str) else prompt
-    asked = ModelProposer(model, told)
+    asked = ModelProposer(named, told)
     return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.stop import Stop, refused, shown_name
 from guardgraph.state.json import JsonValue
-from guardgraph.state.plain import excerpt
 from guardgraph.state.rag import Intent, RagTask
 
 __all__ = ["DEFAULT_TOP_K", "check_execution", "check_sources", "parse_intent", "parse_rag_request"]
@@ -22,8 +21,7 @@ def parse_rag_request(question: JsonValue) -> RagTask:
         Stop: ``invalid_request:question``.
     """
     if not isinstance(question, str) or not question.strip():
-        details = {"field": "question", "given": excerpt(question), "allowed": "a text that is not blank"}
-        raise Stop("invalid_request:question", details=details)
+        raise refused("question", question, "a text that is not blank")
     return RagTask(question=question.strip())
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import NoReturn
 
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import refused
 from guardgraph.guards.urls import normal_host
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt
 from guardgraph.state.research import ResearchTask
 
 __all__ = ["HINTED_LIMITS", "narrowed_domains", "parse_research_request", "research_limit"]
@@ -40,13 +38,13 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
             ``request.region`` or ``policy_hints``.
     """
     if not isinstance(goal, str) or not goal.strip():
-        _refuse("goal", goal, "a text that is not blank")
+        raise refused("goal", goal, "a text that is not blank")
     inner = request.get("request") if isinstance(request, dict) else request
     if not isinstance(inner, dict):
-        _refuse("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
+        raise refused("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
     question = inner.get("question")
     if not isinstance(question, str) or not question.strip():
-        _refuse("request.question", question, "a text that is not blank")
+        raise refused("request.question", question, "a text that is not blank")
     hints = request.get("policy_hints", {})
     task = ResearchTask(goal=goal.strip(), question=question.strip(), policy_hints=hints)
     if "report_date" in inner:
@@ -54,7 +52,7 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
     if "region" in inner:
         task["region"] = _optional_text(inner, "region")
     if not isinstance(hints, dict):
-        _refuse("policy_hints", hints, "an object")
+        raise refused("policy_hints", hints, "an object")
     return task
 
 
@@ -93,7 +91,7 @@ def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> li
         return list(allowed)
     hint = hints[name]
     if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
-        _refuse(f"policy_hints.{name}", hint, "a list of strings")
+        raise refused(f"policy_hints.{name}", hint, "a list of strings")
     # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
     in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
     return list(in_both(tuple(allowed), tuple(hint)))
@@ -110,7 +108,7 @@ _known_in_both = lru_cache(maxsize=64)(_in_both)
 def _optional_text(inner: JsonObject, name: str) -> str:
     value = inner[name]
     if not isinstance(value, str):
-        _refuse(f"request.{name}", value, "a text, or no such key")
+        raise refused(f"request.{name}", value, "a text, or no such key")
     return value
 
 
@@ -125,7 +123,3 @@ def _finite_number(value: JsonValue) -> Decimal | int | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
-
-
-def _refuse(field: str, given: JsonValue, allowed: str) -> NoReturn:
-    raise Stop(f"invalid_request:{field}", details={"field": field, "given": excerpt(given), "allowed": allowed})

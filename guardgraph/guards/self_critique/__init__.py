@@ -1,1 +1,47 @@
-"""What the Self-critique agent's guards decide, one module for each thing that is judged."""
+"""What the Self-critique agent's guards decide: the request, the draft, the critique and its changes, the revision."""
+
+from guardgraph.guards.self_critique.changes import PHRASE_CHARS, Change, enforceable, parse_change, unapplied
+from guardgraph.guards.self_critique.claims import (
+    GUARANTEE,
+    RESTRICTED_CLAIMS,
+    claims_in_context,
+    restricted_claims,
+)
+from guardgraph.guards.self_critique.critique import (
+    DECISIONS,
+    HIGH_RISK_TYPES,
+    check_decision_execution,
+    parse_critique,
+)
+from guardgraph.guards.self_critique.request import parse_self_critique_request
+from guardgraph.guards.self_critique.revision import (
+    check_final,
+    check_patch,
+    length_increase_pct,
+    parse_draft,
+    patch_growth_pct,
+    patch_similarity,
+)
+
+__all__ = [
+    "DECISIONS",
+    "GUARANTEE",
+    "HIGH_RISK_TYPES",
+    "PHRASE_CHARS",
+    "RESTRICTED_CLAIMS",
+    "Change",
+    "check_decision_execution",
+    "check_final",
+    "check_patch",
+    "claims_in_context",
+    "enforceable",
+    "length_increase_pct",
+    "parse_change",
+    "parse_critique",
+    "parse_draft",
+    "parse_self_critique_request",
+    "patch_growth_pct",
+    "patch_similarity",
+    "restricted_claims",
+    "unapplied",
+]

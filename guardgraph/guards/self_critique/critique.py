@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NoReturn
+from typing import Any
 
 from guardgraph.guards.self_critique.changes import parse_change
 from guardgraph.guards.stop import Stop, shown_name
@@ -44,7 +44,7 @@ def parse_critique(
             ``critique_risk_not_allowed_policy:<type>``, the first that holds.
     """
     if not isinstance(raw, dict):
-        _refuse("not_object", raw, "an object")
+        raise _invalid("not_object", raw, "an object")
     decision = _decision(raw.get("decision"), decisions)
     severity = _severity(raw.get("severity", "medium"))
     risks = _risks(raw.get("risks", []), risk_types, max_risks)
@@ -77,7 +77,7 @@ def check_decision_execution(decision: str, execution: Collection[str]) -> None:
 
 def _decision(given: JsonValue, allowed: Collection[str]) -> Decision:
     if not isinstance(given, str) or not given.strip():
-        _refuse("decision", given, "a text that is not blank")
+        raise _invalid("decision", given, "a text that is not blank")
     decision = given.strip()
     if decision not in allowed or decision not in DECISIONS:
         raise Stop(f"critique_decision_not_allowed_policy:{shown_name(decision)}")
@@ -87,45 +87,45 @@ def _decision(given: JsonValue, allowed: Collection[str]) -> Decision:
 def _severity(given: JsonValue) -> Severity:
     severity = given.strip().lower() if isinstance(given, str) else None
     if severity not in _SEVERITIES:
-        _refuse("severity", given, "low, medium or high")
+        raise _invalid("severity", given, "low, medium or high")
     return severity
 
 
 def _risks(given: JsonValue, allowed: Collection[str], most: int) -> list[Risk]:
     if not isinstance(given, list):
-        _refuse("risks", given, "a list")
+        raise _invalid("risks", given, "a list")
     if len(given) > most:
-        _refuse("too_many_risks", len(given), f"at most {most}")
+        raise _invalid("too_many_risks", len(given), f"at most {most}")
     return [_risk(item, allowed) for item in given]
 
 
 def _risk(item: JsonValue, allowed: Collection[str]) -> Risk:
     if not isinstance(item, dict):
-        _refuse("risk_item", item, "an object")
+        raise _invalid("risk_item", item, "an object")
     kind, note = item.get("type"), item.get("note")
     if not isinstance(kind, str) or not kind.strip():
-        _refuse("risk_type", kind, "a text that is not blank")
+        raise _invalid("risk_type", kind, "a text that is not blank")
     if kind.strip() not in allowed:
         raise Stop(f"critique_risk_not_allowed_policy:{shown_name(kind.strip())}")
     if not isinstance(note, str) or not note.strip():
-        _refuse("risk_note", note, "a text that is not blank")
+        raise _invalid("risk_note", note, "a text that is not blank")
     return Risk(type=kind.strip(), note=note.strip())
 
 
 def _required_changes(given: JsonValue, most: int) -> list[str]:
     if not isinstance(given, list):
-        _refuse("required_changes", given, "a list")
+        raise _invalid("required_changes", given, "a list")
     if len(given) > most:
-        _refuse("too_many_required_changes", len(given), f"at most {most}")
+        raise _invalid("too_many_required_changes", len(given), f"at most {most}")
     for item in given:
         if not isinstance(item, str) or not item.strip():
-            _refuse("required_change_item", item, "a text that is not blank")
+            raise _invalid("required_change_item", item, "a text that is not blank")
     return [item.strip() for item in given]
 
 
 def _reason(given: JsonValue) -> str:
     if given is not None and not isinstance(given, str):
-        _refuse("reason", given, "a text")
+        raise _invalid("reason", given, "a text")
     return (given or "").strip()
 
 
@@ -133,19 +133,19 @@ def _check_consistency(critique: Critique) -> None:
     changes = critique["required_changes"]
     if critique["decision"] == "approve":
         if changes:
-            _refuse("approve_with_required_changes", changes[0], "none")
+            raise _invalid("approve_with_required_changes", changes[0], "none")
         if critique["high_risk"]:
-            _refuse("approve_with_high_risk", _high_risk(critique), "escalate")
+            raise _invalid("approve_with_high_risk", _high_risk(critique), "escalate")
     elif critique["decision"] == "revise":
         if not changes:
-            _refuse("revise_without_required_changes", changes, "at least one")
+            raise _invalid("revise_without_required_changes", changes, "at least one")
         vague = [excerpt(item) for item in changes if parse_change(item) is None]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
         if critique["high_risk"]:
-            _refuse("high_risk_requires_escalate", _high_risk(critique), "escalate")
+            raise _invalid("high_risk_requires_escalate", _high_risk(critique), "escalate")
     elif not critique["reason"]:
-        _refuse("escalate_reason_required", "", "a reason")
+        raise _invalid("escalate_reason_required", "", "a reason")
 
 
 def _high_risk(critique: Critique) -> JsonObject:
@@ -153,5 +153,5 @@ def _high_risk(critique: Critique) -> JsonObject:
     return {"severity": critique["severity"], "risks": types}
 
 
-def _refuse(what: str, given: Any, allowed: str) -> NoReturn:
-    raise Stop(f"invalid_critique:{what}", details={"given": excerpt(given), "allowed": allowed})
+def _invalid(what: str, given: Any, allowed: str) -> Stop:
+    return Stop(f"invalid_critique:{what}", details={"given": excerpt(given), "allowed": allowed})

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NoReturn
 
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import refused
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt, storable
+from guardgraph.state.plain import storable
 from guardgraph.state.self_critique import SelfCritiqueTask
 
 __all__ = ["parse_self_critique_request"]
+
+HINTS = "incident_context.policy_hints"
+"""Where the hints stand in the input."""
 
 
 def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) -> SelfCritiqueTask:
@@ -30,12 +32,12 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
             ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path.
     """
     if not isinstance(goal, str) or not goal.strip():
-        _refuse("goal", goal, "a text that is not blank")
+        raise refused("goal", goal, "a text that is not blank")
     if not isinstance(incident_context, dict):
-        _refuse("incident_context", incident_context, "an object")
+        raise refused("incident_context", incident_context, "an object")
     hints = incident_context.get("policy_hints", {})
     if not isinstance(hints, dict):
-        _refuse("incident_context.policy_hints", hints, "an object")
+        raise refused(HINTS, hints, "an object")
     task = SelfCritiqueTask(
         goal=goal.strip(),
         incident_context=incident_context,
@@ -43,14 +45,14 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
         max_length_increase_pct=_length_increase(hints),
     )
     if storable(incident_context) != incident_context:
-        _refuse("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
+        raise refused("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
     return task
 
 
 def _avoids_guarantees(hints: JsonObject) -> bool:
     hint = hints.get("avoid_absolute_guarantees", True)
     if not isinstance(hint, bool):
-        _refuse_hint("avoid_absolute_guarantees", hint, "true or false")
+        raise refused(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
     return hint
 
 
@@ -60,13 +62,5 @@ def _length_increase(hints: JsonObject) -> float | None:
     hint = hints["max_length_increase_pct"]
     # Compared, not converted: a whole number may be larger than any float.
     if isinstance(hint, bool) or not isinstance(hint, int | float) or not 0 <= hint < math.inf:
-        _refuse_hint("max_length_increase_pct", hint, "a finite number, 0 or more")
+        raise refused(f"{HINTS}.max_length_increase_pct", hint, "a finite number, 0 or more")
     return hint
-
-
-def _refuse_hint(name: str, given: JsonValue, allowed: str) -> NoReturn:
-    _refuse(f"incident_context.policy_hints.{name}", given, allowed)
-
-
-def _refuse(field: str, given: JsonValue, allowed: str) -> NoReturn:
-    raise Stop(f"invalid_request:{field}", details={"field": field, "given": excerpt(given), "allowed": allowed})

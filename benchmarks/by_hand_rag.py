@@ -1,0 +1,170 @@
+"""The RAG agent as an engineer writes it by hand; see by_hand_nodes.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import uuid4
+
+from by_hand_nodes import (
+    Ending,
+    Update,
+    Way,
+    add_nodes,
+    attempt,
+    ended,
+    on,
+    passed_or_stopped,
+    returned,
+    router,
+    step,
+    stops_in,
+)
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from scripted_agents import Outside
+
+from guardgraph import RagBudget, RagPolicy
+from guardgraph.graphs.rag import CLARIFICATION
+from guardgraph.guards import rag as guards
+from guardgraph.guards.proposals import check_text
+from guardgraph.guards.stop import evidence
+from guardgraph.state.plain import excerpt
+from guardgraph.state.rag import CitationDetail, Intent, Passage, Retrieval
+
+SHOWN = ("doc_id", "title", "section", "updated_at", "text")
+
+
+class State(Ending, total=False):
+    question: str
+    proposed_intent: Any
+    intent: Intent
+    sources: list[str]
+    found: Any
+    context: Retrieval
+    proposed_answer: Any
+    answer: str
+    citations: list[str]
+    citation_details: list[CitationDetail]
+    passages: list[Passage]
+
+
+@dataclass(frozen=True)
+class RagNodes:
+    """The nodes, in the order of the run."""
+
+    planner: Outside
+    answerer: Outside
+    retriever: Outside
+    policy: RagPolicy
+    budget: RagBudget
+
+    @stops_in("plan")
+    def check_request(self, state: State) -> Update:
+        return {"run_id": str(uuid4()), **guards.parse_rag_request(state.get("question"))}
+
+    def plan(self, state: State) -> Update:
+        sources = sorted(self.policy.allowed_sources_policy)
+        return {"proposed_intent": self.planner({"question": state["question"], "available_sources": sources})}
+
+    @stops_in("plan")
+    def check_policy(self, state: State) -> Update:
+        raw, allowed = state["proposed_intent"], self.policy.allowed_sources_policy
+        with evidence(raw_intent=raw):
+            return {"intent": guards.parse_intent(raw, allowed_sources=allowed, max_top_k=self.budget.max_top_k)}
+
+    @stops_in("retrieve")
+    def check_execution(self, state: State) -> Update:
+        with evidence(intent=state["intent"]):
+            sources = guards.check_execution(
+                state["intent"],
+                policy=self.policy.allowed_sources_policy,
+                execution=self.policy.allowed_sources_execution,
+                max_query_chars=self.budget.max_query_chars,
+            )
+        return {"sources": sources}
+
+    def retrieve(self, state: State) -> Update:
+        intent, sources = state["intent"], state["sources"]
+        if not sources:
+            return {"found": []}
+        request = {"query": intent["query"], "sources": sources, "top_k": intent["top_k"]}
+        return {"found": attempt(self.retriever, request)}
+
+    @stops_in("retrieve")
+    def pack(self, state: State) -> Update:
+        intent, found = state["intent"], returned(state["found"], "retrieve")
+        candidates = guards.parse_candidates(found, allowed_sources=state["sources"], top_k=intent["top_k"])
+        context = guards.pack(
+            candidates,
+            min_score=self.budget.min_chunk_score,
+            max_chunks=self.budget.max_context_chunks,
+            max_chars=self.budget.max_context_chars,
+        )
+        shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
+        retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in context["chunks"]]}
+        return {"context": context, **step(state, {"intent": intent, "retrieval": retrieval})}
+
+    def clarify(self, state: State) -> Update:
+        empty: Update = {"citations": [], "citation_details": [], "passages": []}
+        told = {"action": "fallback", "answer": CLARIFICATION}
+        return {"answer": CLARIFICATION, **empty, **ended("clarify"), **step(state, told)}
+
+    def generate(self, state: State) -> Update:
+        chunks = [{key: chunk[key] for key in SHOWN} for chunk in state["context"]["chunks"]]
+        return {"proposed_answer": self.answerer({"question": state["question"], "context_chunks": chunks})}
+
+    @stops_in("generate")
+    def check_answer(self, state: State) -> Update:
+        proposed, chunks = state["proposed_answer"], state["context"]["chunks"]
+        check_text(proposed, "answer", ("citations",))
+        answer = proposed["answer"].strip()
+        details = guards.cited(proposed["citations"], chunks)
+        citations = [item["doc_id"] for item in details]
+        used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
+        if self.policy.check_numbers:
+            guards.check_numbers(answer, question=state["question"], chunks=used)
+        told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
+        return {
+            "answer": answer,
+            "citations": citations,
+            "citation_details": details,
+            "passages": [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used],
+            **ended("grounded_answer"),
+            **step(state, told),
+        }
+
+
+def after_packing(state: State) -> Literal["generate", "clarify", "stopped"]:
+    if "status" in state:
+        return "stopped"
+    return "generate" if state["context"]["chunks"] else "clarify"
+
+
+def rag_by_hand(
+    *, policy: RagPolicy, budget: RagBudget | None = None, way: Way = "sync", **parts: Outside
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return the RAG agent, written by hand; `parts` are its proposers and its retriever, named as for the factory."""
+    do = RagNodes(**parts, policy=policy, budget=budget or RagBudget())
+    checks = {
+        "check_request": do.check_request,
+        "check_policy": do.check_policy,
+        "check_execution": do.check_execution,
+        "pack": do.pack,
+        "clarify": do.clarify,
+        "check_answer": do.check_answer,
+    }
+    graph, passing = StateGraph(State), router(passed_or_stopped, way)
+    add_nodes(graph, asks={"plan": do.plan, "retrieve": do.retrieve, "generate": do.generate}, checks=checks, way=way)
+    graph.add_edge(START, "check_request")
+    graph.add_conditional_edges("check_request", passing, on("plan"))
+    graph.add_edge("plan", "check_policy")
+    graph.add_conditional_edges("check_policy", passing, on("check_execution"))
+    graph.add_conditional_edges("check_execution", passing, on("retrieve"))
+    graph.add_edge("retrieve", "pack")
+    packed = {"generate": "generate", "clarify": "clarify", "stopped": END}
+    graph.add_conditional_edges("pack", router(after_packing, way), packed)
+    graph.add_edge("clarify", END)
+    graph.add_edge("generate", "check_answer")
+    graph.add_edge("check_answer", END)
+    return graph.compile()

@@ -1,0 +1,44 @@
+"""What it costs to have runs recorded: an agent with a recorder, which keeps the latest recording, beside one without.
+
+Proposers and tools are instant, and every run has texts of its own. Prints `name value` lines: the ratios of processor
+times and of wall times, and the microseconds of both runs. Run it as ``python benchmarks/recorder_cost.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from measure import Figure, cpu_ratio, interleaved, print_figures, wall_ratio, wall_us
+from repeated import Kept, Work, ainvoked, invoked
+from scripted_agents import Scripted, scripted_agents
+
+ROUNDS = 40
+RUNS = 4
+"""Runs of one round."""
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    """Yield the figures of every pattern, sync and async."""
+    for scripted in scripted_agents():
+        yield from _compared(f"{scripted.pattern}_invoke", scripted, invoked, rounds)
+    with asyncio.Runner() as runner:
+        for scripted in scripted_agents(coroutines=True):
+            yield from _compared(f"{scripted.pattern}_ainvoke", scripted, partial(ainvoked, runner), rounds)
+
+
+def _compared(name: str, scripted: Scripted, work: Callable[..., Work], rounds: int) -> Iterator[Figure]:
+    recorder = Kept()
+    agents = {"recorded": scripted.make(recorder=recorder), "unrecorded": scripted.make()}
+    taken = interleaved({which: work(agent, scripted.given, RUNS) for which, agent in agents.items()}, rounds)
+    if recorder.recording is None:
+        raise RuntimeError(f"no run of the {scripted.pattern} agent was recorded")
+    yield f"{name}_recorded_ratio", cpu_ratio(taken["recorded"], taken["unrecorded"])
+    yield f"{name}_recorded_wall_ratio", wall_ratio(taken["recorded"], taken["unrecorded"])
+    yield f"{name}_recorded_us", wall_us(taken["recorded"], RUNS)
+    yield f"{name}_unrecorded_us", wall_us(taken["unrecorded"], RUNS)
+
+
+if __name__ == "__main__":
+    print_figures(figures, rounds=ROUNDS)

@@ -1,0 +1,153 @@
+"""What is handed out while a run goes on: copies, so that nobody who follows a run changes it.
+
+LangGraph gives the consumers of streams and the handlers of callbacks the very objects of the state. A copy is made
+only where somebody looks: by the door for what is streamed, by a node's sequence where handlers listen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextvars import copy_context
+from copy import copy
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.pregel import Pregel
+from langgraph.pregel.protocol import StreamProtocol
+from langgraph.types import Interrupt
+
+from guardgraph.graphs.admission import around
+from guardgraph.graphs.node import GrammarNode
+
+__all__ = ["Heard", "handed", "handed_on", "hear", "plain"]
+
+_STREAM = "__pregel_stream"
+
+
+def handed(value: Any) -> Any:
+    """Return a value whose dictionaries, lists, tuples and interrupts are copies; what else there is stays."""
+    kind = type(value)
+    if kind is dict:
+        return {key: handed(item) for key, item in value.items()}
+    if kind is list:
+        return [handed(item) for item in value]
+    if kind is tuple:
+        return tuple([handed(item) for item in value])
+    return Interrupt(value=handed(value.value), id=value.id) if kind is Interrupt else value
+
+
+def handed_on(graph: Pregel[Any, Any, Any, Any], config: Any) -> Any:
+    """Return a configuration in which the stream of the graph around, if there is one, is given copies too."""
+    stream = around(graph, config).get(_STREAM)
+    if not isinstance(stream, StreamProtocol):
+        return config
+    hand_on: Any = stream
+    copying: Any = StreamProtocol
+    copying = copying(lambda chunk: hand_on(handed(chunk)), stream.modes)
+    given = config or {}
+    return {**given, "configurable": {**(given.get("configurable") or {}), _STREAM: copying}}
+
+
+def hear(graph: Pregel[Any, Any, Any, Any]) -> None:
+    """Let every node of a compiled graph give copies to the handlers that listen to it."""
+    for node in graph.nodes.values():
+        if hasattr(node.node, "steps") and isinstance(node.bound, GrammarNode):
+            vars(node)["node"] = Heard(node.node)
+
+
+class Heard(Runnable[Any, Any]):
+    """A node's sequence, which hands out copies where somebody listens.
+
+    Args:
+        plain: what LangGraph made of the node and its writers.
+    """
+
+    def __init__(self, plain: Any) -> None:
+        self.plain = plain
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the node and its writers."""
+        if not _is_listened_to(config):
+            return copy_context().run(self._run, input, config)
+        return self._listened_to(input).invoke(handed(input), config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run the node and its writers asynchronously."""
+        if not _is_listened_to(config):
+            return await self._arun(input, config)
+        return await self._listened_to(input).ainvoke(handed(input), config, **kwargs)
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        """Run the node for handlers of streams."""
+        yield from self._listened_to(input).stream(handed(input), config, **kwargs)
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
+        """Run the node for handlers of streams, asynchronously."""
+        async for chunk in self._listened_to(input).astream(handed(input), config, **kwargs):
+            yield chunk
+
+    def _run(self, given: Any, config: Any) -> Any:
+        """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there."""
+        var_child_runnable_config.set(config)
+        for step in self.plain.steps:
+            given = step.invoke(given, config)
+        return given
+
+    async def _arun(self, given: Any, config: Any) -> Any:
+        """Do what `_run` does; a node that calls out gets a task, and so a context, of its own."""
+        node, *writers = self.plain.steps
+        token = var_child_runnable_config.set(config)
+        try:
+            work = node.ainvoke(given, config)
+            given = await (asyncio.create_task(work) if node.declaration.calls else work)
+        finally:
+            var_child_runnable_config.reset(token)
+        for writer in writers:
+            given = await writer.ainvoke(given, config)
+        return given
+
+    def _listened_to(self, input: Any) -> Any:
+        """Return the sequence for one visit: handlers see a copy of the input before it, and of what was written."""
+        sequence = copy(self.plain)
+        first, *writers = sequence.steps
+        sequence.steps = [_Given(first, input), *writers, _HANDED]
+        return sequence
+
+
+def plain(sequence: Any) -> Any:
+    """Return what LangGraph made of a node, if what runs it now does no more than to hand out copies."""
+    is_ours = type(sequence) is Heard and vars(sequence).keys() == {"plain"}
+    return sequence.plain if is_ours else sequence
+
+
+class _Given(Runnable[Any, Any]):
+    """The node, which works on what it was given, whatever became of the copy that handlers saw."""
+
+    def __init__(self, node: Runnable[Any, Any], given: Any) -> None:
+        self._node, self._given = node, given
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return self._node.invoke(self._given, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return await self._node.ainvoke(self._given, config, **kwargs)
+
+
+class _Handed(Runnable[Any, Any]):
+    """The last step of a sequence that is listened to: what was written is not what handlers are given."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return handed(input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return handed(input)
+
+
+_HANDED = _Handed()
+
+
+def _is_listened_to(config: RunnableConfig | None) -> bool:
+    callbacks = (config or {}).get("callbacks")
+    return bool(getattr(callbacks, "handlers", callbacks))

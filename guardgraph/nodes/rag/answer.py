@@ -1,0 +1,77 @@
+"""The answer: written from the context alone, held against it, and returned; or a request for clarification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guardgraph.guards import rag as guards
+from guardgraph.guards.proposals import check_text, proposed_object
+from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
+from guardgraph.nodes.rag.request import RagRun
+from guardgraph.state.plain import excerpt
+from guardgraph.state.rag import Candidate, Passage, RagState
+from guardgraph.world.proposers import Proposer
+
+__all__ = ["answered", "check_answer", "clarified", "generate"]
+
+HISTORY_CHARS = 280
+"""Characters of an answer that history keeps."""
+
+RESULT = ("outcome", "answer", "citations", "citation_details", "passages")
+"""What both good endings return."""
+
+
+def generate(answerer: Proposer) -> Body:
+    """Ask for an answer from the context alone."""
+
+    @declares(phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"])
+    def body(state: RagState, run: RagRun) -> Steps:
+        keys = ("doc_id", "title", "section", "updated_at", "text")
+        shown = [{key: chunk[key] for key in keys} for chunk in _usable_chunks(state, run)]  # type: ignore[literal-required]
+        outcome = yield answerer.call({"question": state["task"]["question"], "context_chunks": shown})
+        return {"proposed_answer": outcome.packed()}
+
+    return body
+
+
+@declares(
+    phase="generate",
+    reads=["task", "accepted_context", "proposed_answer"],
+    writes=["accepted_answer"],
+    stops=["source_denied", "llm", "invalid_answer"],
+)
+def check_answer(state: RagState, run: RagRun) -> Pass:
+    """Hold the answer against its context: citations first, then numbers."""
+    given = proposed_object(state["proposed_answer"])
+    check_text(given.value, "answer", ("citations",))
+    answer, chunks = given.value["answer"].strip(), _usable_chunks(state, run)
+    details = guards.cited(given.value["citations"], chunks)
+    citations = [item["doc_id"] for item in details]
+    used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
+    if run.policy.check_numbers:
+        guards.check_numbers(answer, question=state["task"]["question"], chunks=used)
+    passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used]
+    history = {"action": "compose_grounded_answer", "answer": excerpt(answer, HISTORY_CHARS), "citations": citations}
+    step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
+    accepted = {"answer": answer, "citations": citations, "citation_details": details, "passages": passages}
+    return Pass({"accepted_answer": accepted}, steps=(step,))
+
+
+def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
+    """Return the context, unless one of its sources has been switched off since it was packed."""
+    chunks = state["accepted_context"]["chunks"]
+    allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
+    guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
+    return chunks
+
+
+@declares(phase="generate", reads=["accepted_answer"], writes=RESULT)
+def answered(state: RagState, run: RagRun) -> dict[str, Any]:
+    """End with a grounded answer."""
+    return {"outcome": "grounded_answer", **state["accepted_answer"]}
+
+
+@declares(phase="generate", reads=["accepted_answer"], writes=RESULT)
+def clarified(state: RagState, run: RagRun) -> dict[str, Any]:
+    """End with an honest request for clarification."""
+    return {"outcome": "clarify", **state["accepted_answer"]}

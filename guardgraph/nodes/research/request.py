@@ -1,0 +1,48 @@
+"""The request: where every run begins, and what it may do at this moment, its hints and both lists considered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from guardgraph.guards import research as guards
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.nodes.body import Pass, Run, declares
+from guardgraph.state.json import JsonObject
+from guardgraph.state.research import ResearchBudget, ResearchPolicy, ResearchState, ResearchTask, Sources
+
+__all__ = ["ResearchRun", "check_request", "limit", "regions", "usable_sources"]
+
+ResearchRun = Run[ResearchPolicy, ResearchBudget]
+
+
+@declares(writes=["task"])
+def check_request(state: JsonObject, run: ResearchRun) -> Pass:
+    """Parse the input; its hints must be readable before anything is run."""
+    task = guards.parse_research_request(state.get("goal"), state.get("request"))
+    _lists(task, run)
+    return Pass({"task": task})
+
+
+def usable_sources(names: Iterable[str], state: ResearchState, run: ResearchRun) -> tuple[list[str], Sources]:
+    """Return the URLs that may be used now, and what became of the run's sources."""
+    return guards.usable_sources(names, state["accepted_sources"], **_lists(state["task"], run))
+
+
+def limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
+    """Return one of the limits that a request's hints may tighten."""
+    return guards.research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
+
+
+def regions(run: ResearchRun) -> tuple[str, ...]:
+    """Return the regions that count as facts."""
+    return (*DEFAULT_REGIONS, *run.policy.known_regions)
+
+
+def _lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
+    """Return both domain lists as they are at this moment, narrowed by the request's hints."""
+    hints, policy = task["policy_hints"], run.policy
+    narrowed = guards.narrowed_domains
+    return {
+        "policy": narrowed(hints, "allowed_domains_policy", policy.allowed_domains_policy),
+        "execution": narrowed(hints, "allowed_domains_execution", policy.allowed_domains_execution),
+    }

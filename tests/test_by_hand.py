@@ -1,0 +1,223 @@
+"""The agents written by hand, which the benchmarks hold ours against, decide the same: else they would be no peers."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+from by_hand_once import BY_HAND
+from scripted_agents import offline_agent, scripted_agent
+
+from guardgraph import (
+    RagPolicy,
+    SelfCritiquePolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+)
+from guardgraph.testing import scripted_tool
+
+CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}
+ENDING = ("status", "stop_reason", "phase", "outcome")
+ANSWER = {
+    "rag": ("answer", "citations", "citation_details", "passages"),
+    "research": ("answer", "citations", "citation_details", "passages", "aggregate", "dropped_urls", "failed_sources"),
+    "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
+}
+OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history")
+RECORDED = ("elapsed_ms", "proposer", "attempts")
+"""What only our history says."""
+
+
+def business(result):
+    """Return the business result of one of our agents."""
+    told = [{key: value for key, value in entry.items() if key not in RECORDED} for entry in result["history"]]
+    return {"history": told, **{key: value for key, value in result.items() if key not in OURS_ALONE}}
+
+
+def business_by_hand(pattern, state):
+    """Return the business result in the last state of an agent written by hand."""
+    kept = {key: state[key] for key in (*ENDING, *ANSWER[pattern]) if key in state}
+    return {"history": state["history"], **kept, **state.get("evidence", {})}
+
+
+def said(*values):
+    """Return a proposer or tool that says one thing after the other, the last again and again."""
+    return scripted_tool(*values, loop=True)
+
+
+def intent(**fields):
+    """Return a planner whose intent is the demo's but for these fields."""
+    return said({"kind": "retrieve", "query": "enterprise SLA first response target", **fields})
+
+
+def lists(execution):
+    """Return a policy with all sources on the policy list and these on the execution list."""
+    sources = ("support_policy", "security_policy", "billing_policy")
+    return RagPolicy(allowed_sources_policy=sources, allowed_sources_execution=execution)
+
+
+def pages(**by_word):
+    """Return a reader that raises or returns what is said for a word of the URL, else the recorded page."""
+    recorded = offline_agent("research").arguments["reader"]
+
+    def read(request):
+        for word, value in by_word.items():
+            if word in request["url"]:
+                return value() if callable(value) else value
+        return recorded(request)
+
+    return read
+
+
+def lost():
+    """Raise what a reader raises."""
+    raise OSError("no such page")
+
+
+def hinted(**hints):
+    """Return the demo's request with other hints."""
+    request = offline_agent("research").given()["request"]
+    return {"request": {**request, "policy_hints": hints}}
+
+
+def noted(**fields):
+    """Return an extractor whose notes have these fields instead of the recorded ones."""
+    recorded = offline_agent("research").arguments["extractor"]
+    return lambda request: [{**note, **fields} for note in recorded(request)]
+
+
+CRITIQUE = {"decision": "revise", "severity": "low", "risks": [], "reason": ""}
+ADD = {**CRITIQUE, "required_changes": ['ADD "very soon"']}
+APPROVE = {**CRITIQUE, "decision": "approve", "required_changes": []}
+SHORT = "we investigate failed payments of some merchants, check every log that we have, and share what we find here."
+TOLD = SHORT.replace("share", "tell")
+DRAFT = "We are investigating failed payments. " * 30
+
+RAG = {
+    "grounded_answer": ({}, {}),
+    "clarify": ({"retriever": said([])}, {}),
+    "clarify, no sources": ({"policy": lists(())}, {}),
+    "invalid_request:question": ({}, {"question": "  "}),
+    "invalid_intent:not_object": ({"planner": said("retrieve")}, {}),
+    "invalid_intent:kind": ({"planner": intent(kind="delete")}, {}),
+    "invalid_intent:top_k": ({"planner": intent(top_k=99)}, {}),
+    "invalid_intent:source_not_allowed": ({"planner": intent(sources=["payroll"])}, {}),
+    "invalid_intent:query_too_long": ({"planner": intent(query="x" * 999)}, {}),
+    "source_denied": ({"planner": intent(sources=["billing_policy"]), "policy": lists(("support_policy",))}, {}),
+    "tool_invalid_output:retrieve": ({"retriever": said(OSError("down"))}, {}),
+    "tool_invalid_output:retrieve, no list": ({"retriever": said({"documents": []})}, {}),
+    "llm_invalid_schema": ({"answerer": said({"answer": 3, "citations": []})}, {}),
+    "llm_empty": ({"answerer": said({"answer": " ", "citations": []})}, {}),
+    "invalid_answer:citations_out_of_context": ({"answerer": said({"answer": "Yes.", "citations": ["other"]})}, {}),
+    "invalid_answer:missing_citations": ({"answerer": said({"answer": "Yes.", "citations": []})}, {}),
+    "invalid_answer:unsupported_number": (
+        {"answerer": said({"answer": "It is 77 %.", "citations": ["doc_sla_enterprise_v3"]})},
+        {},
+    ),
+}
+RESEARCH = {
+    "grounded_research_answer": ({}, {}),
+    "grounded_research_answer, one page lost": ({"reader": pages(sla=lost)}, {}),
+    "invalid_request:goal": ({}, {"goal": ""}),
+    "invalid_request:policy_hints": ({}, hinted(allowed_domains_policy="all")),
+    "invalid_plan:steps": ({"planner": said({"steps": []})}, {}),
+    "invalid_step:not_object": ({"planner": said({"steps": [1]})}, {}),
+    "invalid_search:query": (
+        {"planner": lambda view: {"steps": [{**step, "args": {}} for step in _plan(view)]}},
+        {},
+    ),
+    "no_sources_after_dedupe": ({"search": said([])}, {}),
+    "no_sources_after_dedupe, dropped": ({"search": said([{"url": "nowhere"}])}, {}),
+    "tool_invalid_output:search_sources": ({"search": said(ValueError("quota"))}, {}),
+    "no_reliable_sources, denied": ({}, hinted(allowed_domains_execution=[])),
+    "no_reliable_sources, failed": ({"reader": said(OSError("no network"))}, {}),
+    "tool_invalid_output:read_source": ({"reader": said([])}, {}),
+    "no_reliable_sources, no notes": ({"extractor": said([])}, {}),
+    "invalid_notes:claim": ({"extractor": noted(claim="")}, {}),
+    "verification_failed:quote_not_in_source": ({"extractor": noted(quote="Nobody has ever said these words.")}, {}),
+    "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
+    "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
+    "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
+    "invalid_answer:too_long": ({"writer": said({"answer": "Yes. " * 999, "citations": ["n1"]})}, {}),
+}
+SELF_CRITIQUE = {
+    "revised_once": ({}, {}),
+    "approved_direct": ({"critic": said(APPROVE)}, {}),
+    "revised_once, by rule": (
+        {
+            "drafter": said({"draft": SHORT}),
+            "critic": said(ADD),
+            "reviser": said({"revised_answer": SHORT.replace("share", "tell")}),
+        },
+        {},
+    ),
+    "approved_direct, shortened": (
+        {"drafter": said({"draft": DRAFT}), "shortener": said({"draft": SHORT}), "critic": said(APPROVE)},
+        {},
+    ),
+    "invalid_request:incident_context": ({}, {"incident_context": []}),
+    "invalid_draft:empty": ({"drafter": said({"draft": ""})}, {}),
+    "invalid_draft:too_long": ({"drafter": said({"draft": DRAFT}), "shortener": said({"draft": DRAFT})}, {}),
+    "invalid_draft:no_new_facts": ({"drafter": said({"draft": "77 merchants are affected."})}, {}),
+    "invalid_critique:not_object": ({"critic": said([])}, {}),
+    "critique_risk_not_allowed_policy": (
+        {"critic": said({**ADD, "risks": [{"type": "bad_weather", "note": "Rain."}]})},
+        {},
+    ),
+    "critique_decision_denied_execution": ({"policy": SelfCritiquePolicy(allowed_decisions_execution=["approve"])}, {}),
+    "policy_escalation": (
+        {"critic": said({**CRITIQUE, "decision": "escalate", "required_changes": [], "reason": "Ask legal."})},
+        {},
+    ),
+    "invalid_revised:too_long": ({"reviser": said({"revised_answer": DRAFT})}, {}),
+    "patch_violation:too_large_edit": ({"reviser": said({"revised_answer": "Nothing to see here."})}, {}),
+}
+CASES = {"rag": RAG, "research": RESEARCH, "self_critique": SELF_CRITIQUE}
+
+
+def _plan(view):
+    return offline_agent("research").arguments["planner"](view)["steps"]
+
+
+def _both(pattern, changed, given):
+    """Return the results of our agent and of the one written by hand."""
+    offline = offline_agent(pattern)
+    arguments, given = {**offline.arguments, **changed}, {**offline.given(), **given}
+    ours = CREATE[pattern](**arguments).invoke(given)
+    return business(ours), business_by_hand(pattern, BY_HAND[pattern](**arguments).invoke(given))
+
+
+@pytest.mark.parametrize(("pattern", "case"), [(pattern, case) for pattern in CASES for case in CASES[pattern]])
+def test_an_agent_written_by_hand_decides_the_same(pattern, case):
+    """Ending, evidence, answer and history are those of our agent, whatever proposers and tools say."""
+    ours, theirs = _both(pattern, *CASES[pattern][case])
+    assert theirs == ours
+    assert ours.get("outcome", ours["stop_reason"]).startswith(case.partition(",")[0])
+
+
+@pytest.mark.parametrize("way", ["threads", "coroutines", "inline"])
+@pytest.mark.parametrize("pattern", CASES)
+def test_an_agent_written_by_hand_can_be_awaited(pattern, way):
+    """With calls in threads, awaited, or made where they stand, a run ends as it does with `invoke`."""
+    scripted = scripted_agent(pattern, coroutines=way == "coroutines")
+    theirs = asyncio.run(BY_HAND[pattern](**scripted.arguments, way=way).ainvoke(scripted.given()))
+    expected = business(scripted.result)
+    assert business_by_hand(pattern, theirs).keys() == expected.keys()
+    assert theirs["outcome"] == expected["outcome"]
+    assert [sorted(entry) for entry in theirs["history"]] == [sorted(entry) for entry in expected["history"]]
+
+
+def test_an_agent_written_by_hand_awaits_tools_that_raise():
+    """A coroutine function that raises stops the run like a function that does."""
+
+    async def down(request):
+        raise OSError("down")
+
+    arguments = scripted_agent("rag", coroutines=True).arguments | {"retriever": down}
+    graph = BY_HAND["rag"](**arguments, way="coroutines")
+    assert inspect.iscoroutinefunction(arguments["planner"])
+    stopped = asyncio.run(graph.ainvoke({"question": "What does P1 mean?"}))
+    assert stopped["stop_reason"] == "tool_invalid_output:retrieve"
+    assert stopped["evidence"]["details"] == {"type": "OSError", "message": "down"}

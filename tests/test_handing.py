@@ -1,0 +1,217 @@
+"""Whoever follows a run, by a stream or by callbacks, is given copies: nothing done to them changes the run."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
+from rag_agents import QUESTION
+from runs import masked
+from ticket_pattern import TICKET, triage
+from typing_extensions import TypedDict
+
+from guardgraph import create_rag_agent
+from guardgraph.state.rag import RagInput
+
+STREAM_MODES = ["values", "updates", "debug", "checkpoints", "tasks", ["values", "updates", "debug"]]
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def spoil(value):
+    """Spoil every dictionary and list that a value holds."""
+    if isinstance(value, dict):
+        for item in value.values():
+            spoil(item)
+        for key in value:
+            value[key] = "spoiled"
+    elif isinstance(value, list | tuple):
+        for item in value:
+            spoil(item)
+        if isinstance(value, list):
+            value.clear()
+
+
+def honest():
+    """Return the result of a run that nobody followed."""
+    return masked(create_rag_agent().invoke(QUESTION))
+
+
+def spoiled(graph, mode, stream_mode, **kwargs):
+    """Follow a run on its thread, spoil every chunk at once, and return the result that is kept."""
+    config = kwargs.pop("config", THREAD)
+
+    async def follow():
+        async for chunk in graph.astream(QUESTION, config, stream_mode=stream_mode, **kwargs):
+            spoil(chunk)
+
+    if mode == "astream":
+        asyncio.run(follow())
+    else:
+        for chunk in graph.stream(QUESTION, config, stream_mode=stream_mode, **kwargs):
+            spoil(chunk)
+    return masked(graph.invoke(None, config))
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+@pytest.mark.parametrize("stream_mode", STREAM_MODES, ids=str)
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_a_consumer_of_a_stream_cannot_change_the_run(mode, stream_mode, version):
+    """Whatever is done to what a stream yields, the run decides and returns what it would have."""
+    graph = create_rag_agent(checkpointer=InMemorySaver())
+    assert spoiled(graph, mode, stream_mode, version=version) == honest()
+
+
+class Answer(TypedDict):
+    answer: str
+    history: list
+
+
+def around(graph, **compiled):
+    """Return a graph around the graph."""
+    parent = StateGraph(RagInput, output_schema=Answer)
+    parent.add_node("rag", graph)
+    parent.add_edge(START, "rag")
+    return parent.compile(**compiled)
+
+
+def calling(state):
+    """Call a graph of one's own from a node."""
+    return create_rag_agent().invoke({"question": state["question"]})
+
+
+@pytest.mark.parametrize("graph", [create_rag_agent(), calling], ids=["a node", "a call"])
+@pytest.mark.parametrize("stream_mode", STREAM_MODES, ids=str)
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_a_consumer_of_the_stream_around_cannot_change_the_run(mode, stream_mode, graph):
+    """The stream of a graph around is given copies of what happens inside."""
+    expected = honest()
+    inside = []
+    parent = around(graph, checkpointer=InMemorySaver())
+
+    async def follow():
+        async for chunk in parent.astream(QUESTION, THREAD, stream_mode=stream_mode, subgraphs=True):
+            take(chunk)
+
+    def take(chunk):
+        if chunk[0]:
+            spoil(chunk)
+        else:
+            inside.append(masked(chunk))
+
+    if mode == "astream":
+        asyncio.run(follow())
+    else:
+        for chunk in parent.stream(QUESTION, THREAD, stream_mode=stream_mode, subgraphs=True):
+            take(chunk)
+    assert "spoiled" not in str(inside)
+    assert parent.get_state(THREAD).next == ()
+    assert [masked(parent.invoke(None, THREAD))] == [{name: expected[name] for name in ("answer", "history")}]
+
+
+def test_what_a_person_is_asked_is_handed_out_as_a_copy():
+    """A consumer that edits a question does not change what is kept with the run."""
+    shown = []
+
+    def ask(view):
+        shown.append(interrupt({"question": "Which label?", "labels": ["bug"]}))
+        return {"label": shown[-1]}
+
+    graph = triage(ask, checkpointer=InMemorySaver())
+    for chunk in graph.stream(TICKET, THREAD):
+        for asked in chunk.get("__interrupt__", ()):
+            spoil(asked.value)
+    [asked] = graph.get_state(THREAD).interrupts
+    assert asked.value == {"question": "Which label?", "labels": ["bug"]}
+    assert graph.invoke(Command(resume="bug"), THREAD)["label"] == "bug"
+
+
+class Vandal(BaseCallbackHandler):
+    """A handler that spoils what it is told that the nodes of the graph have read and written."""
+
+    run_inline = True
+
+    def __init__(self):
+        self.graph = None
+
+    def on_chain_start(self, serialized, inputs, *, run_id, parent_run_id=None, **kwargs):
+        """Spoil what a node reads."""
+        self.graph = self.graph or run_id
+        if parent_run_id == self.graph:
+            spoil(inputs)
+
+    def on_chain_end(self, outputs, *, parent_run_id=None, **kwargs):
+        """Spoil what a node wrote."""
+        if parent_run_id == self.graph:
+            spoil(outputs)
+
+
+class AsyncVandal(AsyncCallbackHandler):
+    """The same, awaited."""
+
+    def __init__(self):
+        self.vandal = Vandal()
+
+    async def on_chain_start(self, *args, **kwargs):
+        """Spoil what a node reads."""
+        self.vandal.on_chain_start(*args, **kwargs)
+
+    async def on_chain_end(self, *args, **kwargs):
+        """Spoil what a node wrote."""
+        self.vandal.on_chain_end(*args, **kwargs)
+
+
+@pytest.mark.parametrize("vandal", [Vandal, AsyncVandal])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream_events"])
+def test_a_handler_cannot_change_the_run(vandal, mode):
+    """Whatever handlers of callbacks do to inputs and outputs of nodes, the run decides what it would have."""
+    if vandal is AsyncVandal and mode in ("invoke", "stream"):
+        pytest.skip("LangChain calls asynchronous handlers in asynchronous runs")
+    graph = create_rag_agent(checkpointer=InMemorySaver())
+    config = {**THREAD, "callbacks": [vandal()]}
+
+    async def follow():
+        async for event in graph.astream_events(dict(QUESTION), config, version="v2"):
+            if len(event["parent_ids"]) == 1:
+                spoil(event["data"])
+
+    if mode == "invoke":
+        graph.invoke(dict(QUESTION), config)
+    elif mode == "ainvoke":
+        asyncio.run(graph.ainvoke(dict(QUESTION), config))
+    elif mode == "stream":
+        list(graph.stream(dict(QUESTION), config))
+    else:
+        asyncio.run(follow())
+    assert masked(graph.invoke(None, THREAD)) == honest()
+
+
+def test_handlers_are_told_what_nodes_read_and_wrote():
+    """Where somebody listens, names, inputs and outputs of the nodes are those of LangGraph's own sequence."""
+    began, ended = [], []
+
+    class Listener(BaseCallbackHandler):
+        def on_chain_start(self, serialized, inputs, *, name=None, **kwargs):
+            began.append((name, inputs))
+
+        def on_chain_end(self, outputs, **kwargs):
+            ended.append(outputs)
+
+    result = triage().invoke(TICKET, {"callbacks": [Listener()]})
+    assert [name for name, _ in began] == ["triage", *result["path"]]
+    assert began[1][1] == {**TICKET, "log": []}
+    assert [update.get("task") for update in ended] == [TICKET["ticket"], *[None] * len(result["path"])]
+    assert ended[2]["accepted_label"] == "bug"
+    assert ended[-2]["path"] == ended[-1]["path"] == result["path"]
+
+
+def test_an_input_that_is_changed_while_the_run_goes_on_changes_nothing():
+    """A run works on a copy of its input."""
+    given = {"ticket": "old", "more": []}
+    graph = triage(lambda view: {"label": "bug"}, checkpointer=InMemorySaver())
+    for _ in graph.stream(given, THREAD):
+        given["ticket"] = "new"
+    assert graph.get_state(THREAD).values["task"] == "old"

@@ -1,0 +1,189 @@
+"""A run that is resumed by a graph which does not have its next node ends in guard_error, and says so."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
+from rag_agents import QUESTION
+from runs import MODES, check_result, content, masked, run
+from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label, triage
+from typing_extensions import TypedDict
+
+from guardgraph import NotRecorded, create_rag_agent, replay, report
+from guardgraph.grammar import Budget, Pass, Pattern
+from guardgraph.state.rag import RAG_REASONS
+
+pytestmark = pytest.mark.unreplayable  # what another graph decided cannot be decided again by the one that ends the run
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+class Recordings(list):
+    """A recorder that keeps what it is given."""
+
+    record = list.append
+
+
+def judge(state, run):
+    """Let everything pass."""
+    return Pass({"accepted_label": "bug"})
+
+
+def end(state, run):
+    """End."""
+    return {"outcome": "labelled", "label": state["accepted_label"]}
+
+
+def small(guard="judge", proposer=is_bug, **compiled):
+    """Return a small graph whose guard behind the proposal has this name."""
+    p = Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
+    p.entry("request_guard", check_request, writes=["task"], to="ask")
+    p.propose("ask", label(proposer), phase="label", reads=["task"], writes=["proposed_label"], to=guard)
+    p.guard(guard, judge, phase="label", reads=["proposed_label"], writes=["accepted_label"], to="done", stops=["llm"])
+    p.terminal("done", end, phase="lookup", reads=["accepted_label"], writes=["outcome", "label"])
+    return p.compile(name="small", **compiled)
+
+
+def is_stray(result, given, path):
+    """Assert that a result is that of a run which could not go on."""
+    check_result(REASONS, result)
+    assert (result["stop_reason"], result["phase"]) == ("guard_error:door", "label")
+    message = f"the run's next node is {given}, which is not of this graph"
+    assert content(result) == {"details": {"type": "StrayRun", "message": message, "given": given}}
+    assert result["path"] == [*path, "stop_guard_error"]
+    return result
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("given", [None, Command(resume="x")], ids=["None", "an answer"])
+def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):
+    """The run ends with a stop reason, its id and its record, and the thread is free for the next one."""
+    saver = InMemorySaver()
+    before, after = small("judge", checkpointer=saver), small("judge_label", checkpointer=saver)
+    before.invoke(TICKET, THREAD, interrupt_before=["judge"])
+    began = before.get_state(THREAD).values["run"]
+    result = is_stray(run(after, given, mode, config=THREAD), "judge", ["request_guard", "ask"])
+    assert result["run_id"] == began
+    assert result["timeline"][1]["proposal"] == {"label": "bug"}
+    assert "guard_error:door" in report(result).html
+    assert after.invoke(None, THREAD) == result
+    assert after.get_state(THREAD).next == ()
+    assert after.invoke(TICKET, THREAD)["outcome"] == "labelled"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_another_pattern_s_run_is_stopped(mode):
+    """Patterns that share a thread do not answer for one another's runs, whichever came first."""
+    saver = InMemorySaver()
+    graph, rag = small(checkpointer=saver), create_rag_agent(checkpointer=saver)
+    for _ in range(2):
+        graph.invoke(TICKET, THREAD, interrupt_before=["judge"])
+        result = check_result(RAG_REASONS, run(rag, None, mode, config=THREAD))
+        assert (result["stop_reason"], result["phase"]) == ("guard_error:door", "plan")
+        assert result["path"] == ["request_guard", "ask", "stop_guard_error"]
+        rag.invoke(QUESTION, THREAD, interrupt_before=["retrieve"])
+        result = run(graph, None, mode, config=THREAD)
+        is_stray(result, "retrieve", ["request_guard", "plan", "policy_guard", "execution_guard"])
+    assert masked(rag.invoke(QUESTION, THREAD)) == masked(create_rag_agent().invoke(QUESTION))
+
+
+@pytest.mark.parametrize("stream_mode", ["values", "updates", "debug", ["updates", "values"]])
+def test_every_stream_tells_how_it_ended(stream_mode):
+    """The ending is a node's, so every kind of stream shows it."""
+    saver = InMemorySaver()
+    small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
+    chunks = list(small("judge_label", checkpointer=saver).stream(None, THREAD, stream_mode=stream_mode))
+    assert "'guard_error:door'" in str(chunks[-1])
+
+
+def test_a_run_is_stopped_from_an_older_checkpoint_too():
+    """A checkpoint that is asked for by its id is led to the same end."""
+    saver = InMemorySaver()
+    before, after = small("judge", checkpointer=saver), small("judge_label", checkpointer=saver)
+    before.invoke(TICKET, THREAD, interrupt_before=["judge"])
+    asked = before.get_state(THREAD).config
+    before.invoke(None, THREAD)
+    is_stray(after.invoke(None, asked), "judge", ["request_guard", "ask"])
+
+
+def test_a_thread_of_a_graph_without_guards_is_stopped():
+    """Even a thread that no guarded graph ever wrote on gives a whole result, with a run_id of its own."""
+    saver = InMemorySaver()
+    handmade = StateGraph(TypedDict("Handmade", {"ticket": str}))
+    handmade.add_node("answer", lambda state: state)
+    handmade.add_edge(START, "answer")
+    handmade.compile(checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["answer"])
+    is_stray(small(checkpointer=saver).invoke(None, THREAD), "answer", [])
+
+
+def test_it_holds_on_files_and_without_blocking(tmp_path):
+    """SQLite's savers, both kinds, lead to the same end as the one in memory."""
+    path = str(tmp_path / "runs.sqlite")
+    with SqliteSaver.from_conn_string(path) as saver:
+        small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
+        is_stray(small("renamed", checkpointer=saver).invoke(None, THREAD), "judge", ["request_guard", "ask"])
+        small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
+
+    async def resumed():
+        async with AsyncSqliteSaver.from_conn_string(path) as saver:
+            return await small("renamed", checkpointer=saver).ainvoke(None, THREAD)
+
+    is_stray(asyncio.run(resumed()), "judge", ["request_guard", "ask"])
+
+
+@pytest.mark.parametrize("own", [None, True], ids=["the parent's", "a history of its own"])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_run_inside_another_graph_is_stopped(own, mode):
+    """Where the graph around is resumed, a run inside it whose node is gone ends in the same way."""
+    saver, halted = InMemorySaver(), []
+
+    def around(graph):
+        parent = StateGraph(In, output_schema=TypedDict("O", {"stop_reason": str, "path": list}))
+        parent.add_node("small", graph)
+        parent.add_edge(START, "small")
+        return parent.compile(checkpointer=saver)
+
+    def ask(view):
+        halted.append(interrupt("Which label?"))
+
+    run(around(small("judge", ask, checkpointer=own)), TICKET, mode, config=THREAD)
+    renamed = around(_asking_elsewhere(checkpointer=own))
+    result = run(renamed, Command(resume="x"), mode, config=THREAD)
+    assert result == {"stop_reason": "guard_error:door", "path": ["request_guard", "stop_guard_error"]}
+    assert halted == []
+
+
+def _asking_elsewhere(**compiled):
+    """Return the small graph with another name for the node that asks."""
+    p = Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
+    p.entry("request_guard", check_request, writes=["task"], to="ask_again")
+    p.propose("ask_again", label(is_bug), phase="label", reads=["task"], writes=["proposed_label"], to="judge")
+    p.guard("judge", judge, phase="label", reads=["proposed_label"], writes=["accepted_label"], to="done")
+    p.terminal("done", end, phase="lookup", reads=["accepted_label"], writes=["outcome", "label"])
+    return p.compile(name="small", **compiled)
+
+
+def test_a_run_that_can_go_on_goes_on():
+    """Wherever a run stands, the graph that it is of resumes it as before."""
+    for node in ["request_guard", "label", "label_guard", "lookup", "duty_guard", "routed"]:
+        graph = triage(checkpointer=InMemorySaver())
+        graph.invoke(TICKET, THREAD, interrupt_before=[node])
+        assert masked(graph.invoke(None, THREAD)) == masked(triage().invoke(TICKET))
+
+
+def test_what_another_graph_began_cannot_be_replayed():
+    """The recording of such a run is kept, and a replay says where the graph would have gone instead."""
+    saver, kept = InMemorySaver(), Recordings()
+    small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
+    after = small("judge_label", checkpointer=saver, recorder=kept)
+    result = after.invoke(None, THREAD)
+    [recording] = kept
+    assert recording["result"] == result
+    with pytest.raises(NotRecorded, match=r"judge_label: the recorded run went to 'stop_guard_error' instead$"):
+        replay(after, recording)
