@@ -32,6 +32,7 @@ from typing_extensions import TypedDict
 
 from guardgraph import replay, verify
 from guardgraph.grammar import Call
+from guardgraph.testing import InMemoryRecorder
 
 
 def test_an_asynchronous_saver_does_as_well(tmp_path):
@@ -130,24 +131,16 @@ def test_a_plain_graph_without_a_checkpointer_gets_a_stop():
     assert builder.compile().invoke(ORDER)["result"]["stop_reason"] == "review_unavailable"
 
 
-class Kept(list):
-    """A recorder that keeps runs as the text of a file."""
-
-    def record(self, recording):
-        """Keep a run."""
-        self.append(json.dumps(recording))
-
-
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_a_decision_is_replayed_without_a_checkpointer_or_a_person(decision):
     """The recording of a run that waited, read from a file, gives the same result on a graph that keeps nothing."""
-    kept = Kept()
+    kept = InMemoryRecorder()
     graph = refund(checkpointer=InMemorySaver(), recorder=kept)
     shown = waiting(graph)
-    assert kept == []
+    assert kept.runs == []
     result = graph.invoke(answering(shown, decision, by="Ada"), THREAD)
-    [text] = kept
-    assert replay(refund(), json.loads(text)) == result
+    [recording] = kept.runs
+    assert replay(refund(), json.loads(json.dumps(recording))) == result
 
 
 def test_an_interrupt_of_ones_own_waits_too():
