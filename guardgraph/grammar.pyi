@@ -6,6 +6,7 @@ from guardgraph.guards.proposals import found as found
 from guardgraph.guards.proposals import proposal as proposal
 from guardgraph.guards.proposals import proposed_object as proposed_object
 from guardgraph.guards.proposals import proposed_text as proposed_text
+from guardgraph.guards.proposals import reviewed as reviewed
 from guardgraph.guards.stop import Stop as Stop
 from guardgraph.guards.stop import evidence as evidence
 from guardgraph.guards.stop import shown_name as shown_name

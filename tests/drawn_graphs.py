@@ -8,6 +8,7 @@ from xml.etree import ElementTree as xml
 from docs_parts import ROOT, fences
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
+from refund_pattern import refund
 from typing_extensions import TypedDict
 
 import guardgraph
@@ -96,6 +97,7 @@ GRAPHS = {
     "research": guardgraph.create_research_agent,
     "self_critique": guardgraph.create_self_critique_agent,
     "triage": triage_agent,
+    "refund": refund,
     "foreign": foreign,
     "commanding": commanding,
     "fan": lambda: fan(5),

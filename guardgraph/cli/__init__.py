@@ -1,7 +1,7 @@
 """The command line, as ``guardgraph`` and as ``python -m guardgraph``.
 
-Exit codes: 0 ok (also when the run asks for clarification), 2 wrong usage or configuration, 3 stopped, 130
-interrupted, 141 the reader of the output went away.
+Exit codes: 0 ok (also when the run asks for clarification), 2 wrong usage or configuration, 3 stopped, 4 waits for a
+person, 130 interrupted, 141 the reader of the output went away.
 """
 
 from __future__ import annotations

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 import guardgraph
 from guardgraph.cli import inputs, pages, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, Shell
+from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
 from guardgraph.graphs.patterns import COMMANDS
+from guardgraph.state.json import JsonObject
 
 __all__ = ["app"]
 
@@ -57,7 +58,7 @@ def guardgraph_(
 ) -> None:
     """LangGraph agents in which a model only proposes and deterministic guards decide.
 
-    Exit codes: 0 ok, 3 stopped by a guard, 2 wrong usage or configuration.
+    Exit codes: 0 ok, 3 stopped by a guard, 4 waits for a person, 2 wrong usage or configuration.
     """
 
 
@@ -114,7 +115,7 @@ def demo(model: Model = None, as_json: Json = False) -> None:
         screen = Screen()
         results = {run.pattern.name: views.show_run(screen, run) for run in planned}
         views.show_demo_next(screen)
-    _exit(all(map(runs.is_ok, results.values())))
+    _exit_after(*results.values())
 
 
 @app.command()
@@ -210,12 +211,19 @@ def _make(run: runs.PlannedRun, as_json: bool) -> None:
         screen = Screen()
         result = views.show_run(screen, run)
         views.show_next(screen, run, result)
-    _exit(runs.is_ok(result))
+    _exit_after(result)
 
 
 def _print_json(document: Any) -> None:
     print(json.dumps(document, indent=2), flush=True)
 
 
-def _exit(ok: bool) -> None:
+def _exit(ok: bool) -> NoReturn:
     raise typer.Exit(OK if ok else STOPPED)
+
+
+def _exit_after(*results: JsonObject) -> NoReturn:
+    """Exit as runs ended; one that was stopped counts more than one that waits."""
+    if not any(map(runs.is_waiting, results)):
+        _exit(all(map(runs.is_ok, results)))
+    raise typer.Exit(WAITING if all(runs.is_waiting(result) or runs.is_ok(result) for result in results) else STOPPED)

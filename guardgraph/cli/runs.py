@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import guardgraph
@@ -13,7 +13,7 @@ from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.json import JsonObject
 from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 
-__all__ = ["PlannedRun", "critique_run", "demo_runs", "follow", "is_ok", "rag_run", "research_run"]
+__all__ = ["PlannedRun", "critique_run", "demo_runs", "follow", "is_ok", "is_waiting", "rag_run", "research_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class PlannedRun:
     """What a person reads as the request."""
     model: str | None
     """As it was named; None for the offline rules."""
+    config: JsonObject = field(default_factory=dict)
+    """LangGraph's, with the thread where a checkpointer keeps the run."""
 
 
 def rag_run(question: str, *, kb: str | None = None, model: str | None = None) -> PlannedRun:
@@ -59,15 +61,20 @@ def _planned(name: str, request: JsonObject, model: str | None, **settings: Any)
 
 
 def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None) -> JsonObject:
-    """Make a run and return its result.
+    """Make a run and return its result, or what it shows if it waits for a person.
 
     Args:
         run: the run.
         show: called after each node with its name, what it declares of itself, and what it wrote.
     """
+    from guardgraph.graphs.session import Session  # loads LangGraph, for which help need not wait
+
     writes: Any = {}
-    for update in run.agent.stream(run.request, stream_mode="updates"):
+    session = Session(run.agent.frame.world)
+    for update in run.agent.stream(run.request, session.put_in(run.config), stream_mode="updates"):
         for node, writes in update.items():
+            if session.waiting is not None:
+                return session.waiting
             if show is not None:
                 show(node, run.agent.builder.nodes[node].metadata or {}, writes)
     result: JsonObject = writes  # the last node is a terminal, and a terminal writes the result
@@ -76,4 +83,9 @@ def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] 
 
 def is_ok(result: JsonObject) -> bool:
     """Say whether a run ended well."""
-    return bool(result["stop_reason"] == SUCCESS)
+    return result.get("stop_reason") == SUCCESS
+
+
+def is_waiting(result: JsonObject) -> bool:
+    """Say whether a run waits for a person."""
+    return result.get("status") == "waiting"

@@ -14,12 +14,14 @@ from typer.core import TyperGroup
 from guardgraph.cli.safe_text import one_line
 from guardgraph.state.errors import GuardgraphError
 
-__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "Shell"]
+__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "WAITING", "Shell"]
 
 OK = 0
 CONFIGURATION = 2
 """Wrong usage or configuration; typer's own usage errors have it too."""
 STOPPED = 3
+WAITING = 4
+"""A run waits for a person."""
 INTERRUPTED = 130
 """128 + SIGINT, as shells have it."""
 UNREAD = 141

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from guardgraph.cli.runs import PlannedRun, follow, is_ok
+from guardgraph.cli.runs import PlannedRun, follow, is_ok, is_waiting
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.state.catalogue import Catalogue
@@ -14,9 +14,9 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
 from guardgraph.state.run import RECORDED
 
-__all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step"]
+__all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step", "show_waiting"]
 
-STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "terminal": "magenta"}
+STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright_magenta", "terminal": "magenta"}
 
 EXCERPT_CHARS = 100
 EVIDENCE_CHARS = 600
@@ -28,7 +28,10 @@ def show_run(screen: Screen, run: PlannedRun) -> JsonObject:
     screen.show(run.asked)
     screen.heading("Steps")
     result = follow(run, partial(show_step, screen))
-    show_result(screen, run, result)
+    if is_waiting(result):
+        show_waiting(screen, run, result)
+    else:
+        show_result(screen, run, result)
     return result
 
 
@@ -45,14 +48,16 @@ def decision(declared: JsonObject, writes: JsonObject) -> str:
         declared: the node's metadata.
         writes: the channels that it wrote.
     """
-    if denial := writes.get("denial"):
-        return f"refused: {denial['reason']}"
+    if refusal := writes.get("refusal"):
+        return f"refused: {refusal['reason']}"
     if verdict := writes.get("verdict"):
         return f"stop: {verdict['reason']}"
     if declared["kind"] == "guard":
         return " ".join([*_counts(writes["log"]), f"-> {writes['route']}"])
     if declared["kind"] == "propose":
         return _proposed(Outcome.unpacked(writes[declared["writes"][0]]))
+    if declared["kind"] == "review":
+        return _answered(Outcome.unpacked(writes[declared["writes"][0]]))
     return str(writes.get("outcome") or writes.get("stop_reason") or "done")
 
 
@@ -68,6 +73,27 @@ def _proposed(outcome: Outcome) -> str:
     failed = outcome.form == "failure"
     shown = outcome.content["reason"] if failed else excerpt(outcome.content, EXCERPT_CHARS)
     return f"{outcome.about['proposer']}: {' '.join(shown.split())}"
+
+
+def _answered(outcome: Outcome) -> str:
+    key = "reason" if outcome.form == "failure" else "decision"
+    return f"a person: {outcome.content[key]}"
+
+
+def show_waiting(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
+    """Print what a run waits for: who asks, what the person is shown, and how the run goes on."""
+    asked = result["waiting_for"]
+    screen.heading("Waits for a person")
+    for key, value in asked.items():
+        screen.labelled({"node": "asked by"}.get(key, key), excerpt(value, EVIDENCE_CHARS))
+    screen.heading("To go on")
+    answer = "an answer to what is shown"
+    if run.agent.frame.declarations[asked["node"]].kind == "review":
+        answer = f'{{"hash": "{asked["hash"]}", "decision": "approve"}}, or "reject"'
+    screen.show("Resume the run on its thread, with Command(resume=...): ", answer)
+    screen.heading("Run")
+    screen.labelled("phase", result["phase"])
+    screen.labelled("run", result["run_id"])
 
 
 def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
@@ -160,7 +186,7 @@ BEYOND = (
 def show_next(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     """Print what to try after a run."""
     known = (f"guardgraph reasons {run.pattern.name}", "every reason why such a run can stop")
-    why = [] if is_ok(result) else [known]
+    why = [] if is_ok(result) or is_waiting(result) else [known]
     asked = [WITH_MODEL] if run.model is None else []
     _show_ways(screen, "Next", [*why, _invitation(run.pattern), *asked, AS_JSON])
 

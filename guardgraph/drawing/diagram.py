@@ -2,7 +2,7 @@
 
 The many edges to stop terminals would hide the way through a graph, so they are folded: a stop terminal is shown at
 every node that leads to it, and one that every guard leads to is named once for all. A terminal's edge to END is folded
-into its shape.
+into its shape, and so is that of an ok terminal to the stop that it ends in if it fails.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from typing import Any, Literal
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
+from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.main_way import main_way
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.errors import InputError
 
-__all__ = ["ANYWHERE", "Diagram", "DrawnKind", "Edge", "Ending", "Node", "Taken", "diagram_of", "taken_by"]
-
-DrawnKind = Literal["start", "propose", "act", "review", "guard", "ok", "stop", "plain", "end"]
-"""How a node looks; `plain` is one that the grammar did not make."""
+__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "Taken", "diagram_of", "taken_by"]
 
 ANYWHERE = "any node"
 """Label of what stands for the edges of a branch without a path map."""
@@ -67,16 +65,37 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The way of a finished run."""
+    """The way of a run that is finished, or waits for a person."""
 
     path: tuple[str, ...]
     reason: str
     outcome: str
+    waiting: bool = False
+    """Whether it waits for a person at the last node of its path; it has no reason yet."""
 
     @property
     def ok(self) -> bool:
         """Whether the run ended well."""
         return self.reason == SUCCESS
+
+    @property
+    def status(self) -> Literal["ok", "stopped", "waiting"]:
+        """How the run stands."""
+        return "waiting" if self.waiting else "ok" if self.ok else "stopped"
+
+    @property
+    def ending(self) -> str:
+        """What came of the run in a word: the outcome, the stop reason, or the node where it waits."""
+        return {"ok": self.outcome or self.reason, "stopped": self.reason, "waiting": self.path[-1]}[self.status]
+
+    def waits_at(self, name: str) -> bool:
+        """Say whether the run waits at a node."""
+        return self.waiting and name == self.path[-1]
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """The edges that the run took, from START on."""
+        return list(itertools.pairwise((START, *self.path, *(() if self.waiting else (END,)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +116,7 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
     """Return what is to be seen of a compiled graph, and of a run of it.
 
     Raises:
-        InputError: it is no compiled LangGraph graph, or the run is no finished run of this graph.
+        InputError: it is no compiled LangGraph graph, or the run is no finished or waiting run of this graph.
     """
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"graph: a compiled LangGraph graph is required; given: {type(graph).__name__}")
@@ -118,7 +137,7 @@ def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
             endings = _endings(shape, name, taken)
             drawn.append(Node(name, _kind(shape, name), _about(shape, name), endings, visits[name]))
     if any(not _ends_by_itself(shape, name) and END in _ways(shape, name) for name in [START, *shape.builder.nodes]):
-        ended_here = taken is not None and not _ends_by_itself(shape, taken.path[-1])
+        ended_here = taken is not None and not taken.waiting and not _ends_by_itself(shape, taken.path[-1])
         drawn.append(Node(END, "end", "the run ends here", visits=ended_here))
     return drawn
 
@@ -150,7 +169,7 @@ def _is_folded(shape: Topology, name: str) -> bool:
 
 def _endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, ...]:
     endings = []
-    for way in _ways(shape, name):
+    for way in () if _ends_by_itself(shape, name) else _ways(shape, name):
         item = shape.declaration(way)
         if item is not None and item.family is not None and _is_folded(shape, way):
             endings.append(Ending(item.family, f"{way}: the run ends here", way))
@@ -180,8 +199,7 @@ def _without(node: Node, everywhere: Iterable[Ending]) -> Node:
 
 
 def _edges(shape: Topology, taken: Taken | None) -> list[Edge]:
-    path = (START, *taken.path, END) if taken else ()
-    steps = set(itertools.pairwise(path))
+    steps = set(taken.steps if taken else ())
     edges = []
     for name in [START, *shape.builder.nodes]:
         for way, labels in _ways(shape, name).items():
@@ -223,24 +241,25 @@ def _leads_anywhere(shape: Topology, name: str) -> bool:
 
 
 def taken_by(run: object) -> Taken:
-    """Return the way of a finished run, whatever its graph.
+    """Return the way of a run that is finished or waits, whatever its graph.
 
     Raises:
-        InputError: it is no result of a finished run.
+        InputError: it is no result of such a run.
     """
     given = run if isinstance(run, dict) else {}
-    path, reason, outcome = given.get("path"), given.get("stop_reason"), given.get("outcome", "")
+    waiting = given.get("status") == "waiting" and "waiting_for" in given
+    path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
     named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
     if not named or not isinstance(path, list) or not isinstance(reason, str):
-        keys = "path, a list of node names, and stop_reason"
+        keys = "path, a list of node names, and stop_reason, or of one that waits, with path and waiting_for"
         raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
-    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "")
+    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "", waiting)
 
 
 def _fitting(shape: Topology, taken: Taken) -> Taken:
     if unknown := [name for name in taken.path if name not in shape.nodes]:
         raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
-    for name, following in itertools.pairwise((START, *taken.path, END)):
+    for name, following in taken.steps:
         if following not in shape.after(name):
             raise InputError(f"run: a run of another graph; no edge leads from {name} to {following}")
     return taken

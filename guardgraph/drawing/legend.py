@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from guardgraph.drawing.diagram import ANYWHERE, Diagram, DrawnKind, Ending
+from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending
 from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
 from guardgraph.drawing.shapes import arrow, chip, group, outline, text
 from guardgraph.drawing.text import cells, shown
@@ -18,17 +19,6 @@ SWATCH = 34.0
 APART = 22.0
 SANS_CELL = 6.3
 """Width of a letter at 12 px; proportional fonts differ, so it is that of a wide one."""
-
-KINDS: dict[DrawnKind, str] = {
-    "start": "START",
-    "propose": "proposes",
-    "act": "acts",
-    "guard": "guard",
-    "ok": "good ending",
-    "stop": "stop",
-    "plain": "node",
-    "end": "END",
-}
 
 
 class Entry(NamedTuple):
@@ -67,11 +57,11 @@ def legend(diagram: Diagram, width: float) -> tuple[str, float]:
 
 def _entries(diagram: Diagram) -> Iterator[Entry]:
     drawn = {item.kind for item in diagram.nodes}
-    for kind, words in KINDS.items():
+    for kind, look in LOOKS.items():
         if kind in drawn:
-            dot = kind in ("start", "end")
+            dot = look.light is None
             swatch = outline(kind, Box(0.0, 0.0, 12.0, 12.0) if dot else Box(0.0, 0.0, SWATCH, 16.0))
-            yield Entry(kind, swatch, 12.0 if dot else SWATCH, words)
+            yield Entry(kind, swatch, 12.0 if dot else SWATCH, look.words)
     endings = [ending for item in diagram.nodes for ending in item.endings]
     if any(ending.terminal for ending in endings):
         yield _chips([Ending("name", "", None)], "the run can end here, in the node stop_name")
@@ -83,6 +73,10 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
         yield Entry("", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides")
     if diagram.taken is not None:
         often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
+        if diagram.taken.waiting:
+            [kind] = [item.kind for item in diagram.nodes if diagram.taken.waits_at(item.name)]
+            swatch = outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
+            yield Entry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
         yield Entry("taken", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge"), SWATCH, f"the way of this run{often}")
 
 

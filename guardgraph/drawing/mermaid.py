@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from guardgraph.drawing.diagram import Diagram, DrawnKind, Node
+from guardgraph.drawing.diagram import Diagram, Node
+from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.text import shown
 
 __all__ = ["mermaid"]
 
-SHAPES: dict[DrawnKind, tuple[str, str]] = {
-    "start": ("((", "))"),
-    "propose": ("([", "])"),
-    "act": ("[", "]"),
-    "guard": ("{{", "}}"),
-    "ok": ("[[", "]]"),
-    "stop": ("[/", "/]"),
-    "plain": ("(", ")"),
-    "end": ("(((", ")))"),
-}
 STYLES: dict[str, str] = {
-    "propose": "fill:#fff3d1,stroke:#b27a10,color:#1f2328",
-    "act": "fill:#e5ebff,stroke:#4c63d2,color:#1f2328",
-    "guard": "fill:#dbf3f4,stroke:#0b7f8f,color:#1f2328",
-    "ok": "fill:#def5e3,stroke:#2b8a3e,color:#1f2328",
-    "stop": "fill:#fff0f0,stroke:#d6545a,color:#b02528",
+    **{
+        kind: f"fill:{look.light[0]},stroke:{look.light[1]},color:{look.ink}"
+        for kind, look in LOOKS.items()
+        if look.light and kind != "plain"  # which looks as the page's own theme has it
+    },
     "taken": "stroke-width:4px",
+    "waiting": "stroke-width:4px,stroke-dasharray:6 4",
     "stopping": "fill:#c92a2a,stroke:#c92a2a,color:#ffffff",
 }
 NAMES = {"start": "START", "end": "END"}
@@ -43,7 +35,8 @@ def mermaid(diagram: Diagram) -> str:
         name = NAMES.get(node.kind, node.name)
         often = f" ×{node.visits}" if node.visits > 1 else ""
         lines.append(f"{ids[node.name]}{_shape(node.kind, [name + often])}")
-        for kind in (node.kind, "taken") if node.visits else (node.kind,):
+        waiting = diagram.taken is not None and diagram.taken.waits_at(node.name)
+        for kind in (node.kind, "waiting" if waiting else "taken") if node.visits else (node.kind,):
             classes.get(kind, []).append(ids[node.name])
     for edge in diagram.edges:
         arrow = "-.->" if edge.decided else "==>" if edge.taken else "-->"
@@ -73,7 +66,7 @@ def _boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
 
 
 def _shape(kind: DrawnKind, lines: list[str]) -> str:
-    opening, closing = SHAPES[kind]
+    opening, closing = LOOKS[kind].mermaid
     return f'{opening}"{"<br>".join(map(_label, lines))}"{closing}'
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.diagram import Diagram, diagram_of
+from guardgraph.drawing.diagram import Diagram, Taken, diagram_of
 from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.style import MONO
 from guardgraph.drawing.svg import svg
@@ -102,11 +102,15 @@ class Picture:
         folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
         nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
         stops = len(folded.union(ending.terminal for ending in diagram.everywhere))
-        run = "" if diagram.taken is None else f", a run that ended with {diagram.taken.reason}"
+        run = "" if diagram.taken is None else f", a run that {_how(diagram.taken)}"
         return f"{diagram.name}, {nodes} nodes and {stops} stops{run}"
 
     def __repr__(self) -> str:
         return f"<Picture: {self.described}>"
+
+
+def _how(taken: Taken) -> str:
+    return f"waits at {taken.ending}" if taken.waiting else f"ended with {taken.reason}"
 
 
 def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Picture:
@@ -117,10 +121,10 @@ def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> P
 
     Args:
         graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
-        run: the result of a finished run of it, whose way then stands out, and the guard that stopped it, with the
-            reason.
+        run: the result of a run of it, whose way then stands out, and the guard that stopped it, with the reason, or
+            the node where it waits for a person.
 
     Raises:
-        InputError: the graph is no compiled LangGraph graph, or the run is no finished run of it.
+        InputError: the graph is no compiled LangGraph graph, or the run is no finished or waiting run of it.
     """
     return Picture(diagram_of(graph, run))

@@ -7,8 +7,9 @@ from html import escape
 from itertools import pairwise
 from math import hypot, sqrt
 
-from guardgraph.drawing.diagram import DrawnKind, Node
+from guardgraph.drawing.diagram import Node
 from guardgraph.drawing.geometry import Box, Point
+from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.panels import Chip
 from guardgraph.drawing.text import cells, shown
 
@@ -16,7 +17,7 @@ __all__ = ["NAME_CELLS", "arrow", "chip", "group", "label", "node", "number", "o
 
 NAME_CELLS = 32
 SLANT = 12.0
-"""How far the sides of a guard's hexagon reach inwards."""
+"""How far slanted sides reach inwards."""
 CORNER = 7.0
 """Radius of the bends of an edge."""
 TIP = (8.0, 3.6)
@@ -35,26 +36,22 @@ def node(item: Node, box: Box) -> str:
 
 def outline(kind: DrawnKind, box: Box) -> str:
     """Return the shape of a kind of node."""
-    if kind == "start":
-        return _rectangle("dot", box, box.height / 2)
-    if kind == "end":
-        inner = Box(box.x, box.y, box.width - 8, box.height - 8)
-        return _rectangle("ring", box, box.height / 2) + _rectangle("dot", inner, inner.height / 2)
-    if kind == "guard":
-        corners = [
-            (box.left, box.y),
-            (box.left + SLANT, box.top),
-            (box.right - SLANT, box.top),
-            (box.right, box.y),
-            (box.right - SLANT, box.bottom),
-            (box.left + SLANT, box.bottom),
-        ]
-        return f'<polygon class="shape" points="{" ".join(map(_pair, corners))}"/>'
-    radius = {"propose": box.height / 2, "act": 0.0, "plain": 5.0}.get(kind, 9.0)
+    look = LOOKS[kind]
+    inner = Box(box.x, box.y, box.width - 8, box.height - 8)
+    match look.outline:
+        case "dot":
+            return _rectangle("dot", box, box.height / 2)
+        case "ring":
+            return _rectangle("ring", box, box.height / 2) + _rectangle("dot", inner, inner.height / 2)
+        case "hexagon":
+            upper = [(box.left, box.y), (box.left + SLANT, box.top), (box.right - SLANT, box.top), (box.right, box.y)]
+            return _polygon([*upper, (box.right - SLANT, box.bottom), (box.left + SLANT, box.bottom)])
+        case "tray":
+            below = [(box.right - SLANT, box.bottom), (box.left + SLANT, box.bottom)]
+            return _polygon([(box.left, box.top), (box.right, box.top), *below])
+    radius = box.height / 2 if look.outline == "round" else look.corner
     shape = _rectangle("shape", box, radius)
-    if kind in ("ok", "stop"):
-        shape += _rectangle("inner", Box(box.x, box.y, box.width - 8, box.height - 8), radius - 3)
-    return shape
+    return shape + _rectangle("inner", inner, radius - 3) if look.double else shape
 
 
 def chip(item: Chip) -> str:
@@ -95,13 +92,15 @@ def _touching(point: Point, other: Point, kind: DrawnKind, box: Box) -> Point:
     x, _y = point
     if abs(x - other[0]) > 0.01:
         return point
-    half, aside = box.height / 2, abs(x - box.x)
-    edge = box.width / 2 - aside
-    if kind == "guard" and edge < SLANT:
+    half, aside, below = box.height / 2, abs(x - box.x), other[1] > box.y
+    edge, outline = box.width / 2 - aside, LOOKS[kind].outline
+    if outline == "hexagon" and edge < SLANT:
         half *= max(edge, 0.0) / SLANT
-    elif kind in ("propose", "start", "end") and edge < half:
+    elif outline == "tray" and below and edge < SLANT:
+        half *= 2 * max(edge, 0.0) / SLANT - 1
+    elif outline in ("round", "dot", "ring") and edge < half:
         half = sqrt(max(half * half - (half - edge) ** 2, 0.0))
-    return x, box.y + (half if other[1] > box.y else -half)
+    return x, box.y + (half if below else -half)
 
 
 def _rounded(points: Sequence[Point]) -> str:
@@ -124,6 +123,10 @@ def _towards(start: Point, end: Point, distance: float) -> Point:
 def _badge(words: str, x: float, y: float) -> str:
     box = Box(x, y, cells(words) * 6.7 + 10, 17.0)
     return f'<g class="badge">{_rectangle("", box, 8.5)}{text(words, x, y + 3.9)}</g>'
+
+
+def _polygon(corners: Sequence[Point]) -> str:
+    return f'<polygon class="shape" points="{" ".join(map(_pair, corners))}"/>'
 
 
 def _rectangle(kind: str, box: Box, radius: float) -> str:

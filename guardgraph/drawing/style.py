@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+from guardgraph.drawing.kinds import LOOKS, RARE, DrawnKind
 
 __all__ = ["MONO", "SANS", "style_sheet", "variables"]
 
@@ -19,7 +22,7 @@ class _Palette(NamedTuple):
     stopped: str
     stop_ink: str
     ok_ink: str
-    kinds: dict[str, tuple[str, str]]
+    kinds: dict[DrawnKind, tuple[str, str]]
     """Filling and border."""
 
 
@@ -32,14 +35,7 @@ _LIGHT = _Palette(
     stopped="#c92a2a",
     stop_ink="#b02528",
     ok_ink="#237436",
-    kinds={
-        "propose": ("#fff3d1", "#b27a10"),
-        "act": ("#e5ebff", "#4c63d2"),
-        "guard": ("#dbf3f4", "#0b7f8f"),
-        "ok": ("#def5e3", "#2b8a3e"),
-        "stop": ("#fff0f0", "#d6545a"),
-        "plain": ("#f1f3f5", "#7a838c"),
-    },
+    kinds={kind: look.light for kind, look in LOOKS.items() if look.light},
 )
 _DARK = _Palette(
     paper="#0d1117",
@@ -50,26 +46,22 @@ _DARK = _Palette(
     stopped="#d63a3f",
     stop_ink="#ffa3a6",
     ok_ink="#6bd681",
-    kinds={
-        "propose": ("#3a2c07", "#d9a62e"),
-        "act": ("#1a2550", "#8499ff"),
-        "guard": ("#07333b", "#37b9c9"),
-        "ok": ("#10331a", "#4cc264"),
-        "stop": ("#35161a", "#c9606a"),
-        "plain": ("#21262d", "#8b949e"),
-    },
+    kinds={kind: look.dark for kind, look in LOOKS.items() if look.dark},
 )
 
 
-def style_sheet(*, dark: bool | None = None) -> str:
+def style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None) -> str:
     """Return the style sheet of a picture.
 
     Args:
+        drawn: the kinds of nodes in it; a rare one that is missing has no rules.
         dark: the one for dark or for light surroundings; None for both, of which the reader's system takes one.
     """
+    left_out = RARE - {*drawn}
     if dark is not None:
-        return _SHAPES + _colours(_DARK if dark else _LIGHT)
-    return f"{_SHAPES}{_colours(_LIGHT)}@media (prefers-color-scheme: dark) {{\n{_colours(_DARK)}}}\n"
+        return _SHAPES + _colours(_DARK if dark else _LIGHT, left_out)
+    light, night = (_colours(palette, left_out) for palette in (_LIGHT, _DARK))
+    return f"{_SHAPES}{light}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
 
 
 def variables(*, dark: bool) -> dict[str, str]:
@@ -100,8 +92,9 @@ _SHAPES = f"""\
 """
 
 
-def _colours(palette: _Palette) -> str:
-    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, kinds = palette
+def _colours(palette: _Palette, left_out: frozenset[DrawnKind]) -> str:
+    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, every_kind = palette
+    kinds = {kind: colours for kind, colours in every_kind.items() if kind not in left_out}
     rules = [
         f".paper {{ fill: {paper}; stroke: {frame} }}",
         f"text {{ fill: {ink} }}",
@@ -127,5 +120,14 @@ def _colours(palette: _Palette) -> str:
         f".stop.taken .fold {{ stroke: {stopped} }}",
         f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
         ".stop.taken text { fill: #ffffff; font-weight: 700 }",
+        *_waiting(kinds),
     ]
     return "".join(f".gg {rule}\n" for rule in rules)
+
+
+def _waiting(kinds: Mapping[DrawnKind, tuple[str, str]]) -> list[str]:
+    """Return the rules for a run that waits: few pictures have one."""
+    if "review" not in kinds:
+        return []
+    border = kinds["review"][1]
+    return [f".wait_ink {{ fill: {border} }}", f".waiting .shape {{ stroke: {border}; stroke-dasharray: 7 4 }}"]

@@ -6,6 +6,7 @@ from html import escape
 
 from guardgraph.drawing.diagram import Diagram, Node
 from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.labels import LABEL_CELLS
 from guardgraph.drawing.layout import Placed, place
 from guardgraph.drawing.legend import legend, wide
@@ -57,7 +58,7 @@ def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False) -> 
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
             f'viewBox="0 0 {number(width)} {number(height)}" role="img" aria-label="{name}">\n',
-            f"<style>\n{style_sheet(dark=dark)}</style>\n",
+            f"<style>\n{style_sheet(_drawn_kinds(diagram), dark=dark)}</style>\n",
             f'<rect class="paper" x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="8"/>\n',
             *(f"{line}\n" for line in head),
             f'<g transform="translate({shift[0]} {shift[1]})">\n{_drawn(diagram, placed)}</g>\n',
@@ -78,9 +79,9 @@ def _heads(diagram: Diagram) -> list[tuple[str, str, float]]:
     """Return the lines above the graph, with their classes and size as to that of the legend."""
     heads = [(shown(diagram.name, 60), "sans title", 1.4)]
     if (taken := diagram.taken) is not None:
-        how = "ok" if taken.ok else "stopped"
-        words = [how, taken.outcome or taken.reason]
-        heads.append((shown(": ".join(words), HEAD_CELLS), f"sans {'ok' if taken.ok else 'stop'}_ink", 1.0))
+        ink = {"ok": "ok_ink", "stopped": "stop_ink", "waiting": "wait_ink"}[taken.status]
+        words = shown(f"{taken.status}: {taken.ending}", HEAD_CELLS)
+        heads.append((words, f"sans {ink}", 1.0))
     return heads
 
 
@@ -129,8 +130,16 @@ def _classes(diagram: Diagram, item: Node) -> str:
         return item.kind
     if not item.visits:
         return f"{item.kind} faded"
-    stopping = not taken.ok and item.name == _stopping(taken.path, {other.name for other in diagram.nodes})
+    if taken.waits_at(item.name):
+        return f"{item.kind} taken waiting"
+    stopping = taken.status == "stopped" and item.name == _stopping(taken.path, {other.name for other in diagram.nodes})
     return f"{item.kind} taken stopping" if stopping else f"{item.kind} taken"
+
+
+def _drawn_kinds(diagram: Diagram) -> set[DrawnKind]:
+    """Return the kinds of the nodes; a run that waits has the colour of those that ask a person."""
+    waiting: set[DrawnKind] = {"review"} if diagram.taken and diagram.taken.waiting else set()
+    return waiting | {item.kind for item in diagram.nodes}
 
 
 def _stopping(path: tuple[str, ...], drawn: set[str]) -> str:

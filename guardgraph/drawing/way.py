@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from langgraph.graph import START
 
-from guardgraph.drawing.diagram import Diagram, DrawnKind, Edge, Node, Taken
+from guardgraph.drawing.diagram import Diagram, Edge, Node, Taken
+from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.main_way import main_way
 from guardgraph.state.run import Kind
 
@@ -24,15 +25,16 @@ def way_of(taken: Taken, kinds: Mapping[str, Kind]) -> Diagram:
     """
     visits = Counter(taken.path)
     nodes = [Node(START, "start", "the run began here", visits=1)]
-    nodes += [Node(name, _drawn(kinds.get(name), taken), _about(name, kinds), visits=visits[name]) for name in visits]
+    for name, often in visits.items():
+        nodes.append(Node(name, _drawn(name, kinds.get(name), taken), _about(name, kinds), visits=often))
     steps = dict.fromkeys(itertools.pairwise((START, *taken.path)))
     edges = tuple(Edge(start, end, taken=True) for start, end in steps)
     return Diagram("the run", tuple(nodes), edges, (), main_way([node.name for node in nodes], steps), taken)
 
 
-def _drawn(kind: Kind | None, taken: Taken) -> DrawnKind:
+def _drawn(name: str, kind: Kind | None, taken: Taken) -> DrawnKind:
     if kind == "terminal":
-        return "ok" if taken.ok else "stop"
+        return "stop" if not taken.ok and name == taken.path[-1] else "ok"  # one that failed leads to a stop
     return kind or "plain"
 
 

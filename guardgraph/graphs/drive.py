@@ -17,7 +17,7 @@ from guardgraph.nodes.body import Run
 from guardgraph.state.hashing import digest
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import json_text, storable
+from guardgraph.state.plain import json_problem, json_text, storable
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, digest_of
 from guardgraph.world.people import unavailable
@@ -48,23 +48,23 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
         update = declared(item, writes)
     except GraphInterrupt as interrupt:
         if visit.session.resumable:
-            visit.session.waiting = _waiting(part, interrupt, state, visit)
+            visit.session.waiting = visit.session.waiting or _waiting(part, interrupt, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
-        update = _denied(part, breach)
+        update = _refused(part, breach)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-        update = _denied(part, error)
+        update = _refused(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
-    if item.kind != "review" and (answers := getattr(visit.session.scratchpad, "resume", None)):
+    if not (calls and item.kind == "review") and (answers := getattr(visit.session.scratchpad, "resume", None)):
         record["answers"] = [json_text(answer) for answer in answers]
-    if KINDS[item.kind].is_text and "denial" not in update:
+    if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _wrote(update, calls)
     return {**update, "log": [visit.line({})], record_of(item.name): [record]}
 
 
-def _denied(part: Part, error: Exception) -> JsonObject:
+def _refused(part: Part, error: Exception) -> JsonObject:
     stop = as_stop(part.declaration, error)
-    return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
+    return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence})}
 
 
 def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
@@ -76,13 +76,13 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
         yielded = next(steps)
         while True:
             group = _allowed(part, yielded, len(calls))
-            settings = _settings(run) if KINDS[part.declaration.kind].calls == "person" else ""
-            first = len(calls) + 1
-            asked = [Asked(call, part.declaration.name, number, first + at, settings) for at, call in enumerate(group)]
+            asked = _asked(part, group, (number, len(calls) + 1), run, visit)
             left = run.budget.max_seconds - visit.spent()
             try:
                 performed = yield from _performed(asked, left, visit)
-            except GraphInterrupt:
+            except GraphInterrupt as interrupt:
+                if asked[0].call.kind == "person":
+                    visit.session.waiting = _waiting(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
                 _kept(asked[0], Performed(raised(error), 0.0), calls)
@@ -92,6 +92,15 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
             yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+def _asked(part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any, Any], visit: Visit) -> list[Asked]:
+    """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
+    settings, name, (number, first) = "", part.declaration.name, at
+    if KINDS[part.declaration.kind].calls == "person":
+        settings = digest([run.policy.fingerprint, run.budget.fingerprint])
+    run_id = visit.session.run_id or ""
+    return [Asked(call, name, number, first + place, run_id, settings) for place, call in enumerate(group)]
 
 
 def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, list[Performed], list[Performed]]:
@@ -110,6 +119,8 @@ def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
+        if call.kind == "person" and (problem := json_problem(call.request)) is not None:
+            raise GrammarBreach(f"would show a person {problem}; what is shown is plain JSON")
     if made and not kind.at_once:
         raise GrammarBreach(f"asked twice; a {part.declaration.kind} node makes one call at most")
     if len(group) > MOST_AT_ONCE:
@@ -143,18 +154,14 @@ def _wrote(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int
     return {channel: number if (number := numbers.get(text)) else text for channel, text in update.items()}
 
 
-def _settings(run: Run[Any, Any]) -> str:
-    return digest([run.policy.fingerprint, run.budget.fingerprint])
-
-
-def _waiting(part: Part, interrupt: GraphInterrupt, state: JsonObject, visit: Visit) -> JsonObject:
-    """Return what a run shows while it waits."""
+def _waiting(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:
+    """Return what a run shows while it waits; what a call of a person shows says already who asks."""
     item = part.declaration
-    [shown, *_] = [given.value for given in (interrupt.args[0] if interrupt.args else ())] or [None]
-    if item.kind != "review":
-        shown = {"node": item.name, "shown": shown, "hash": digest_of(storable(shown))}
+    [shown, *_] = [storable(given.value) for given in (interrupt.args[0] if interrupt.args else ())] or [None]
+    if not by_call:
+        shown = {"node": item.name, "shown": shown, "hash": digest_of(shown)}
     return {
-        "run_id": state.get("run"),
+        "run_id": visit.session.run_id,
         "pattern": part.frame.catalogue.pattern,
         "status": "waiting",
         "phase": item.phase,

@@ -15,6 +15,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson, storable
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, TimelineEntry
+from guardgraph.world.people import REJECTED
 
 __all__ = ["FAILED_ENDING", "end"]
 
@@ -98,8 +99,7 @@ def _told(log: list[LogEntry], records: dict[int, VisitRecord]) -> JsonObject:
 def _brought(record: VisitRecord, entry: LogEntry) -> JsonObject:
     """Return what a timeline shows of the calls of a visit: what was proposed, what a person answered."""
     if entry["kind"] == "review":
-        answers = [Outcome.unpacked(call["outcome"]) for call in record["calls"]]
-        return {"answer": answers[-1].content} if answers else {}
+        return _answered([Outcome.unpacked(call["outcome"]) for call in record["calls"]])
     outcomes = {call["number"]: call["outcome"] for call in record["calls"]}
     wrote = record.get("wrote", {})
     shown = {channel: _shown(outcomes[item] if isinstance(item, int) else item) for channel, item in wrote.items()}
@@ -107,6 +107,15 @@ def _brought(record: VisitRecord, entry: LogEntry) -> JsonObject:
     if len(shown) > 1 and "proposal" in told:
         told["proposal"] = {name: item["proposal"] for name, item in shown.items() if "proposal" in item}
     return told
+
+
+def _answered(outcomes: list[Outcome]) -> JsonObject:
+    """Return what a person answered, be it a yes or a no, or why no answer counts."""
+    for outcome in outcomes:
+        if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
+            return {"answer": outcome.content["details"]}
+        return {"failure" if outcome.form == "failure" else "answer": outcome.content}
+    return {}
 
 
 def _shown(packed: str) -> JsonObject:

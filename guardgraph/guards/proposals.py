@@ -1,4 +1,4 @@
-"""What guards make of the outcome of a call: a proposal, a value that a tool returned, or the stop that it is."""
+"""What guards make of the outcome of a call: a proposal, what a tool found or a person said, or the stop that it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson, excerpt, parse_json
 
-__all__ = ["Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text"]
+__all__ = ["Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text", "reviewed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +115,24 @@ def found(packed: str, tool: str) -> JsonValue:
     if outcome.content["reason"] == "max_seconds":
         raise Stop("max_seconds", details=outcome.content["details"])
     raise Stop(f"tool_invalid_output:{tool}", details=outcome.content["details"])
+
+
+def reviewed(packed: str) -> JsonObject:
+    """Read what a person answered who approves; a guard that has a way on after a no unpacks the `Outcome` itself.
+
+    Args:
+        packed: what a review node wrote.
+
+    Returns:
+        The whole answer: the hash of what was shown, the decision, and whatever the person added.
+
+    Raises:
+        Stop: ``review_unavailable``, ``review_stale`` or ``review_rejected``; details say why.
+        NotJson: no person's answer was packed there.
+    """
+    outcome = Outcome.unpacked(packed)
+    if outcome.form == "failure":
+        raise Stop(outcome.content["reason"], details=outcome.content["details"])
+    if not isinstance(outcome.content, dict):
+        raise NotJson("not what a person answered")
+    return outcome.content

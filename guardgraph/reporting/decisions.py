@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from guardgraph.graphs.kinds import CALLING
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.head import duration
 from guardgraph.reporting.reading import Entry, Reading
@@ -16,6 +17,7 @@ __all__ = ["decisions"]
 HEADS = {
     "propose": "proposes",
     "act": "acts",
+    "review": "asks a person",
     "guard": "guard",
     "terminal": "ending",
 }
@@ -37,7 +39,7 @@ def decisions(reading: Reading) -> Iterator[Html]:
             left = tag("div", _head(asked), _brought(asked), class_="proposal") if asked else None
             right = tag("div", (_judged(reading, entry) for entry in judged), class_="verdicts")
             yield tag("article", left, right, class_="card exchange" if asked else "card")
-    if not reading.taken.ok and not any(map(_stops, reading.entries)):
+    if reading.taken.status == "stopped" and not any(map(_stops, reading.entries)):
         yield tag("article", tag("h3", "stopped"), _stopped(reading, {}), class_="card", id="stop")
 
 
@@ -45,7 +47,7 @@ def _exchanges(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, list[
     asked: Entry | None = None
     judged: list[Entry] = []
     for entry in entries:
-        if entry.kind in ("propose", "act"):
+        if entry.kind in CALLING:
             if asked or judged:
                 yield asked, judged
             asked, judged = entry, []
@@ -71,6 +73,8 @@ def _brought(entry: Entry) -> Child:
         shown.append(value(told.pop("proposal")))
     if "failure" in told:
         shown += [tag("p", decided(entry)), value(told.pop("failure"))]
+    if entry.kind == "review" and "answer" in told:
+        shown += [tag("p", decided(entry)), value(told.pop("answer"))]
     if not shown:
         shown.append(tag("p", "What it brought went to its guard.", class_="none"))
     return [shown, facts(((key, named(item)) for key, item in told.items()), "facts inline") if told else None]

@@ -12,6 +12,8 @@ __all__ = ["duration", "head", "kind_of_run", "title"]
 
 NAME_CHARS = 80
 """Characters of a name in a title."""
+BADGES = {"ok": ("ok", "✓ ok"), "stopped": ("stop", "✕ stopped"), "waiting": ("wait", "… waiting")}
+"""How a run stands, as a class of the style sheet and as a person reads it."""
 
 
 def kind_of_run(reading: Reading) -> str:
@@ -24,8 +26,7 @@ def kind_of_run(reading: Reading) -> str:
 
 def title(reading: Reading) -> str:
     """Return what a browser shows of the page in its tabs."""
-    how = "ok" if reading.taken.ok else "stopped"
-    return f"{kind_of_run(reading)}, {how}: {_ending(reading)[:NAME_CHARS]}"
+    return f"{kind_of_run(reading)}, {reading.taken.status}: {reading.taken.ending[:NAME_CHARS]}"
 
 
 def duration(milliseconds: float) -> str:
@@ -37,25 +38,21 @@ def duration(milliseconds: float) -> str:
 
 def head(reading: Reading) -> Html:
     """Return the head."""
-    ok = reading.taken.ok
-    badge = tag("span", "✓ ok" if ok else "✕ stopped", class_="badge ok" if ok else "badge stop")
+    look, words = BADGES[reading.taken.status]
     return tag(
         "header",
         tag("p", kind_of_run(reading), class_="kicker"),
-        tag("h1", badge, " ", name(_ending(reading))),
+        tag("h1", tag("span", words, class_=f"badge {look}"), " ", name(reading.taken.ending)),
         _meaning(reading),
         facts(_asked(reading), "facts asked"),
         facts(_facts(reading)),
-        class_="ended ok" if ok else "ended stop",
+        class_=f"ended {look}",
     )
 
 
-def _ending(reading: Reading) -> str:
-    taken = reading.taken
-    return taken.outcome or taken.reason if taken.ok else taken.reason
-
-
 def _meaning(reading: Reading) -> Child:
+    if reading.waiting_for is not None:
+        return tag("p", "The run waits until a person has decided on what it shows.", class_="lead")
     if reading.taken.ok:
         known = reading.shipped.outcomes.get(reading.taken.outcome) if reading.shipped else None
         return tag("p", f"{known[0].upper()}{known[1:]}.", class_="lead") if known else None
@@ -80,7 +77,8 @@ def _facts(reading: Reading) -> Iterator[tuple[str, Child]]:
     for key in ("stop_reason", "phase", "outcome"):
         if key in run:
             yield key, tag("code", name(run[key]) if isinstance(run[key], str) else value(run[key]))
-    yield "active time", duration(reading.active_ms)
+    if reading.waiting_for is None:  # which has no times yet
+        yield "active time", duration(reading.active_ms)
     if proposers := _proposers(reading):
         yield "proposed by", named(", ".join(proposers))
     if tokens := _tokens(reading):

@@ -15,13 +15,14 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.style import MONO, SANS, variables
+from guardgraph.reporting.answer import answer
 from guardgraph.reporting.decisions import decisions
 from guardgraph.reporting.elements import Html, fragment, legible, tag
 from guardgraph.reporting.head import head, title
-from guardgraph.reporting.outcome import outcome
 from guardgraph.reporting.reading import Reading, read
 from guardgraph.reporting.timeline import timeline
 from guardgraph.reporting.values import folded, json_text
+from guardgraph.reporting.waiting import waiting
 from guardgraph.reporting.way import graph as whole_graph
 from guardgraph.reporting.way import way
 from guardgraph.state.errors import ConfigurationError
@@ -76,16 +77,18 @@ class Page:
 
 
 def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = None, *, asked: object = None) -> Page:
-    """Make a page of a finished run: how it ended, what came of it, every proposal beside its verdict, the path.
+    """Make a page of a run: how it ended, what came of it, every proposal beside its verdict, the path.
+
+    Of a run that waits for a person it says what that person is shown, and how the run goes on.
 
     Args:
-        run: the result of a finished run, such as `invoke` returned or ``--json`` printed.
+        run: the result of a run, such as `invoke` returned or ``--json`` printed.
         graph: the graph that it is a run of; not needed for the shipped patterns, whose results name them. Without it,
             a run of any other graph has a picture of the nodes that ran.
         asked: what the run was given, a text or the dictionary, to be shown in the head; a result does not repeat it.
 
     Raises:
-        InputError: it is no result of a finished run, or no run of this graph.
+        InputError: it is no result of a finished or waiting run, or no run of this graph.
     """
     return Page(read(run, graph, asked))
 
@@ -115,10 +118,10 @@ def _page(reading: Reading) -> str:
 
 
 def _sections(reading: Reading) -> Iterator[Html]:
-    came = [_section(name, content) for name, content in outcome(reading)]
-    times = _section("Timeline", timeline(reading))
+    answered = [_section(name, content) for name, content in (*waiting(reading), *answer(reading))]
+    times = _section("Timeline", timeline(reading)) if reading.waiting_for is None else None
     path = tag("aside", tag("h2", "Path"), way(reading))
-    yield tag("div", tag("div", came, times, class_="column"), path, class_="columns")
+    yield tag("div", tag("div", answered, times, class_="column"), path, class_="columns")
     if cards := list(decisions(reading)):
         yield _section("Proposals and verdicts", *cards)
     if (drawn := whole_graph(reading)) is not None:

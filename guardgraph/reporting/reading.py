@@ -12,6 +12,7 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
+from guardgraph.graphs.door import INTERRUPT
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.catalogue import Catalogue, StopReason
@@ -68,6 +69,14 @@ class Reading:
         return {key: item for key, item in self.run.items() if key not in HEAD}
 
     @property
+    def waiting_for(self) -> JsonObject | None:
+        """What a run that waits for a person shows; None for one that is finished."""
+        if self.taken.status != "waiting":
+            return None
+        asked = self.run["waiting_for"]
+        return asked if isinstance(asked, dict) else {"shown": asked}
+
+    @property
     def reason(self) -> StopReason | None:
         """What the catalogue says of the stop reason; without a catalogue, if all patterns say the same."""
         catalogues = [self.catalogue] if self.catalogue else [item.catalogue for item in PATTERNS.values()]
@@ -95,10 +104,11 @@ def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, aske
     """Read the result of a run.
 
     Raises:
-        InputError: it is no result of a finished run, no plain JSON, or no run of the graph.
+        InputError: it is no result of a finished or waiting run, no plain JSON, or no run of the graph.
     """
     taken = taken_by(run)
-    plain: JsonObject = _plain("run", run)
+    told = {key: item for key, item in run.items() if key != INTERRUPT} if isinstance(run, dict) else run
+    plain: JsonObject = _plain("run", told)
     entries = tuple(_entries(plain, taken))
     known: tuple[Diagram | None, Catalogue | None]
     if graph is not None:

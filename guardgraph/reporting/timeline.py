@@ -8,6 +8,7 @@ from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.head import duration
 from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.values import name, named
+from guardgraph.state.json import JsonValue
 
 __all__ = ["decided", "timeline"]
 
@@ -51,11 +52,18 @@ def _bar(kind: str, start: float, share: float) -> Html:
 
 
 def decided(entry: Entry) -> Child:
-    """Return in a word what a node decided: a guard its verdict, a proposer that it proposed or failed."""
+    """Return in a word what was decided: a guard's verdict, a person's decision, that a proposer proposed or failed."""
     told = entry.told
     if "verdict" in told:
         stopped = told["verdict"] == "stop"
         return tag("span", named(told["verdict"]), class_="verdict stop" if stopped else "verdict pass")
     if "failure" in told:
         return tag("span", "failed", class_="verdict stop")
+    if entry.kind == "review" and isinstance(answer := told.get("answer"), dict):
+        return _answered(answer.get("decision"))
     return "proposed" if "proposal" in told else None
+
+
+def _answered(decision: JsonValue) -> Child:
+    rejected = decision == "reject"
+    return tag("span", named(decision), class_="verdict stop" if rejected else "verdict pass")

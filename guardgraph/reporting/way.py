@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import get_args
 
 from guardgraph.drawing.diagram import Diagram
 from guardgraph.drawing.svg import svg
@@ -10,6 +11,7 @@ from guardgraph.drawing.way import way_of
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.run import Kind
 
 __all__ = ["graph", "way"]
 
@@ -19,7 +21,11 @@ DRAWN = 150
 
 def way(reading: Reading) -> Html:
     """Return the nodes that ran, as a picture that fits beside the text and on a phone."""
-    kinds = {entry.node: entry.kind for entry in reading.entries if entry.kind is not None}
+    kinds: dict[str, Kind] = {entry.node: entry.kind for entry in reading.entries if entry.kind is not None}
+    if reading.waiting_for is not None:  # it has no timeline yet
+        drawn = reading.graph.nodes if reading.graph else ()
+        kinds |= {node.name: kind for node in drawn for kind in get_args(Kind) if kind == node.kind}
+        kinds.setdefault(reading.taken.path[-1], "review")
     if len(set(pairwise(reading.taken.path))) > DRAWN:
         return tag("p", "The way of this run is too long to be drawn; the timeline has all of it.", class_="none")
     return _picture(way_of(reading.taken, kinds), narrow=True)

@@ -98,6 +98,12 @@ _TEXT_FAILURES = (
     ("llm_empty", "The model's text is blank.", "Try again or use another model."),
 )  # fmt: skip
 
+_REVIEWS = (
+    ("review_unavailable", "A person had to be asked, but no checkpointer could keep the run meanwhile; nobody was asked.", "Give the graph a checkpointer and the call a thread_id."),
+    ("review_stale", "The answer is to something else than would be shown now: another run, text, policy or budget.", "Look at details; start a run, and let the person see what it shows."),
+    ("review_rejected", "The person said no.", "Read the whole answer in details."),
+)  # fmt: skip
+
 
 def common_reasons(
     *,
@@ -105,6 +111,7 @@ def common_reasons(
     asking: Iterable[str] = (),
     objects: Iterable[str] | None = None,
     texts: Iterable[str] = (),
+    reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
 ) -> tuple[StopReason, ...]:
     """Return the reasons that every pattern has.
@@ -114,6 +121,7 @@ def common_reasons(
         asking: the phases in which a model is asked.
         objects: those of them in which a text that is no JSON object is `llm_invalid_json`; all when None.
         texts: those of them in which a model writes a text (answer, draft, revision).
+        reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
     """
     every = tuple(phases)
@@ -128,4 +136,6 @@ def common_reasons(
             rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice))
     if text_phases := tuple(texts):
         rows += [StopReason(name, "llm", text_phases, meaning, advice) for name, meaning, advice in _TEXT_FAILURES]
+    if reviewing_phases := tuple(reviewing):
+        rows += [StopReason(name, "review", reviewing_phases, meaning, advice) for name, meaning, advice in _REVIEWS]
     return tuple(rows)

@@ -91,12 +91,12 @@ class TimelineEntry(TypedDict):
     proposal: NotRequired[JsonValue]
     """Of a propose node: what it proposed, before anybody judged it; a model's text where it is no JSON."""
     failure: NotRequired[JsonObject]
-    """Of a propose node that got no proposal: reason and details."""
+    """Of a propose node that got no proposal, and of a review whose answer does not count: reason and details."""
     proposer: NotRequired[str]
     prompt: NotRequired[str]
     usage: NotRequired[JsonObject]
     answer: NotRequired[JsonValue]
-    """Of a review node: what the person answered."""
+    """Of a review node: what the person answered, be it a yes or a no."""
     verdict: NotRequired[Literal["pass", "stop"]]
     """Of a guard."""
     to: NotRequired[str]
@@ -123,7 +123,10 @@ class Waiting(TypedDict):
     status: Literal["waiting"]
     phase: str
     waiting_for: JsonObject
-    """``{node, shown, hash}``: who asks, what the person is shown, and the hash that the answer has to name."""
+    """``{node, shown, hash}``: who asks, what the person is shown, and the hash that the answer has to name.
+
+    After an answer that is none, ``problem`` says what was wrong with it.
+    """
     path: list[str]
 
 

@@ -53,15 +53,21 @@ class Asked:
     """Which visit of the node, from 1 on."""
     number: int
     """Which call of the visit, from 1 on."""
+    run: str = ""
+    """The id of the run."""
     settings: str = ""
     """Of a person's call: the fingerprint of the policy and the budget that hold at this moment."""
 
     @cached_property
     def request(self) -> str:
-        """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt."""
+        """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt.
+
+        A person's answer is to one visit of one run, under the settings of that moment: it counts nowhere else.
+        """
         call = self.call
         if call.kind == "person":
-            return digest_of({"shown": call.request, "settings": self.settings})
+            place = {"run": self.run, "node": self.node, "visit": self.visit, "settings": self.settings}
+            return digest_of({"shown": call.request, **place})
         about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
         return digest_of({"request": call.request, **about})
 

@@ -10,10 +10,13 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked
 
-__all__ = ["DECISIONS", "decided", "unavailable"]
+__all__ = ["DECISIONS", "REJECTED", "decided", "unavailable"]
 
 DECISIONS = ("approve", "reject")
 """What a person may decide."""
+
+REJECTED = "review_rejected"
+"""Reason of the outcome of a person's call who said no; its details are the whole answer."""
 
 _ALLOWED = "a dictionary with hash, as it was shown, and decision, approve or reject"
 
@@ -29,7 +32,7 @@ def decided(asked: Asked) -> Outcome:
 
     Returns:
         The answer as it was given; a failure ``review_rejected`` where the person rejects, and ``review_stale`` where
-        the answer is to something else than would be shown now, under the policy and budget of this moment.
+        the answer is to something else than would be shown now, in this run, under today's policy and budget.
 
     Raises:
         GraphInterrupt: there is no decision yet.
@@ -39,10 +42,10 @@ def decided(asked: Asked) -> Outcome:
     while not _is_answer(answer):
         answer = interrupt({**shown, "problem": f"answer: {_ALLOWED}; given: {_described(answer)}"})
     if answer["hash"] != asked.request:
-        details = {"hash": asked.request, "given": answer["hash"]}
+        details = {"hash": asked.request, "given": answer}
         return Outcome("failure", {"reason": "review_stale", "details": details}, {})
     if answer["decision"] == "reject":
-        return Outcome("failure", {"reason": "review_rejected", "details": answer}, {})
+        return Outcome("failure", {"reason": REJECTED, "details": answer}, {})
     return Outcome("value", answer, {})
 
 

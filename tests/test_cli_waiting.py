@@ -1,0 +1,95 @@
+"""A run that waits for a person, on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from cli_runs import run
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import interrupt
+from refund_pattern import ORDER, SHOWN, THREAD, answering, begun, refund
+
+from guardgraph import create_rag_agent
+from guardgraph.cli import commands
+from guardgraph.cli.runs import PlannedRun, follow
+from guardgraph.cli.views import decision
+from guardgraph.graphs.patterns import PATTERNS
+
+QUESTION = "What is the P1 first response target?"
+
+
+def planned(agent=None, request=ORDER):
+    """Return a run that will wait, as a command plans one."""
+    agent = agent or refund(checkpointer=InMemorySaver())
+    return PlannedRun(PATTERNS["rag"], agent, request, "A7", None, THREAD)
+
+
+def printed(made, as_json, capsys):
+    """Make a run as a command does; return its exit code and what it prints."""
+    with pytest.raises(typer.Exit) as left:
+        commands._make(made, as_json)
+    told = capsys.readouterr().out
+    return left.value.exit_code, told if as_json else " ".join(told.split())
+
+
+def test_a_run_that_waits_is_followed_to_where_it_waits():
+    """What the command line gets is what `invoke` returns, without what only a program can read."""
+    seen = []
+    result = follow(planned(), lambda node, declared, writes: seen.append(node))
+    expected = refund(checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
+    assert result.keys() == expected.keys() - {"__interrupt__"}
+    assert [*seen, "approve"] == result["path"] == expected["path"]
+
+
+def test_a_person_reads_what_a_run_waits_for(capsys):
+    """Who asks, what is shown, the hash and how to go on, and an exit code of its own."""
+    code, told = printed(planned(), False, capsys)
+    assert code == 4
+    for words in ("Waits for a person", "approve", str(SHOWN["amount"]), SHOWN["order"], "hash", "Command(resume"):
+        assert words in told
+    assert "every reason why such a run can stop" not in told
+
+
+def test_a_program_reads_the_same_as_json(capsys):
+    """`--json` prints the run that waits as one JSON document."""
+    code, told = printed(planned(), True, capsys)
+    result = json.loads(told)
+    assert code == 4
+    assert (result["status"], result["waiting_for"]["shown"]) == ("waiting", SHOWN)
+    assert "__interrupt__" not in result
+
+
+def test_an_interrupt_of_a_tool_is_shown_too(capsys):
+    """What a deployment's own planner asks needs no hash in its answer."""
+    agent = create_rag_agent(planner=lambda view: interrupt("Which sources?"), checkpointer=InMemorySaver())
+    code, told = printed(planned(agent, {"question": QUESTION}), False, capsys)
+    assert code == 4
+    assert "Which sources?" in told
+    assert "an answer to what is shown" in told
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+def test_a_step_that_asked_a_person_says_the_decision(answer):
+    """The line of a review node says what the person decided, or why no answer counts."""
+    graph, shown = begun()
+    [writes] = [
+        update["approve"]
+        for update in graph.stream(answering(shown, answer), THREAD, stream_mode="updates")
+        if "approve" in update
+    ]
+    said = decision(graph.builder.nodes["approve"].metadata, writes)
+    assert said == ("a person: approve" if answer == "approve" else "a person: review_rejected")
+
+
+def test_a_run_that_waits_is_drawn_and_reported(tmp_path, monkeypatch):
+    """`draw --run` and `report` take what `--json` printed of it."""
+    file = tmp_path / "waiting.json"
+    file.write_text(json.dumps(follow(planned())), encoding="utf-8")
+    (tmp_path / "refunds.py").write_text("from refund_pattern import refund\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    drawn = run("draw", "refunds:refund", "-o", str(tmp_path / "way.svg"), "--run", str(file))
+    assert (drawn.exit_code, drawn.stdout.split()[-6:]) == (0, ["a", "run", "that", "waits", "at", "approve"])
+    reported = run("report", str(file), "-o", str(tmp_path / "page.html"), "--graph", "refunds:refund")
+    assert (reported.exit_code, reported.stdout.split()[-5:]) == (0, ["Run", "of", "refund,", "waiting:", "approve"])

@@ -1,0 +1,42 @@
+"""Pages of runs that wait for a person, and of runs that a person decided on."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.types import Command
+from refund_pattern import THREAD, answering, begun
+from reported_runs import page, said, with_class
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["with its graph", "without"])
+def test_a_page_of_a_run_that_waits_says_for_what(known):
+    """Who asks, what the person is shown, the hash, how to go on, and the path so far; no times and no ending yet."""
+    graph, shown = begun()
+    root = page(shown, graph if known else None)
+    assert said(root.find("body/header/h1")) == "… waiting approve"
+    assert said(root.find("head/title")) == "Run of refund, waiting: approve"
+    told = said(root.find("body/main"))
+    for words in ("Shown to the person", "A7", "30", shown["waiting_for"]["hash"], '"decision"', "the run waits here"):
+        assert words in told
+    for words in ("Timeline", "active time", "stopped", "Answer"):
+        assert words not in told
+
+
+def test_a_page_of_a_run_that_waits_says_what_was_wrong_with_an_answer():
+    """After an answer that was none, the page says why it still waits."""
+    graph, _ = begun()
+    again = graph.invoke(Command(resume="yes"), THREAD)
+    assert again["waiting_for"]["problem"] in said(page(again).find("body/main"))
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_a_page_shows_what_a_person_answered(decision):
+    """The answer stands in the timeline, and whole beside the verdict of its guard."""
+    graph, shown = begun()
+    root = page(graph.invoke(answering(shown, decision, by="Ada"), THREAD), graph)
+    [row] = [row for row in with_class(root, "review") if row.tag == "tr"]
+    assert decision in said(row)
+    [card] = [said(card) for card in root.iter("article") if "asks a person" in said(card)]
+    assert "Ada" in card
+    assert shown["waiting_for"]["hash"] in card
+    assert ("pass" if decision == "approve" else "review_rejected") in card

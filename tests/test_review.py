@@ -1,0 +1,271 @@
+"""A person in a run: what is shown, what an answer has to be, and when it no longer counts."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+from refund_pattern import (
+    MINUTE,
+    ORDER,
+    PAID,
+    REASONS,
+    SHOWN,
+    THREAD,
+    TIGHT,
+    answering,
+    approve,
+    begun,
+    refund,
+    waiting,
+)
+from runs import MODES, check_result, content, masked, run
+
+from guardgraph import LiveWorld
+from guardgraph.grammar import Call, Outcome, Pass, ask_person
+from guardgraph.testing import ScriptedClock, scripted_tool
+
+
+@contextmanager
+def memory(path):
+    """Yield a saver that keeps checkpoints in memory."""
+    yield InMemorySaver()
+
+
+@contextmanager
+def sqlite(path):
+    """Yield a saver that keeps checkpoints in a file."""
+    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
+        yield saver
+
+
+SAVERS = pytest.mark.parametrize("saver", [memory, sqlite])
+
+
+@SAVERS
+def test_a_waiting_run_shows_what_a_person_has_to_decide(saver, tmp_path):
+    """It says who asks, what is shown and the hash that the answer has to name; no trace and no history yet."""
+    with saver(tmp_path) as checkpointer:
+        shown = waiting(refund(checkpointer=checkpointer))
+    [interrupted] = shown.pop("__interrupt__")
+    asked = shown.pop("waiting_for")
+    assert asked.keys() == {"node", "shown", "hash"}
+    assert (asked["node"], asked["shown"], len(asked["hash"])) == ("approve", SHOWN, 64)
+    assert interrupted.value == asked
+    assert masked(shown) == {
+        "run_id": "*",
+        "pattern": "refund",
+        "status": "waiting",
+        "phase": "approve",
+        "path": ["request_guard", "propose", "refund_guard", "approve"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("saver", "mode"),
+    [*((memory, mode) for mode in MODES), *((sqlite, mode) for mode in ("invoke", "stream", "batch"))],
+)
+def test_what_a_person_approves_is_done(saver, mode, tmp_path):
+    """In each of LangGraph's ways, a run goes on with an approval and ends as if nobody had waited."""
+    with saver(tmp_path) as checkpointer:
+        graph = refund(checkpointer=checkpointer)
+        shown = waiting(graph)
+        result = check_result(REASONS, run(graph, answering(shown, by="Ada"), mode, config=THREAD))
+    assert content(result) == PAID
+    assert result["run_id"] == shown["run_id"]
+    assert result["path"][: len(shown["path"])] == shown["path"]
+    answer = {"hash": shown["waiting_for"]["hash"], "decision": "approve", "by": "Ada"}
+    [told] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
+    assert (told["node"], told["answer"]) == ("approve", answer)
+    assert result["history"][1]["answer"] == answer
+
+
+def test_a_person_may_say_no():
+    """A rejection is a stop; the whole answer stands in its details and in the timeline, and nothing is done."""
+    pay = scripted_tool()
+    graph = refund(tool=pay, checkpointer=InMemorySaver())
+    shown = waiting(graph)
+    result = check_result(REASONS, graph.invoke(answering(shown, "reject", why="a friend"), THREAD))
+    assert (result["stop_reason"], result["phase"]) == ("review_rejected", "approve")
+    assert result["details"] == {"hash": shown["waiting_for"]["hash"], "decision": "reject", "why": "a friend"}
+    [told] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
+    assert told["answer"] == result["details"]
+    assert pay.calls == []
+
+
+def test_a_guard_may_have_a_way_on_after_a_no():
+    """A guard that reads the outcome itself decides what a rejection means."""
+
+    def check(state, run):
+        outcome = Outcome.unpacked(state["raw_review"])
+        assert outcome.content["reason"] == "review_rejected"
+        return Pass({"approved_refund": {**state["accepted_refund"], "amount": 1}})
+
+    graph, shown = begun(bodies={"approval_guard": check})
+    assert graph.invoke(answering(shown, "reject"), THREAD)["payment"] == "paid 1 for A7"
+
+
+NO_ANSWERS = {
+    "a word": "approve",
+    "yes": True,
+    "a number": 1,
+    "a list": ["approve"],
+    "no hash": {"decision": "approve"},
+    "a hash that is no text": {"hash": 7, "decision": "approve"},
+    "no decision": {"hash": "x"},
+    "another decision": {"hash": "x", "decision": "maybe"},
+    "a decision that is no text": {"hash": "x", "decision": ["approve"]},
+}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("answer", NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_what_is_no_answer_keeps_the_run_waiting(answer, mode):
+    """The same is shown again with what was wrong, as often as need be, and then an answer counts."""
+    graph, first = begun()
+    for _ in range(2):
+        again = run(graph, Command(resume=answer), mode, config=THREAD)
+        assert "given" in again["waiting_for"].pop("problem")
+        for key in ("run_id", "status", "phase", "waiting_for", "path"):
+            assert again[key] == first[key]
+    assert content(run(graph, answering(again), mode, config=THREAD)) == PAID
+
+
+@pytest.mark.parametrize("given", [None, Command(resume={})], ids=["None", "a map of no answers"])
+def test_resuming_without_an_answer_shows_the_same_again(given):
+    """What LangGraph takes for no answer leaves the run waiting as it was."""
+    graph, shown = begun()
+    again = graph.invoke(given, THREAD)
+    assert again["waiting_for"] == shown["waiting_for"]
+    assert content(graph.invoke(answering(again), THREAD)) == PAID
+
+
+@pytest.mark.parametrize("between", [{"context": TIGHT}, {"context": MINUTE}], ids=["policy", "budget"])
+def test_an_answer_holds_under_the_settings_that_it_was_given_for(between):
+    """A policy or a budget that was tightened meanwhile makes an approval stale, though the refund is still allowed."""
+    graph, shown = begun()
+    result = check_result(REASONS, graph.invoke(answering(shown), THREAD, **between))
+    assert (result["stop_reason"], result["phase"]) == ("review_stale", "approve")
+    assert result["details"]["given"] == {"hash": shown["waiting_for"]["hash"], "decision": "approve"}
+    assert result["details"]["hash"] != shown["waiting_for"]["hash"]
+    [told] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
+    assert told["failure"]["reason"] == "review_stale"
+
+
+def test_an_answer_holds_under_the_same_context_given_again():
+    """Settings count by what they say: in another order, and written otherwise, they are the same."""
+    graph = refund(checkpointer=InMemorySaver())
+    shown = waiting(graph, context={**TIGHT, **MINUTE})
+    result = graph.invoke(answering(shown), THREAD, context={"budget": {"max_seconds": 60}, **TIGHT})
+    assert content(result) == PAID
+    loose = waiting(graph, context=TIGHT)
+    assert graph.invoke(answering(loose), THREAD)["stop_reason"] == "review_stale"
+
+
+def test_an_answer_to_another_run_is_stale():
+    """An approval counts for one run, though the next one on the thread shows the very same."""
+    graph, first = begun()
+    assert content(graph.invoke(answering(first), THREAD)) == PAID
+    second = waiting(graph)
+    assert second["waiting_for"]["shown"] == first["waiting_for"]["shown"]
+    result = graph.invoke(answering(first), THREAD)
+    assert (result["stop_reason"], result["run_id"]) == ("review_stale", second["run_id"])
+
+
+def test_an_answer_to_a_run_that_was_given_up_is_stale():
+    """A new input on the thread of a run that waits begins another; a late answer does not reach it."""
+    graph, first = begun()
+    waiting(graph)
+    assert graph.invoke(answering(first), THREAD)["stop_reason"] == "review_stale"
+
+
+@pytest.mark.unreplayable
+def test_an_answer_is_to_what_would_be_shown_now():
+    """What is shown is made again at the resume: a body that would show something else makes an answer stale."""
+    amounts = iter([30, 31])
+
+    def body(state, run):
+        outcome = yield ask_person({**state["accepted_refund"], "amount": next(amounts)})
+        return {"raw_review": outcome.packed()}
+
+    graph, shown = begun(bodies={"approve": body})
+    assert graph.invoke(answering(shown), THREAD)["stop_reason"] == "review_stale"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nobody_is_asked_where_no_answer_could_come_back(mode):
+    """Without a checkpointer a review is a stop; nothing waits, and the run has a whole result."""
+    result = check_result(REASONS, run(refund(), ORDER, mode))
+    assert (result["stop_reason"], result["phase"]) == ("review_unavailable", "approve")
+    assert result["path"][-2:] == ["approval_guard", "stop_review"]
+    assert "checkpointer" in result["details"]["allowed"]
+
+
+def test_what_is_shown_is_plain_json():
+    """A body that would show something else closes the run, and nobody is asked."""
+
+    def body(state, run):
+        outcome = yield ask_person({"amounts": {1, 2}})
+        return {"raw_review": outcome.packed()}
+
+    result = refund(bodies={"approve": body}, checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
+    assert result["stop_reason"] == "guard_error:approve"
+    assert "would show a person a set" in result["details"]["message"]
+
+
+def test_time_before_and_after_the_wait_counts_and_the_wait_does_not():
+    """A day of waiting costs nothing; what the run did before and does after is summed."""
+    clock = ScriptedClock()
+
+    def slowly(state, run):
+        clock.advance(30)
+        return (yield from approve(state, run))
+
+    def pay(request):
+        clock.advance(30)
+        return "paid"
+
+    graph = refund(lambda view: clock.advance(30) or {"amount": 30}, pay, bodies={"approve": slowly},
+                   checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))  # fmt: skip
+    for thread, most, reason in (("a", 121.0, "success"), ("b", 90.0, "max_seconds")):
+        config, context = {"configurable": {"thread_id": thread}}, {"budget": {"max_seconds": most}}
+        shown = waiting(graph, config, context=context)
+        clock.advance(86_400)
+        result = check_result(REASONS, graph.invoke(answering(shown), config, context=context))
+        assert result["stop_reason"] == reason
+    assert (result["phase"], result["details"]) == ("pay", {"max_seconds": 90.0, "spent_seconds": 90.0})
+
+
+def test_a_person_is_not_asked_when_the_time_is_spent():
+    """A review is a step that the budget looks at, before it asks and again when the answer comes."""
+    clock = ScriptedClock()
+    graph = refund(
+        lambda view: clock.advance(100) or {"amount": 30}, checkpointer=InMemorySaver(), world=LiveWorld(clock=clock)
+    )
+    result = graph.invoke(ORDER, THREAD)
+    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "approve")
+
+
+def test_a_review_asks_one_person_once_and_nobody_else():
+    """A body that asks twice, several at once, or a tool closes the run."""
+
+    def twice(state, run):
+        for _ in range(2):
+            outcome = yield ask_person(state["accepted_refund"])
+        return {"raw_review": outcome.packed()}
+
+    def several(state, run):
+        yield [ask_person(state["accepted_refund"])] * 2
+
+    def somebody_else(state, run):
+        yield Call("tool", lambda request: "yes", {})
+
+    graph, shown = begun(bodies={"approve": twice})
+    assert "asked twice" in graph.invoke(answering(shown), THREAD)["details"]["message"]
+    for body, message in ((several, "yielded a list"), (somebody_else, "yielded a Call of a tool")):
+        result = refund(bodies={"approve": body}, checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
+        assert result["stop_reason"] == "guard_error:approve"
+        assert message in result["details"]["message"]
