@@ -6,17 +6,19 @@ A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``; a made 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from inspect import getdoc
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
 import guardgraph
 from guardgraph.graphs.catalogues import catalogue_markdown
+from guardgraph.state.recording import schema
 from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
 
 ROOT = Path(__file__).parents[1]
@@ -94,6 +96,57 @@ def repaired_draft() -> str:
     return guardgraph.draw(agent, agent.invoke(request)).svg
 
 
+def recording_schema() -> str:
+    """Return the JSON Schema of a recording as a file."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def recording_tables() -> str:
+    """Return the fields of a recording: a table for each object that has names for them."""
+    whole = schema()
+    return "\n".join(f"{_heading(item)}\n\n{_fields(item)}" for item in [whole, *_inner(whole).values()])
+
+
+def _inner(whole: dict[str, Any]) -> dict[str, Any]:
+    names = ("RecordedVisit", "Opening", "Asking", "RecordedCall", "Fingerprints")
+    assert set(names) == set(whole["$defs"])
+    return {name: whole["$defs"][name] for name in names}
+
+
+def _heading(item: dict[str, Any]) -> str:
+    return f"**`{item['title']}`**: {item['description']}"
+
+
+def _fields(item: dict[str, Any]) -> str:
+    required = item["required"]
+    rows = [
+        f"| `{name}` | {_form(field)}{'' if name in required else ', or absent'} | {_plain(field['description'])} |"
+        for name, field in item["properties"].items()
+    ]
+    return "\n".join(["| field | form | what it says |", "| --- | --- | --- |", *rows, ""])
+
+
+def _form(field: dict[str, Any]) -> str:
+    """Say in a word or two what a field holds."""
+    if "$ref" in field:
+        return f"`{field['$ref'].rpartition('/')[2]}`"
+    if "anyOf" in field:
+        return " or ".join(map(_form, field["anyOf"]))
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "enum" in field:
+        return " ".join(f"`{item}`" for item in field["enum"])
+    if field.get("type") == "array":
+        return f"list of {_form(field['items'])}"
+    named = {"string": "text", "integer": "whole number", "null": "null", "boolean": "true or false"}
+    kind = field.get("type", "any JSON")
+    return "64 hex digits" if "pattern" in field else named.get(kind, kind)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("``", "`").split())
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "docs/pictures/rag.svg": lambda: guardgraph.draw(guardgraph.create_rag_agent()).svg,
     "docs/pictures/research.svg": lambda: guardgraph.draw(guardgraph.create_research_agent()).svg,
@@ -103,8 +156,12 @@ PICTURES: dict[str, Callable[[], str]] = {
 }
 """Every picture of the docs, by its file."""
 
+FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_schema}
+"""Every other file of the docs that is made."""
+
 MADE: dict[str, Callable[[], str]] = {
     "rules": rules_table,
+    "recording": recording_tables,
     "reasons": catalogue_markdown,
 }
 
@@ -117,5 +174,5 @@ def renewed(text: str) -> str:
 if __name__ == "__main__":
     for path in PAGES:
         path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
-    for name, picture in PICTURES.items():
-        (ROOT / name).write_text(picture(), encoding="utf-8")
+    for name, made in {**PICTURES, **FILES}.items():
+        (ROOT / name).write_text(made(), encoding="utf-8")

@@ -83,8 +83,8 @@ def test_plain_text():
 @pytest.mark.parametrize(
     ("kind", "writes", "shown"),
     [
-        ("propose", {"denial": {"reason": "source_denied:x", "evidence": {}}}, "refused: source_denied:x"),
-        ("act", {"denial": {"reason": "max_seconds", "evidence": {}}}, "refused: max_seconds"),
+        ("propose", {"refusal": {"reason": "source_denied:x", "evidence": {}}}, "refused: source_denied:x"),
+        ("act", {"refusal": {"reason": "max_seconds", "evidence": {}}}, "refused: max_seconds"),
         ("act", {"found": "[]"}, "done"),
         (
             "propose",

@@ -228,7 +228,7 @@ FORGED = {
     "accepted_duty": "me",
     "route": "routed",
     "verdict": {},
-    "denial": {},
+    "refusal": {},
     "run": "mine",
 }
 

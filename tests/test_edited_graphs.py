@@ -112,7 +112,7 @@ EDITS = {
     "a channel's value": channel("accepted_label", value="bug"),
     "a channel that starts a node": lambda graph: graph.channels.update({"branch:to:lookup": LastValue(Any)}),
     "a channel more": lambda graph: graph.channels.update(extra=LastValue(str)),
-    "a channel less": lambda graph: graph.channels.pop("denial"),
+    "a channel less": lambda graph: graph.channels.pop("refusal"),
     "a node's bound": node("label", bound=RunnableLambda(plain)),
     "a node's triggers": node("routed", triggers=["branch:to:label"]),
     "a node's channels": node("lookup", channels=["proposed_label"]),

@@ -49,8 +49,8 @@ def show_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
     for proof in proved:
         sizes = f"{_counted(proof.nodes, 'node')}, {_counted(proof.rules, 'rule')}, "
         found = _counted(len(proof.findings), "finding")
-        verdict = (found, "red") if proof.findings else ("no findings", "green")
-        screen.show((proof.graph, "bold"), f": {sizes}", verdict, indent=0)
+        shown = (found, "red") if proof.findings else ("no findings", "green")
+        screen.show((proof.graph, "bold"), f": {sizes}", shown, indent=0)
         for finding in proof.findings:
             screen.show(str(finding), hang=2)
 

@@ -48,8 +48,8 @@ def decision(declared: JsonObject, writes: JsonObject) -> str:
         declared: the node's metadata.
         writes: the channels that it wrote.
     """
-    if denial := writes.get("denial"):
-        return f"refused: {denial['reason']}"
+    if refusal := writes.get("refusal"):
+        return f"refused: {refusal['reason']}"
     if verdict := writes.get("verdict"):
         return f"stop: {verdict['reason']}"
     if declared["kind"] == "guard":

@@ -1,4 +1,4 @@
-"""What a pattern may call its channels and nodes, and what it may say of a channel.
+"""The channels of a pattern: the grammar's own, and what a pattern may call its own and say of them.
 
 LangGraph keeps channels of its own among those of a state: what is written to ``branch:to:<node>`` starts that node,
 what is written to ``__start__`` begins the run again. A channel of the same name would hand that to whoever writes it.
@@ -12,13 +12,37 @@ from typing import Annotated, Any, NotRequired, Required, get_origin
 
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.channels.base import BaseChannel
-from typing_extensions import ReadOnly, TypedDict
+from typing_extensions import ReadOnly, TypedDict, get_type_hints
 
 from guardgraph.state.errors import GrammarError
+from guardgraph.state.recording import VisitRecord
+from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = ["check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
+__all__ = ["CALLED", "RECORD", "check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
+
+
+def _append(kept: list[Any], added: list[Any]) -> list[Any]:
+    return kept + added
+
+
+class Record(TypedDict):
+    """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
+
+    run: str
+    given: dict[str, Any]
+    log: Annotated[list[LogEntry], _append]
+    route: Annotated[str, EphemeralValue]
+    verdict: Annotated[Verdict, EphemeralValue]
+    refusal: Annotated[dict[str, Any], EphemeralValue]
+
+
+RECORD = get_type_hints(Record, include_extras=True)
+"""The grammar's own channels."""
+
+CALLED = Annotated[list[VisitRecord], _append]
+"""Of a node that calls: what it called."""
 
 
 def is_reserved(name: str) -> bool:

@@ -76,7 +76,7 @@ def declaration_of(
     said = Declares(**{field: _once(f"node {name!r}, {field}", *values) for field, values in both.items()})
     required = {*KINDS[kind].says, "writes"} if entry else KINDS[kind].says
     if missing := [field for field in both if field in required and getattr(said, field) is None]:
-        raise GrammarError(f"node {name!r}: {', '.join(missing)} is required, beside its body or in the pattern")
+        raise GrammarError(f"node {name!r}, {', '.join(missing)}: required, beside its body or in the pattern")
     if kind != "guard" and said.stops:
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()

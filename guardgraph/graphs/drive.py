@@ -17,8 +17,8 @@ from guardgraph.nodes.body import Run
 from guardgraph.state.hashing import digest
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import json_problem, storable
-from guardgraph.state.recording import CallRecord, VisitRecord
+from guardgraph.state.plain import json_problem, json_text, storable
+from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, digest_of
 from guardgraph.world.people import unavailable
 from guardgraph.world.raised import raised
@@ -38,7 +38,7 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
     Raises:
         GraphInterrupt: the run waits for a person, and can be resumed.
     """
-    item, calls = part.declaration, list[CallRecord]()
+    item, calls = part.declaration, list[RecordedCall]()
     try:
         if isinstance(run, Exception):
             raise run
@@ -51,23 +51,23 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
             visit.session.waiting = visit.session.waiting or _waiting(part, interrupt, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
-        update = _denied(part, breach)
+        update = _refused(part, breach)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-        update = _denied(part, error)
+        update = _refused(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
     if not (calls and item.kind == "review") and (answers := getattr(visit.session.scratchpad, "resume", None)):
-        record["answers"] = [storable(answer) for answer in answers]
-    if KINDS[item.kind].is_text and "denial" not in update:
+        record["answers"] = [json_text(answer) for answer in answers]
+    if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _wrote(update, calls)
     return {**update, "log": [visit.line({})], record_of(item.name): [record]}
 
 
-def _denied(part: Part, error: Exception) -> JsonObject:
+def _refused(part: Part, error: Exception) -> JsonObject:
     stop = as_stop(part.declaration, error)
-    return {"denial": storable({"reason": stop.reason, "evidence": stop.evidence})}
+    return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence})}
 
 
-def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[CallRecord]) -> Driven:
+def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
@@ -128,19 +128,27 @@ def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
     return group
 
 
-def _kept(asked: Asked, performed: Performed, calls: list[CallRecord]) -> Outcome:
+def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
     """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
-    packed, about = performed.outcome.packed(), asked.call.about
-    record: CallRecord = {"number": asked.number, "kind": asked.call.kind, "request": asked.request}  # type: ignore[typeddict-item]
+    packed, about = performed.packed or performed.outcome.packed(), asked.call.about
+    record = RecordedCall(
+        node=asked.node,
+        visit=asked.visit,
+        number=asked.number,
+        kind=asked.call.kind,
+        request=asked.request,
+        outcome=packed,
+        seconds=performed.seconds,
+    )
     if isinstance(proposer := about.get("proposer"), str):
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
-    calls.append({**record, "outcome": packed, "seconds": performed.seconds})
-    return Outcome.unpacked(packed)
+    calls.append(record)
+    return performed.outcome if performed.packed else Outcome.unpacked(packed)
 
 
-def _wrote(update: JsonObject, calls: list[CallRecord]) -> dict[str, str | int]:
+def _wrote(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:
     """Return what a propose node wrote, by the number of the call where it is what that call brought."""
     numbers = {call["outcome"]: call["number"] for call in calls}
     return {channel: number if (number := numbers.get(text)) else text for channel, text in update.items()}

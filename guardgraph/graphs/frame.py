@@ -59,6 +59,21 @@ class Frame:
         return held_by(node.body for node in self.nodes.values())
 
     @cached_property
+    def handed(self) -> dict[str, tuple[str, ...]]:
+        """The channels that each node is handed."""
+        return {name: item.channels for name, item in self.declarations.items()}
+
+    @cached_property
+    def settings(self) -> tuple[JsonObject, JsonObject]:
+        """The deployment's policy and budget as plain JSON."""
+        return storable(self.policy.plain()), storable(self.budget.plain())
+
+    @cached_property
+    def settings_fingerprints(self) -> tuple[str, str]:
+        """SHA-256 of the deployment's policy and budget."""
+        return self.policy.fingerprint, self.budget.fingerprint
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [

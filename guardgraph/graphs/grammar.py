@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from langgraph.channels import EphemeralValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from typing_extensions import TypedDict, get_type_hints
+from typing_extensions import get_type_hints
 
-from guardgraph.graphs.channels import check_channels, check_node_name, ephemeral, schema
+from guardgraph.graphs.channels import CALLED, RECORD, check_channels, check_node_name, ephemeral, schema
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, declaration_of
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.end import FAILED_ENDING
@@ -31,8 +30,8 @@ from guardgraph.nodes.body import Body, Declares, names
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.errors import ConfigurationError, GrammarError
-from guardgraph.state.recording import Recorder, VisitRecord
-from guardgraph.state.run import RECORDED, Kind, LogEntry, Result, Verdict
+from guardgraph.state.recording import Recorder
+from guardgraph.state.run import RECORDED, Kind, Result
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.world import WORLD_METHODS, World
@@ -43,25 +42,6 @@ Names: TypeAlias = Sequence[str] | None
 """What a pattern says of a node, None where its body says it."""
 Ways: TypeAlias = str | Sequence[str]
 """The nodes that can follow."""
-
-
-def _append(kept: list[Any], added: list[Any]) -> list[Any]:
-    return kept + added
-
-
-class Record(TypedDict):
-    """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
-
-    run: str
-    given: dict[str, Any]
-    log: Annotated[list[LogEntry], _append]
-    route: Annotated[str, EphemeralValue]
-    verdict: Annotated[Verdict, EphemeralValue]
-    denial: Annotated[dict[str, Any], EphemeralValue]
-
-
-RECORD = get_type_hints(Record, include_extras=True)
-CALLED = Annotated[list[VisitRecord], _append]
 
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
@@ -115,8 +95,8 @@ class Pattern:
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
         check_channels(state=self._state, input=self._input, output=self._output)
-        names = [*self._state, *self._input, *self._output, *RECORD]
-        if shared := sorted({name for name in names if names.count(name) > 1}):
+        channels = [*self._state, *self._input, *self._output, *RECORD]
+        if shared := sorted({name for name in channels if channels.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
         if missing := sorted(Result.__annotations__.keys() - self._output.keys()):
             raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")

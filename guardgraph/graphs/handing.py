@@ -91,8 +91,10 @@ class Heard(Runnable[Any, Any]):
     def _run(self, given: Any, config: Any) -> Any:
         """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there."""
         var_child_runnable_config.set(config)
-        for step in self.plain.steps:
-            given = step.invoke(given, config)
+        node, *writers = self.plain.steps
+        given = node.invoke(given, config)
+        for writer in writers:
+            _write(writer, given, config)
         return given
 
     async def _arun(self, given: Any, config: Any) -> Any:
@@ -105,7 +107,7 @@ class Heard(Runnable[Any, Any]):
         finally:
             var_child_runnable_config.reset(token)
         for writer in writers:
-            given = await writer.ainvoke(given, config)
+            _write(writer, given, config)
         return given
 
     def _listened_to(self, input: Any) -> Any:
@@ -114,6 +116,11 @@ class Heard(Runnable[Any, Any]):
         first, *writers = sequence.steps
         sequence.steps = [_Given(first, input), *writers, _HANDED]
         return sequence
+
+
+def _write(writer: Any, written: Any, config: Any) -> None:
+    """Let one of LangGraph's writers write; those that the grammar's nodes have pass on what they are given."""
+    writer.func(written, config, **writer.kwargs)
 
 
 def plain(sequence: Any) -> Any:

@@ -6,27 +6,34 @@ writes, and goes where the guard says. Raw channels live for one step. The nodes
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
+from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.drive import drive
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
 from guardgraph.graphs.session import Session
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
-from guardgraph.state.errors import NotRecorded
+from guardgraph.state.errors import InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.recording import Recording
+from guardgraph.state.plain import NotJson, parse_json, unnamed
+from guardgraph.state.recording import RecordedVisit, Recording
+from guardgraph.state.run import Opening
 from guardgraph.world.replaying import ReplayingWorld
 
 __all__ = ["interpret"]
+
+MOST_VISITS = 1000
+"""Visits of one guard that a replay follows where the recorded run has none."""
 
 
 def interpret(frame: Frame, recording: Recording) -> JsonObject:
@@ -37,62 +44,150 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
         recording: of a run of it, or of a graph with the same nodes.
 
     Raises:
+        InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    world = ReplayingWorld(recording)
-    channels = _Channels(frame, recording["input"])
+    world, pad, visits = ReplayingWorld(recording), _Scratchpad(), _Visits(recording["visits"])
+    channels = _Channels(frame, _given(recording))
     name = next(item.name for item in frame.declarations.values() if item.entry)
-    session: Session | None = None
-    for recorded in recording["visits"]:
-        if recorded["node"] != name:
-            raise NotRecorded(name, f"the recorded run went to {recorded['node']!r:.80} instead")
-        world.turn_to(recorded["clock"])
-        node: GrammarNode = frame.nodes[name]
-        if "opening" in recorded or session is None:
-            session = Session(world)
-        else:
-            session.last = world.clock()
-        with _answering(recorded.get("answers", [])):
-            update = _run(node, channels.read(node), session, recorded.get("opening"), world)
-        channels.write(update)
-        name = _following(node, update)
-        if name == END:
-            return channels.output(update)
-    raise NotRecorded(name, "the recorded run did not come here")
+    sitting: _Sitting | None = None
+    with _answered_from(pad):
+        while True:
+            node: GrammarNode = frame.nodes[name]
+            recorded = visits.follow(node.declaration)
+            world.turn_to(recorded["clock"])
+            sitting = _sitting(frame, world, recorded.get("opening"), sitting)
+            pad.turn_to(_answers(recorded))
+            update = _run(node, channels.read(name), sitting, pad)
+            channels.write(update)
+            name = _following(node, update)
+            if name == END:
+                return channels.output(update)
 
 
-def _run(node: GrammarNode, state: JsonObject, session: Session, opening: Any, world: ReplayingWorld) -> JsonObject:
-    part = Part(node.declaration, node.body, node.frame)
-    run: Run[Any, Any] | Exception
+class _Visits:
+    """The visits of a recorded run, found by node.
+
+    A guard or a terminal calls nobody, so it may be visited where the recorded run went elsewhere: under another
+    policy a run stops where it did not, and another terminal names the ending.
+    """
+
+    def __init__(self, visits: list[RecordedVisit]) -> None:
+        self._visits = visits
+        self._places: dict[tuple[str, int], int] = {}
+        seen = Counter[str]()
+        for at, visit in enumerate(visits):
+            seen[visit["node"]] += 1
+            self._places[visit["node"], seen[visit["node"]]] = at
+        self._made = Counter[str]()
+        self._at = -1
+
+    def follow(self, item: Declaration) -> RecordedVisit:
+        """Return the recorded visit that a node's next one is, with what has opened the session that it falls in.
+
+        Where none was recorded, no time goes by.
+
+        Raises:
+            NotRecorded: the node calls out, and the recorded run did not come there; or there is no end to the visits
+                that were not recorded.
+        """
+        self._made[item.name] += 1
+        at = self._places.get((item.name, self._made[item.name]))
+        if at is None:
+            if item.calls or self._made[item.name] > MOST_VISITS:
+                raise NotRecorded(item.name, self._elsewhere())
+            last = self._visits[self._at]["clock"][-1]
+            return RecordedVisit(node=item.name, kind=item.kind, clock=[last, last])
+        visit = self._visits[at]
+        openings = [skipped["opening"] for skipped in self._visits[self._at + 1 : at] if "opening" in skipped]
+        self._at = at
+        return visit if "opening" in visit or not openings else {**visit, "opening": openings[-1]}
+
+    def _elsewhere(self) -> str:
+        if self._at + 1 < len(self._visits):
+            return f"the recorded run went to {self._visits[self._at + 1]['node']!r:.80} instead"
+        return "the recorded run did not come here"
+
+
+def _given(recording: Recording) -> JsonObject:
     try:
-        run = session.run or session.replay(node.frame, world.new_run(), opening)
+        return unnamed(recording["input"], recording.get("nameless", []))
+    except (LookupError, ValueError, TypeError):
+        raise InputError("recording.nameless: places in the input with the name of a number are required") from None
+
+
+def _answers(recorded: RecordedVisit) -> list[JsonValue]:
+    try:
+        return [parse_json(answer) for answer in recorded.get("answers", ())]
+    except NotJson as error:
+        raise InputError(f"recording.visits: answers of {recorded['node']!r:.80}: JSON texts; {error}") from None
+
+
+class _Sitting(NamedTuple):
+    """A session of the recorded run, and the run as its nodes saw it."""
+
+    session: Session
+    run: Run[Any, Any] | Exception
+
+
+def _sitting(frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None) -> _Sitting:
+    if opening is None:
+        if current is None:
+            raise InputError("recording.visits.0.opening: the first visit of a run has one; given: none")
+        current.session.last = world.clock()
+        return current
+    session = Session(world)
+    try:
+        return _Sitting(session, session.replay(frame, world.new_run(), opening))
     except Exception as error:  # noqa: BLE001 - a context that could not be read closed the run at this node
-        run = error
-    log = [] if node.declaration.entry else state.get("log") or []
-    visit = Visit(part, log, session)
-    if node.declaration.calls:
-        return perform(drive(part, state, run, visit), world)
-    return run_through(part, state, run, visit)
+        return _Sitting(session, error)
+
+
+def _run(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
+    session, run = sitting
+    part = Part(node.declaration, node.body, node.frame)
+    visit = Visit(part, [] if node.declaration.entry else state.get("log") or [], session)
+    if not node.declaration.calls:
+        return run_through(part, state, run, visit)
+    try:
+        update = perform(drive(part, state, run, visit), session.world)
+    except GraphInterrupt:
+        raise NotRecorded(part.declaration.name, "its body waits for an answer that was not recorded") from None
+    if not pad.is_clear:
+        raise NotRecorded(
+            part.declaration.name, "its body and what it called were both answered; who got what is unknown"
+        )
+    return update
 
 
 class _Scratchpad:
-    """What LangGraph's `interrupt` asks for answers: those that were recorded, in their order."""
+    """What LangGraph's `interrupt` asks for answers: those that were recorded for a visit, in their order."""
 
-    def __init__(self, answers: list[JsonValue]) -> None:
+    def __init__(self) -> None:
+        self.turn_to([])
+
+    def turn_to(self, answers: list[JsonValue]) -> None:
+        """Let these be the answers."""
         self.resume = answers
-        self._asked = count()
+        self._asked = 0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is clear whose answers these are: all the body's, or all those of what it called."""
+        return not self._asked or self._asked >= len(self.resume)
 
     def interrupt_counter(self) -> int:
-        return next(self._asked)
+        self._asked += 1
+        return self._asked - 1
 
     def get_null_resume(self, consume: bool) -> None:
         return None
 
 
 @contextmanager
-def _answering(answers: list[JsonValue]) -> Iterator[None]:
+def _answered_from(pad: _Scratchpad) -> Iterator[None]:
     """Let a body that interrupts the run by itself find what it was answered."""
-    keys = {SCRATCHPAD: _Scratchpad(answers), "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
+    keys = {SCRATCHPAD: pad, "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
     token = var_child_runnable_config.set({"configurable": keys})
     try:
         yield
@@ -115,10 +210,14 @@ class _Channels:
         self._kept = {"run", "given", "log", *frame.lasting, *frame.records}
         self._fresh: JsonObject = dict(given)
 
-    def read(self, node: GrammarNode) -> JsonObject:
+    def read(self, node: str) -> JsonObject:
         """Return what a node is handed."""
-        both = {**self._lasting, **self._fresh}
-        return {name: both[name] for name in node.declaration.channels if name in both}
+        fresh, lasting = self._fresh, self._lasting
+        return {
+            name: fresh[name] if name in fresh else lasting[name]
+            for name in self._frame.handed[node]
+            if name in fresh or name in lasting
+        }
 
     def write(self, update: JsonObject) -> None:
         """Keep what a node wrote: raw channels for one step, the others until they are written again."""

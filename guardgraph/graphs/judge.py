@@ -52,8 +52,8 @@ def _pass(
 
 def _refuse(part: Part, state: JsonObject) -> None:
     """Carry out what the node in front refused, and refuse an input that no state can hold."""
-    if denial := state.get("denial"):
-        raise Stop(denial["reason"], **denial["evidence"])
+    if refusal := state.get("refusal"):
+        raise Stop(refusal["reason"], **refusal["evidence"])
     if part.declaration.entry:
         for field in part.declaration.reads:
             value = state.get(field)

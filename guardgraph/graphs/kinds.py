@@ -38,7 +38,7 @@ KINDS: Mapping[Kind, NodeKind] = MappingProxyType(
         "propose": NodeKind("proposer", False, ("run", "log"), True, is_text=True),
         "act": NodeKind("tool", True, ("run", "log"), True),
         "review": NodeKind("person", False, ("run", "log"), True),
-        "guard": NodeKind(None, False, ("run", "log", "route", "denial"), False, ("phase", "reads")),
+        "guard": NodeKind(None, False, ("run", "log", "route", "refusal"), False, ("phase", "reads")),
         "terminal": NodeKind(None, False, ("run", "log", "given", "verdict", "route"), False),
     }
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,10 +10,10 @@ from typing import Any, TypeAlias
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.state.hashing import digest
 from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import copied, nameless, storable
 from guardgraph.state.recording import (
     FORMAT,
     Fingerprints,
-    RecordedCall,
     RecordedVisit,
     Recording,
     VisitRecord,
@@ -59,19 +58,20 @@ def recording(
         result: the run's.
     """
     frame = part.frame
-    calls = _calls(log, records)
-    return Recording(
+    calls = [call for at in sorted(records) for call in records[at]["calls"]]
+    policy, budget = frame.settings_fingerprints
+    made = Recording(
         format=FORMAT,
         guardgraph=version(),
         pattern=frame.catalogue.pattern,
         graph=frame.name,
         run_id=state["run"],
-        input=state.get("given") or {},
-        policy=frame.policy.model_dump(mode="json"),
-        budget=frame.budget.model_dump(mode="json"),
+        input=storable(given := state.get("given") or {}),
+        policy=frame.settings[0],
+        budget=frame.settings[1],
         fingerprints=Fingerprints(
-            policy=frame.policy.fingerprint,
-            budget=frame.budget.fingerprint,
+            policy=policy,
+            budget=budget,
             declarations=frame.fingerprint,
             prompts=digest(sorted({call["prompt"] for call in calls if "prompt" in call})),
         ),
@@ -79,6 +79,10 @@ def recording(
         calls=calls,
         result=result,
     )
+    if places := nameless(given):
+        made["nameless"] = places
+    recorded: Recording = copied(made)  # whoever keeps it may do with it what they like
+    return recorded
 
 
 def _visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
@@ -88,13 +92,3 @@ def _visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
     return visit
-
-
-def _calls(log: list[LogEntry], records: dict[int, VisitRecord]) -> list[RecordedCall]:
-    seen: Counter[str] = Counter()
-    calls: list[RecordedCall] = []
-    for at, entry in enumerate(log):
-        seen[entry["node"]] += 1
-        for call in records[at]["calls"] if at in records else ():
-            calls.append({"node": entry["node"], "visit": seen[entry["node"]], **call})
-    return calls

@@ -8,7 +8,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.interpreter import interpret
 from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject
-from guardgraph.state.recording import FORMAT
+from guardgraph.state.recording import checked_recording
 
 __all__ = ["replay"]
 
@@ -32,11 +32,7 @@ def replay(agent: GuardedGraph, recording: Any) -> JsonObject:
     """
     if not isinstance(agent, GuardedGraph):
         raise InputError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
-    given = recording if isinstance(recording, dict) else {}
-    if given.get("format") != FORMAT:
-        raise InputError(f"recording: one of format {FORMAT} is required; given: {given.get('format', 'none')!r:.80}")
-    if given["pattern"] != agent.frame.catalogue.pattern:
-        raise InputError(
-            f"recording: a run of {agent.frame.catalogue.pattern} is required; given: one of {given['pattern']!r:.80}"
-        )
-    return interpret(agent.frame, recording)
+    checked = checked_recording(recording)
+    if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
+        raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
+    return interpret(agent.frame, checked)

@@ -21,7 +21,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import storable
-from guardgraph.state.run import Opening
+from guardgraph.state.run import Asking, Opening
 from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 
@@ -58,6 +58,7 @@ class Session:
         "_taken",
         "by_code",
         "carried",
+        "is_replay",
         "last",
         "opening",
         "over",
@@ -83,6 +84,8 @@ class Session:
         self.waiting: JsonObject | None = None
         """What the run waits for, once it does."""
         self.over = False
+        self.is_replay = False
+        """Whether the run is one that is decided again, and so is nothing to be recorded."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resumable = True
@@ -120,11 +123,11 @@ class Session:
         Raises:
             ConfigurationError: as `open`.
         """
-        self.run_id, self.carried, self.opening = run_id, opening["carried"], opening
+        self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
         self.resumable = opening["resumable"]
         if "refused" in opening:
             raise reraised(Outcome.unpacked(opening["refused"])) or ConfigurationError("context: it was refused")
-        caller = Caller(**opening["caller"]) if opening["caller"] is not None else None
+        caller = None if opening["caller"] is None else Caller.model_validate(opening["caller"])
         return self.judged(frame, opening["context"], on_server=caller is not None, caller=caller)
 
     def judged(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:
@@ -145,7 +148,9 @@ class Session:
         self.opening = Opening(
             started_at=self.world.calendar().isoformat(),
             context=None,
-            caller=None if caller is None else caller.model_dump(mode="json"),
+            caller=None
+            if caller is None
+            else Asking(tenant=caller.tenant, user=caller.user, groups=list(caller.groups)),
             carried=self.carried,
             resumable=self.resumable,
         )
@@ -155,8 +160,9 @@ class Session:
         self.last, opening = reading, self.opening
         if opening is not None:
             self.opening, self.carried = None, 0.0
-            with _lock:
-                _unfinished.pop(self.run_id or "", None)
+            if not self.is_replay:
+                with _lock:
+                    _unfinished.pop(self.run_id or "", None)
         return opening
 
     def take(self) -> bool:
@@ -193,6 +199,12 @@ def session_in(config: Any) -> Session | None:
     """Return the session in a node's configuration, None where the graph was not called through its door."""
     found = (config or {}).get("configurable", {}).get(SESSION)
     return found if isinstance(found, Session) else None
+
+
+def _asking(caller: Caller | None) -> Asking | None:
+    if caller is None:
+        return None
+    return Asking(tenant=caller.tenant, user=caller.user, groups=list(caller.groups))
 
 
 def _as_given(given: object, frame: Frame) -> JsonValue:

@@ -1,1 +1,1 @@
-"""What stands in the graphs: thin bodies that propose, act, guard or end. Prompts are files beside them."""
+"""What stands in the graphs: thin bodies that propose, act, guard or end, each with what it declares; their prompts."""

@@ -12,7 +12,7 @@ it there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -23,6 +23,9 @@ from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 
 __all__ = ["Body", "Declares", "Pass", "Run", "Step", "Steps", "Writes", "declared_by", "declares", "names"]
+
+_SLOT = "declares"
+"""The attribute of a body that keeps what it says of itself."""
 
 Writes: TypeAlias = "Mapping[str, Any]"
 """Channels and their new values."""
@@ -70,6 +73,7 @@ Steps: TypeAlias = Generator[Call | Sequence[Call], Any, Any]
 """A body at work: it is sent back an `Outcome` for a call, a list of them for several."""
 
 BodyT = TypeVar("BodyT", bound=Body)
+"""A body, whose type a decorator keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def declares(
         A decorator of a body; the function stays what it is.
 
     Raises:
-        GrammarError: a field is a text where a list of names is meant, or the body is declared already or no function.
+        GrammarError: a field is no list of names, or the body is no function or declared already.
     """
     given = {"reads": reads, "writes": writes, "stops": stops}
     said = Declares(phase, **{field: names(f"declares, {field}", value) for field, value in given.items()})
@@ -123,9 +127,6 @@ def declares(
     return declare
 
 
-_SLOT = "declares"
-
-
 def declared_by(body: Body) -> Declares:
     """Return what a body says of itself, nothing where it was not declared."""
     said = getattr(body, _SLOT, None)
@@ -133,11 +134,11 @@ def declared_by(body: Body) -> Declares:
 
 
 def names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return names as a tuple.
+    """Return names as a tuple, None for None.
 
     Raises:
-        GrammarError: they are one text, whose letters would be taken for names.
+        GrammarError: they are no list; a text would be taken for its letters.
     """
-    if isinstance(given, str):
+    if isinstance(given, str) or not isinstance(given, Iterable | None):
         raise GrammarError(f"{where}: a list of names is required; given: {given!r:.80}")
     return None if given is None else tuple(given)

@@ -15,10 +15,10 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.style import MONO, SANS, variables
+from guardgraph.reporting.answer import answer
 from guardgraph.reporting.decisions import decisions
 from guardgraph.reporting.elements import Html, fragment, legible, tag
 from guardgraph.reporting.head import head, title
-from guardgraph.reporting.outcome import outcome
 from guardgraph.reporting.reading import Reading, read
 from guardgraph.reporting.timeline import timeline
 from guardgraph.reporting.values import folded, json_text
@@ -118,10 +118,10 @@ def _page(reading: Reading) -> str:
 
 
 def _sections(reading: Reading) -> Iterator[Html]:
-    came = [_section(name, content) for name, content in (*waiting(reading), *outcome(reading))]
+    answered = [_section(name, content) for name, content in (*waiting(reading), *answer(reading))]
     times = _section("Timeline", timeline(reading)) if reading.waiting_for is None else None
     path = tag("aside", tag("h2", "Path"), way(reading))
-    yield tag("div", tag("div", came, times, class_="column"), path, class_="columns")
+    yield tag("div", tag("div", answered, times, class_="column"), path, class_="columns")
     if cards := list(decisions(reading)):
         yield _section("Proposals and verdicts", *cards)
     if (drawn := whole_graph(reading)) is not None:

@@ -25,10 +25,14 @@ class Outcome:
     """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
     about: JsonObject = field(default_factory=dict)
     """What history keeps of a proposal: proposer, prompt, usage."""
+    _text: str | None = field(default=None, repr=False, compare=False)
+    """The packed text, once it was made: what is kept is what came back, whatever became of it since."""
 
     def packed(self) -> str:
         """Return the JSON text that goes into a raw channel."""
-        return json_text([self.form, self.content, self.about])
+        if self._text is None:
+            object.__setattr__(self, "_text", json_text([self.form, self.content, self.about]))
+        return self._text  # type: ignore[return-value]
 
     @classmethod
     def unpacked(cls, packed: str) -> Outcome:
@@ -39,7 +43,7 @@ class Outcome:
         """
         match parse_json(packed):
             case ["text" | "value" | "failure" as form, content, dict(about)]:
-                return cls(form, content, about)
+                return cls(form, content, about, packed)
         raise NotJson("not what an outcome is packed as")
 
     def shown(self) -> JsonObject:

@@ -15,7 +15,7 @@ from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any
 
-from guardgraph.state.json import JsonValue
+from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = [
     "MAX_DEPTH",
@@ -26,8 +26,10 @@ __all__ = [
     "is_nested",
     "json_problem",
     "json_text",
+    "nameless",
     "parse_json",
     "storable",
+    "unnamed",
 ]
 
 MAX_DEPTH = 64
@@ -186,6 +188,31 @@ def _is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
     if kind is int:
         return -_INT_LIMIT <= value < _INT_LIMIT  # type: ignore[no-any-return]
     return value is None or kind is bool or (kind is float and math.isfinite(value))
+
+
+def nameless(value: JsonValue, above: tuple[str | int, ...] = ()) -> list[list[str | int]]:
+    """Return the places, as keys and indices, of the numbers that `storable` replaces by their names."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return [list(above)]
+    inner: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, item in inner for place in nameless(item, (*above, key))]
+
+
+def unnamed(value: JsonObject, places: list[list[str | int]]) -> JsonObject:
+    """Return a value of `storable` with its numbers in the place of their names again.
+
+    Raises:
+        LookupError: there is no such place.
+        ValueError: there stands no name of a number.
+        TypeError: as both.
+    """
+    restored: Any = copied(value)
+    for *above, last in places:
+        holder = restored
+        for key in above:
+            holder = holder[key]
+        holder[last] = float(holder[last])
+    return restored  # type: ignore[no-any-return]
 
 
 def _named(value: JsonValue) -> JsonValue:

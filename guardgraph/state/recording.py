@@ -1,41 +1,72 @@
 """The record of a run: what was asked, what came back, what the clock said, and what was decided on it.
 
 `FORMAT` is the version of its form. Everything in it is plain JSON, so that it can be kept anywhere;
-`docs/recording.md` explains it field by field.
+`docs/recording.md` explains it field by field, and `schema` says it as JSON Schema.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, Protocol, TypeAlias
+from functools import cache
+from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
 
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
+from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.run import Kind, Opening
+from guardgraph.state.run import CLOSED, Kind, Opening
 
-__all__ = ["FORMAT", "CallKind", "CallRecord", "Fingerprints", "RecordedVisit", "Recorder", "Recording", "VisitRecord"]
+__all__ = [
+    "FORMAT",
+    "CallKind",
+    "Fingerprints",
+    "RecordedCall",
+    "RecordedVisit",
+    "Recorder",
+    "Recording",
+    "VisitRecord",
+    "checked_recording",
+    "schema",
+]
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 """The version of the form of a recording."""
 
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 """Who is called."""
 
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A hash, 64 hex digits."""
 
-class CallRecord(TypedDict):
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+"""A number that counts from 1 on."""
+
+
+@with_config(CLOSED)
+class RecordedCall(TypedDict):
     """One call, and what came back."""
 
-    number: int
+    node: str
+    """The node that called."""
+    visit: Count
+    """Which visit of the node, from 1 on."""
+    number: Count
     """Which call of the visit, from 1 on."""
     kind: CallKind
-    request: str
-    """SHA-256 of the request as canonical JSON, together with the proposer's name and the hash of its prompt."""
+    """Who was called."""
+    request: Sha256
+    """SHA-256 of the request as canonical JSON: of ``{"request": …}``, with ``proposer`` and ``prompt`` beside it where
+    there are any; for a person of ``{"shown": …, "settings": …}``, the fingerprints of policy and budget."""
     proposer: NotRequired[str]
+    """The proposer's name: the model's, the function's, or ``offline``."""
     prompt: NotRequired[str]
     """The prompt's name and hash, ``name@hash``."""
     outcome: str
-    """The packed outcome: JSON text of ``[form, content, about]``; failures and timeouts too."""
+    """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
+    ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""
     seconds: float
+    """How long it took."""
 
 
 class VisitRecord(TypedDict):
@@ -43,61 +74,74 @@ class VisitRecord(TypedDict):
 
     at: int
     """Place in the log."""
-    calls: list[CallRecord]
-    answers: NotRequired[list[JsonValue]]
-    """What a body was answered that interrupted the run by itself, instead of calling a person."""
+    calls: list[RecordedCall]
+    answers: NotRequired[list[str]]
+    """What a body was answered that interrupted the run by itself."""
     wrote: NotRequired[dict[str, str | int]]
     """Of a propose node: its raw channels, each a text or the number of the call whose outcome it holds."""
 
 
-class RecordedCall(CallRecord):
-    """A call in a recording."""
-
-    node: str
-    visit: int
-    """Which visit of the node, from 1 on."""
-
-
+@with_config(CLOSED)
 class RecordedVisit(TypedDict):
     """A node that ran."""
 
     node: str
+    """Its name."""
     kind: Kind
-    clock: list[float]
+    """What it is for the grammar."""
+    clock: Annotated[list[float], Field(min_length=2)]
     """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
     opening: NotRequired[Opening]
-    answers: NotRequired[list[JsonValue]]
-    """What a body was answered that interrupted the run by itself."""
+    """What holds from here on: of the first node, and of the first after every resume."""
+    answers: NotRequired[list[str]]
+    """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
 
 
+@with_config(CLOSED)
 class Fingerprints(TypedDict):
     """SHA-256 of what a run was judged by."""
 
-    policy: str
-    budget: str
-    declarations: str
-    prompts: str
+    policy: Sha256
+    """Of the deployment's policy; the order of its fields, and of lists that are sets, counts for nothing."""
+    budget: Sha256
+    """Of the deployment's budget."""
+    declarations: Sha256
+    """Of the nodes: who follows whom, who reads and writes what, who may stop for what; and of the catalogue."""
+    prompts: Sha256
+    """Of the prompts that were used, by name and hash."""
 
 
+@with_config(CLOSED)
 class Recording(TypedDict):
     """A finished run, with all that is needed to decide it again."""
 
-    format: int
+    format: Literal[1]
+    """The version of this form."""
     guardgraph: str
-    """The version that made it."""
+    """The version of guardgraph that made it."""
     pattern: str
+    """The pattern's name, as its catalogue has it."""
     graph: str
     """The graph's name."""
     run_id: str
+    """The run's id, a UUID."""
     input: JsonObject
-    """As the door let it in."""
+    """The input's fields, as the door let them in."""
+    nameless: NotRequired[list[list[str | int]]]
+    """Places in the input with a number for which JSON has no form; its name stands there, ``nan``, ``inf`` or
+    ``-inf``."""
     policy: JsonObject
-    """The deployment's, not yet tightened by the context."""
+    """The deployment's policy, not yet tightened by a context."""
     budget: JsonObject
+    """The deployment's budget, not yet tightened by a context."""
     fingerprints: Fingerprints
-    visits: list[RecordedVisit]
+    """What the run was judged by, as hashes."""
+    visits: Annotated[list[RecordedVisit], Field(min_length=1)]
+    """The nodes that ran, in their order."""
     calls: list[RecordedCall]
+    """What they called, in the order of the visits."""
     result: JsonObject
+    """What the run returned."""
 
 
 class Recorder(Protocol):
@@ -109,3 +153,38 @@ class Recorder(Protocol):
         Returns:
             A receipt, or None.
         """
+
+
+class _Plain(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False  # a field's title would be its name once more
+
+
+@cache
+def _adapter() -> TypeAdapter[Recording]:
+    return TypeAdapter(Recording)
+
+
+def schema() -> JsonObject:
+    """Return the JSON Schema of a recording."""
+    made = _adapter().json_schema(schema_generator=_Plain)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def checked_recording(given: Any) -> Recording:
+    """Return a recording, if it is one.
+
+    Raises:
+        InputError: it is none, or one of another format; a line for every field that is wrong.
+    """
+    shape = given if isinstance(given, dict) else {}
+    if shape.get("format") != FORMAT:
+        raise InputError(f"recording: one of format {FORMAT} is required; given: {shape.get('format', 'none')!r:.80}")
+    try:
+        return _adapter().validate_python(given)
+    except ValidationError as error:
+        raise InputError("\n".join(map(_told, error.errors(include_url=False)))) from None
+
+
+def _told(item: Any) -> str:
+    return f"recording.{'.'.join(map(str, item['loc']))}: {item['msg']}; given: {item['input']!r:.80}"

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hashing import canonical_json, digest
-from guardgraph.state.json import JsonValue
+from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.tightening import Tightens
 
 __all__ = [
@@ -93,8 +93,11 @@ class Settings(BaseModel):
 
         It is the same for any order of fields, and of lists in which order means nothing.
         """
-        dumped = self.model_dump(mode="json")
-        return digest({name: _sorted(item) if self._rule(name).is_set else item for name, item in dumped.items()})
+        return digest({name: _sorted(item) if self._rule(name).is_set else item for name, item in self.plain().items()})
+
+    def plain(self) -> JsonObject:
+        """Return the settings as plain JSON, those too that nobody validated."""
+        return self.model_dump(mode="json", warnings=False)
 
     def tightened_by(self, overlay: Self | None) -> Self:
         """Return these settings, tightened by the fields that the overlay sets.
@@ -136,7 +139,9 @@ def _has_default(field: FieldInfo) -> bool:
     return not field.is_required() and field.default_factory is None
 
 
-def _sorted(items: list[JsonValue]) -> list[JsonValue]:
+def _sorted(items: JsonValue) -> JsonValue:
+    if not isinstance(items, list):  # made without validation: the first guard that reads it closes the run
+        return items
     return [item for _, item in sorted({canonical_json(item): item for item in items}.items())]
 
 

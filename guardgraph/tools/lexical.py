@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
@@ -27,6 +28,7 @@ _Postings: TypeAlias = dict[str, list[tuple[int, float]]]
 """For a term the documents that have it, each with what the term adds to the numerator of its score."""
 
 
+@instant
 class LexicalRetriever:
     """Finds the documents that cover most of what a question says.
 

@@ -9,6 +9,7 @@ import json
 from importlib import resources
 from urllib.parse import urlsplit
 
+from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.tools.terms import terms
 from guardgraph.tools.tool import Tool
@@ -26,6 +27,7 @@ def recorded_search() -> Tool:
     """
     recorded = [(hit, _hit_words(hit)) for hit in _read("research_search_results.json")]
 
+    @instant
     def search(request: JsonObject) -> JsonValue:
         wanted = _content_words(request["query"])
         return [dict(hit) for hit, words in recorded if words & wanted][: request["max_results"]]
@@ -41,6 +43,7 @@ def recorded_reader() -> Tool:
     """
     recorded = _read("research_pages.json")
 
+    @instant
     def read(request: JsonObject) -> JsonValue:
         url = request["url"]
         if url not in recorded:
@@ -59,6 +62,7 @@ def recorded_notes() -> Tool:
     """
     recorded = _read("research_notes.json")
 
+    @instant
     def extract(request: JsonObject) -> JsonValue:
         return [dict(note) for note in recorded if note["url"] in request["pages"]][: request["max_notes"]]
 

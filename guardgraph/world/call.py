@@ -78,6 +78,8 @@ class Performed:
 
     outcome: Outcome
     seconds: float
+    packed: str | None = None
+    """The outcome as it was recorded, where it was."""
 
 
 def digest_of(value: JsonValue) -> str:

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
 from threading import TIMEOUT_MAX
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -21,11 +22,13 @@ from langchain_core.runnables import Runnable
 from langgraph.errors import GraphInterrupt
 from pydantic import BaseModel
 
+from guardgraph.state.instant import is_instant
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
 from guardgraph.world.call import Call
 from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
-from guardgraph.world.threads import in_thread
+from guardgraph.world.threads import Handover, in_thread
+from guardgraph.world.threads import start as start_thread
 
 __all__ = ["Arrived", "aperform", "late", "perform", "start"]
 
@@ -45,18 +48,23 @@ def perform(call: Call, seconds: float) -> Outcome:
     """
     if seconds <= 0:
         return late(call, seconds)
-    done = in_thread(partial(_invoke, call))
-    try:
-        error = done.exception(min(seconds, TIMEOUT_MAX))
-    except TimeoutError:
+    if is_instant(call.target):
+        return _at_once(call)
+    done = Handover()
+    start_thread(partial(_invoke, call), done)
+    came = done.wait(min(seconds, TIMEOUT_MAX))
+    if came is None:
         return late(call, seconds)
-    return _returned(call, done.result()) if error is None else _raised(call, error)
+    returned, error = came
+    return _returned(call, returned) if error is None else _raised(call, error)
 
 
 async def aperform(call: Call, seconds: float) -> Outcome:
     """Make a call like `perform`, cancelling it when `seconds` are over."""
     if seconds <= 0:
         return late(call, seconds)
+    if is_instant(call.target) and isinstance(call.target, FunctionType):  # a large base would hold up the event loop
+        return _at_once(call)
     try:
         async with asyncio.timeout(seconds) as limit:
             returned = await _awaitable(call)
@@ -69,6 +77,13 @@ async def aperform(call: Call, seconds: float) -> Outcome:
     except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
         return _raised(call, error)
     return _returned(call, returned)
+
+
+def _at_once(call: Call) -> Outcome:
+    try:
+        return _returned(call, _asked(call))
+    except Exception as error:  # noqa: BLE001 - as in a thread
+        return _raised(call, error)
 
 
 def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 
 __all__ = ["deadline", "within"]
@@ -25,11 +24,21 @@ def deadline() -> float | None:
     return max(ends - clock(), 0.0)
 
 
-@contextmanager
-def within(seconds: float, clock: Callable[[], float]) -> Iterator[None]:
-    """Let `deadline` tell what is left of `seconds`."""
-    token = _ENDS.set((clock() + seconds, clock))
-    try:
-        yield
-    finally:
-        _ENDS.reset(token)
+class within:
+    """Let `deadline` tell what is left of some seconds.
+
+    Args:
+        seconds: from now on.
+        clock: which tells now.
+    """
+
+    __slots__ = ("_clock", "_seconds", "_token")
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds, self._clock = seconds, clock
+
+    def __enter__(self) -> None:
+        self._token = _ENDS.set((self._clock() + self._seconds, self._clock))
+
+    def __exit__(self, *raised: object) -> None:
+        _ENDS.reset(self._token)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from guardgraph.state.errors import NotRecorded
+from guardgraph.state.errors import InputError, NotRecorded
+from guardgraph.state.json import JsonValue
 from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import NotJson
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
-from guardgraph.world.raised import reraised
+from guardgraph.world.raised import RAISED, reraised
 
 __all__ = ["ReplayingWorld"]
 
@@ -21,11 +23,17 @@ class ReplayingWorld:
 
     Args:
         recording: of a run.
+
+    Raises:
+        InputError: what a call brought back cannot be read.
     """
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._calls = {(call["node"], call["visit"], call["number"]): call for call in recording["calls"]}
+        self._calls = {
+            (call["node"], call["visit"], call["number"]): (call, _performed(at, call))
+            for at, call in enumerate(recording["calls"])
+        }
         self._readings: Sequence[float] = ()
         self._read = 0
 
@@ -67,12 +75,34 @@ class ReplayingWorld:
         return self.perform(asked, seconds)
 
     def _found(self, asked: Asked) -> Performed:
-        recorded = self._calls.get((asked.node, asked.visit, asked.number))
-        if recorded is None:
+        if (found := self._calls.get((asked.node, asked.visit, asked.number))) is None:
             raise NotRecorded(asked.node, f"visit {asked.visit}, call {asked.number} was not made")
+        recorded, performed = found
         if recorded["request"] != asked.request or recorded["kind"] != asked.call.kind:
             raise NotRecorded(asked.node, f"visit {asked.visit}, call {asked.number}: {_difference(recorded, asked)}")
-        return Performed(Outcome.unpacked(recorded["outcome"]), recorded["seconds"])
+        return performed
+
+
+def _performed(at: int, call: RecordedCall) -> Performed:
+    """Return what a recorded call brought back."""
+    try:
+        outcome = Outcome.unpacked(call["outcome"])
+    except NotJson as error:
+        raise _wrong(at, f"JSON text of [form, content, about] is required, {error}") from None
+    if outcome.form == "failure" and not _is_failure(outcome.content):
+        raise _wrong(at, "a failure has a reason and details")
+    return Performed(outcome, call["seconds"], call["outcome"])
+
+
+def _is_failure(content: JsonValue) -> bool:
+    match content:
+        case {"reason": str(reason), "details": dict(details)}:
+            return reason != RAISED or all(isinstance(details.get(name), str) for name in ("type", "message"))
+    return False
+
+
+def _wrong(at: int, why: str) -> InputError:
+    return InputError(f"recording.calls.{at}.outcome: {why}")
 
 
 def _difference(recorded: RecordedCall, asked: Asked) -> str:

@@ -32,11 +32,11 @@ def usable_sources(
     Raises:
         Stop: ``no_reliable_sources`` when none may be used.
     """
-    verdicts = {url: denial(url, policy=policy, execution=execution) for url in urls}
+    denials = {url: denial(url, policy=policy, execution=execution) for url in urls}
     known = {item["url"] for item in sources["denied_sources"]}
-    late = [{"url": url, "reason": reason} for url, reason in verdicts.items() if reason and url not in known]
+    late = [{"url": url, "reason": reason} for url, reason in denials.items() if reason and url not in known]
     judged: Sources = {**sources, "denied_sources": [*sources["denied_sources"], *late]}
-    usable = [url for url, reason in verdicts.items() if reason is None]
+    usable = [url for url, reason in denials.items() if reason is None]
     if not usable:
         raise no_reliable_sources(judged)
     return usable, judged

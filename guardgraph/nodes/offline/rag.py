@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.guards.sentences import sentences
+from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.tools.terms import content_words, terms
 
@@ -12,6 +13,7 @@ QUERY_CHARS = 240
 """max_query_chars of the default budget; a tighter budget refuses a longer query."""
 
 
+@instant
 def plan(view: JsonObject) -> JsonObject:
     """Propose to retrieve by the question's content words.
 
@@ -30,6 +32,7 @@ def plan(view: JsonObject) -> JsonObject:
     return {"kind": "retrieve", "query": query or words[0][:QUERY_CHARS]}
 
 
+@instant
 def answer(view: JsonObject) -> JsonObject:
     """Propose the sentences that say most about the question, word for word.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS
+from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 
 __all__ = ["answer", "plan"]
@@ -11,6 +12,7 @@ CLAIMS = 3
 """Claims that a brief repeats at most."""
 
 
+@instant
 def plan(view: JsonObject) -> JsonObject:
     """Propose the standard plan, which searches for the question.
 
@@ -21,6 +23,7 @@ def plan(view: JsonObject) -> JsonObject:
     return {"steps": [{**steps[0], "args": {"query": view["request"]["question"]}}, *steps[1:]]}
 
 
+@instant
 def answer(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims.
 

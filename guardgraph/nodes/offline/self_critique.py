@@ -23,6 +23,7 @@ from guardgraph.nodes.offline.incident import (
     other_facts,
     section_line,
 )
+from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
@@ -56,6 +57,7 @@ _CUES = {
 """Phrases that show that a draft has a section; any other section shows by its own name."""
 
 
+@instant
 def draft(view: JsonObject) -> JsonObject:
     """Write an update from the incident context: status, impact, next actions, estimate.
 
@@ -82,6 +84,7 @@ def draft(view: JsonObject) -> JsonObject:
     return {"draft": text + note if too_much and _review_estimates(text) else text}
 
 
+@instant
 def shorten(view: JsonObject) -> JsonObject:
     """Cut a draft after the last sentence that fits, or where none does, after the last word.
 
@@ -93,6 +96,7 @@ def shorten(view: JsonObject) -> JsonObject:
     return {"draft": _cut(text, limit) if isinstance(limit, int) else text}
 
 
+@instant
 def revise(view: JsonObject) -> JsonObject:
     """Make the required changes and nothing else.
 
@@ -112,6 +116,7 @@ class _Finding(NamedTuple):
     """The type of risk, where it is one."""
 
 
+@instant
 def critique(view: JsonObject) -> JsonObject:
     """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt.
 

@@ -6,11 +6,11 @@ from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import proposal
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Pass, Steps, declares
-from guardgraph.nodes.rag.request import RagRun
-from guardgraph.state.rag import Intent, RagState
+from guardgraph.nodes.rag.request import RagRun, usable_sources
+from guardgraph.state.rag import RagState
 from guardgraph.world.proposers import Proposer
 
-__all__ = ["check_execution", "check_policy", "plan", "usable_sources"]
+__all__ = ["check_execution", "check_policy", "plan"]
 
 
 def plan(planner: Proposer) -> Body:
@@ -51,14 +51,3 @@ def check_execution(state: RagState, run: RagRun) -> Pass:
     """Hold the intent against what the runtime will do now."""
     usable_sources(state["accepted_intent"], run)
     return Pass()
-
-
-def usable_sources(intent: Intent, run: RagRun) -> list[str]:
-    """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
-    with evidence(intent=intent):
-        return guards.check_execution(
-            intent,
-            policy=run.policy.allowed_sources_policy,
-            execution=run.policy.allowed_sources_execution,
-            max_query_chars=run.budget.max_query_chars,
-        )

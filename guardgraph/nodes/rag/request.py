@@ -1,13 +1,14 @@
-"""The request: where every run of the RAG agent begins."""
+"""The request: where every run begins, and what it may do at this moment."""
 
 from __future__ import annotations
 
 from guardgraph.guards import rag as guards
+from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Pass, Run, declares
 from guardgraph.state.json import JsonObject
-from guardgraph.state.rag import RagBudget, RagPolicy
+from guardgraph.state.rag import Intent, RagBudget, RagPolicy
 
-__all__ = ["RagRun", "check_request"]
+__all__ = ["RagRun", "check_request", "usable_sources"]
 
 RagRun = Run[RagPolicy, RagBudget]
 
@@ -16,3 +17,14 @@ RagRun = Run[RagPolicy, RagBudget]
 def check_request(state: JsonObject, run: RagRun) -> Pass:
     """Parse the input."""
     return Pass({"task": guards.parse_rag_request(state.get("question"))})
+
+
+def usable_sources(intent: Intent, run: RagRun) -> list[str]:
+    """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
+    with evidence(intent=intent):
+        return guards.check_execution(
+            intent,
+            policy=run.policy.allowed_sources_policy,
+            execution=run.policy.allowed_sources_execution,
+            max_query_chars=run.budget.max_query_chars,
+        )

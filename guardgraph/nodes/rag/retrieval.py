@@ -5,8 +5,7 @@ from __future__ import annotations
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import found
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
-from guardgraph.nodes.rag.intent import usable_sources
-from guardgraph.nodes.rag.request import RagRun
+from guardgraph.nodes.rag.request import RagRun, usable_sources
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import Candidate, RagState, Retrieval

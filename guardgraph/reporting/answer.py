@@ -1,4 +1,4 @@
-"""What came of a run: the answer with its sources, the critique, and whatever else a result has."""
+"""What a run answered: the text with its sources, the critique, and whatever else a result has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from guardgraph.reporting.revision import revision
 from guardgraph.reporting.values import facts, link, named, passage, value
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["outcome"]
+__all__ = ["answer"]
 
 IDS = ("doc_id", "id")
 """What a source and the passage behind it share."""
@@ -27,14 +27,14 @@ LEFT_OUT = {
 """Sources that the answer does not rest on, as results name them and as a person does."""
 
 
-def outcome(reading: Reading) -> Iterator[tuple[str, Html]]:
+def answer(reading: Reading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles; a stopped run has none, its evidence stands at the guard that stopped it."""
     if not reading.taken.ok:
         return
     left = dict(reading.content)
-    if isinstance(answer := left.get("answer"), str):
+    if isinstance(text := left.get("answer"), str):
         del left["answer"]
-        yield "Answer", tag("div", passage(answer, "text answer"), class_="card")
+        yield "Answer", tag("div", passage(text, "text answer"), class_="card")
     cited = _cited(left)
     if cited:
         yield "Sources", tag("ol", map(_source, cited), class_="sources")

@@ -1,0 +1,123 @@
+"""Recorders for tests, and agents that decide a recorded run of a shipped pattern again and could call nobody.
+
+Run as a script, it replays the recordings that stand in a file, a line of JSON each, without a network or a key, and
+prints for each whether the result is the recorded one.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from functools import cache
+from pathlib import Path
+from runpy import run_path
+
+from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent, replay
+from guardgraph.state.rag import RagBudget, RagPolicy
+from guardgraph.state.research import ResearchBudget, ResearchPolicy
+from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
+from guardgraph.testing import ScriptedChatModel
+
+AGENTS = {
+    "rag": (create_rag_agent, RagPolicy, RagBudget),
+    "research": (create_research_agent, ResearchPolicy, ResearchBudget),
+    "self_critique": (create_self_critique_agent, SelfCritiquePolicy, SelfCritiqueBudget),
+}
+SLOTS = {
+    "rag": {"plan": "planner", "generate": "answerer"},
+    "research": {"plan": "planner", "synthesize": "writer"},
+    "self_critique": {
+        "draft": "drafter",
+        "shorten": "shortener",
+        "critique": "critic",
+        "revise": "reviser",
+        "strict_revise": "reviser",
+    },
+}
+"""Who proposes at a node, by the argument of the factory."""
+TOOLS = {"rag": ("retriever",), "research": ("search", "reader", "extractor"), "self_critique": ()}
+
+
+class Kept:
+    """A recorder that keeps what it is given as JSON text."""
+
+    def __init__(self):
+        self.texts = []
+
+    def record(self, run):
+        """Keep a recording; NaN and its like are no JSON."""
+        self.texts.append(json.dumps(run, allow_nan=False))
+
+    @property
+    def recordings(self):
+        """What was recorded, read again."""
+        return [json.loads(text) for text in self.texts]
+
+    @property
+    def only(self):
+        """The one recording."""
+        [text] = self.texts
+        return json.loads(text)
+
+
+def dead(name):
+    """Return a proposer or a tool of this name that nobody may call."""
+
+    def called(request):
+        raise AssertionError(f"{name} was called")
+
+    called.__name__ = name
+    return called
+
+
+def replaying_agent(recording):
+    """Return an agent with the recorded settings and the recorded names; each of its proposers and tools is dead."""
+    pattern = recording["pattern"]
+    create, policy, budget = AGENTS[pattern]
+    slots = {slot: dead("nobody") for slot in SLOTS[pattern].values()}
+    slots |= {slot: dead(slot) for slot in TOOLS[pattern]}
+    model = None
+    for call in recording["calls"]:
+        slot = SLOTS[pattern].get(call["node"])
+        if slot is not None and "prompt" in call:
+            model = ScriptedChatModel(model_name=call["proposer"])
+            slots[slot] = None
+        elif slot is not None:
+            slots[slot] = dead(call["proposer"])
+    return create(model, policy=policy(**recording["policy"]), budget=budget(**recording["budget"]), **slots)
+
+
+@cache
+def recorded_stops():
+    """Make a run for every entry of the three catalogues; return the recordings' JSON texts by pattern and entry."""
+    from guardgraph.graphs.record import watched
+
+    # Scripts are played once, so these runs need tables of their own.
+    here = Path(__file__).parent
+    tables = {pattern: run_path(str(here / f"test_{pattern}_stops.py"))["STOPS"] for pattern in AGENTS}
+    texts = {}
+    for pattern, table in tables.items():
+        for entry, case in table.items():
+            kept = []
+            with watched(lambda frame, recording, kept=kept: kept.append(json.dumps(recording, allow_nan=False))):
+                case.run()
+            texts[f"{pattern}: {entry}"] = kept[-1]
+    return texts
+
+
+def main(file):
+    """Replay the recordings of a file."""
+
+    def refused(*args, **kwargs):
+        raise AssertionError("a socket was opened")
+
+    socket.socket = socket.create_connection = refused
+    with open(file, encoding="utf-8") as lines:
+        for line in lines:
+            recording = json.loads(line)
+            print(replay(replaying_agent(recording), recording) == recording["result"])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,334 @@
+"""The record of a run: whoever keeps it gets it whole, once, at the end, as JSON of a form that is written down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import pytest
+from docs_parts import ROOT
+from jsonschema import Draft202012Validator
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphRecursionError
+from langgraph.types import Command, interrupt
+from rag_agents import QUESTION, agent
+from recorded_runs import Kept, recorded_stops
+from runs import MODES, check_result, masked, run
+from ticket_pattern import REASONS, TICKET, TIGHT, Policy, pattern, triage
+
+from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
+from guardgraph.grammar import Budget, Call
+from guardgraph.state.recording import schema
+from guardgraph.testing import ScriptedChatModel, ScriptedClock
+
+THREAD = {"configurable": {"thread_id": "1"}}
+VALID = Draft202012Validator(schema())
+
+
+def several(state, run):
+    """Ask two tools at once, then a third."""
+    first = yield [Call("tool", lambda request: "Ada", {"desk": 1}), Call("tool", lambda request: "Bob", {"desk": 2})]
+    yield Call("tool", lambda request: "Eve", {"desk": 3})
+    return {"found_duty": first[0].packed()}
+
+
+def asking(state, run):
+    """Ask somebody without a call."""
+    answer = interrupt({"who": "is on duty?"})
+    found = yield Call("tool", lambda request: answer, {})
+    return {"found_duty": found.packed()}
+
+
+# Who is given what, and when
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_finished_run_is_recorded_before_its_result_is_returned(mode):
+    """One recording for a run, with the very result, in every way of running."""
+    kept = Kept()
+    result = run(triage(recorder=kept), TICKET, mode)
+    assert kept.only["result"] == result
+    assert kept.only["run_id"] == result["run_id"]
+
+
+def test_a_run_is_recorded_in_its_terminals_step():
+    """Nothing is recorded before the terminal runs, and all is recorded when its update comes out."""
+    kept = Kept()
+    seen = [(*update, len(kept.texts)) for update in triage(recorder=kept).stream(TICKET, stream_mode="updates")]
+    assert seen[-2:] == [("duty_guard", 0), ("routed", 1)]
+
+
+def test_a_recorder_of_an_async_run_never_blocks_the_event_loop():
+    """It works in a thread of its own; a sync run's works in the thread of the run."""
+    threads = []
+
+    class Noting:
+        def record(self, run):
+            threads.append(threading.get_ident())
+
+    graph = triage(recorder=Noting())
+    asyncio.run(graph.ainvoke(TICKET))
+    assert threads[0] != threading.get_ident()
+
+
+@pytest.mark.parametrize("resume", ["interrupted before a node", "interrupted by a body"])
+def test_a_run_that_waits_is_recorded_at_its_end(resume):
+    """While a run waits nothing is recorded; at its end one recording has both halves."""
+    kept = Kept()
+    if resume == "interrupted before a node":
+        graph, stop, answer = triage(checkpointer=InMemorySaver(), recorder=kept), ["lookup"], None
+    else:
+        graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
+        stop, answer = None, Command(resume="Ada")
+    graph.invoke(TICKET, THREAD, interrupt_before=stop)
+    assert kept.texts == []
+    result = graph.invoke(answer, THREAD)
+    assert kept.only["result"] == result
+    assert [call["node"] for call in kept.only["calls"]] == ["label", "lookup"]
+    assert [visit["node"] for visit in kept.only["visits"] if "opening" in visit] == ["request_guard", "lookup"]
+
+
+def test_what_never_ends_is_not_recorded():
+    """A run that LangGraph breaks off, or that is cancelled, has no recording."""
+    kept = Kept()
+    with pytest.raises(GraphRecursionError):
+        triage(recorder=kept).invoke(TICKET, {"recursion_limit": 2})
+
+    async def cancelled():
+        asked = asyncio.Event()
+
+        async def proposer(view):
+            asked.set()
+            await asyncio.sleep(5)
+
+        task = asyncio.create_task(triage(proposer, recorder=kept).ainvoke(TICKET))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert kept.texts == []
+
+
+class Failing:
+    """A recorder that fails."""
+
+    def record(self, run):
+        """Fail."""
+        raise OSError("the disk is full")
+
+
+class Scribbling:
+    """A recorder that does with a recording what it likes."""
+
+    def record(self, run):
+        """Empty it, down to its leaves."""
+        run["result"]["timeline"][0].clear()
+        run["visits"][0]["clock"].clear()
+        run["input"].clear()
+        run["policy"].clear()
+        run.clear()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("recorder", [Failing(), Scribbling()], ids=lambda item: type(item).__name__)
+def test_no_recorder_can_change_a_run(recorder, mode):
+    """What it raises, and what it does to what it was given, changes neither the result nor the next run."""
+    graph = triage(recorder=recorder)
+    for _ in range(2):
+        assert masked(run(graph, TICKET, mode)) == masked(triage().invoke(TICKET))
+
+
+def test_whoever_has_the_result_cannot_change_the_recording():
+    """A recording shares nothing with the result that is returned."""
+
+    class Holding:
+        def record(self, run):
+            self.run = run
+
+    recorder = Holding()
+    result = triage(recorder=recorder).invoke(TICKET)
+    before = json.dumps(recorder.run)
+    result["timeline"].clear()
+    result["path"].append("elsewhere")
+    assert json.dumps(recorder.run) == before
+
+
+# What is in it
+
+
+@pytest.mark.parametrize("entry", recorded_stops())
+def test_every_stopped_run_is_recorded_in_the_form_that_is_written_down(entry):
+    """For every entry of the three catalogues the recording is JSON that the schema allows."""
+    VALID.validate(json.loads(recorded_stops()[entry]))
+
+
+def ok_runs():
+    """Yield recordings of runs that end well, each with something of its own."""
+    kept = Kept()
+    triage(recorder=kept).invoke(TICKET)
+    triage(bodies={"lookup": several}, recorder=kept).invoke(TICKET)
+    graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
+    graph.invoke(TICKET, THREAD, context={"caller": {"tenant": "acme", "user": "Ada", "groups": ["b", "a"]}})
+    graph.invoke(Command(resume="Ada"), THREAD, context={"policy": {"desks": ["bug"]}})
+    agent(recorder=kept).invoke(QUESTION)
+    create_rag_agent(recorder=kept).invoke(QUESTION)
+    create_rag_agent(recorder=kept).invoke({"question": "Who won the match?"})
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, {"answer": "", "citations": []})
+    create_rag_agent(model, recorder=kept).invoke(QUESTION)
+    return kept.recordings
+
+
+def test_every_kind_of_run_is_recorded_in_the_form_that_is_written_down():
+    """Calls at once, an interrupt, a resume under another context, a caller, models and rules: the schema allows it."""
+    recordings = ok_runs()
+    assert len(recordings) == 7
+    for recording in recordings:
+        VALID.validate(recording)
+
+
+def test_a_recording_has_no_other_fields():
+    """The schema refuses a field that it does not know, at the top and wherever else fields have names."""
+    recording = ok_runs()[2]
+    for found in (
+        recording,
+        recording["fingerprints"],
+        recording["visits"][0],
+        recording["visits"][0]["opening"],
+        recording["calls"][0],
+    ):
+        found["extra"] = 1
+        assert not VALID.is_valid(recording)
+        del found["extra"]
+    VALID.validate(recording)
+
+
+def test_the_schema_in_the_docs_is_that_of_the_code():
+    """docs/recording.schema.json is what `.venv/bin/python tests/docs_parts.py` would write, and is a schema."""
+    Draft202012Validator.check_schema(schema())
+    assert json.loads((ROOT / "docs" / "recording.schema.json").read_text(encoding="utf-8")) == schema()
+
+
+def test_a_recording_says_who_was_asked_what_when_and_what_came_back():
+    """Each call has its place, kind, request and outcome; a proposer its name; the clock its readings."""
+    clock, kept = ScriptedClock(), Kept()
+    triage(lambda view: clock.advance(2) or {"label": "bug"}, world=LiveWorld(clock=clock), recorder=kept).invoke(
+        TICKET
+    )
+    label, lookup = kept.only["calls"]
+    assert {key: label[key] for key in ("node", "visit", "number", "kind", "proposer", "seconds")} == {
+        "node": "label",
+        "visit": 1,
+        "number": 1,
+        "kind": "proposer",
+        "proposer": "test",
+        "seconds": 2.0,
+    }
+    assert json.loads(label["outcome"]) == ["value", {"label": "bug"}, {"proposer": "test"}]
+    assert (lookup["kind"], json.loads(lookup["outcome"])[:2]) == ("tool", ["value", "Ada (bug)"])
+    readings = {visit["node"]: visit["clock"] for visit in kept.only["visits"]}
+    assert (readings["label"][0], readings["label"][-1], readings["label_guard"][0]) == (0.0, 2.0, 2.0)
+
+
+def test_calls_at_once_are_recorded_each_by_itself_in_their_order():
+    """Two tools at once and a third: three calls of one visit, numbered, each with its own request."""
+    kept = Kept()
+    triage(bodies={"lookup": several}, recorder=kept).invoke(TICKET)
+    calls = [call for call in kept.only["calls"] if call["node"] == "lookup"]
+    assert [(call["visit"], call["number"], json.loads(call["outcome"])[1]) for call in calls] == [
+        (1, 1, "Ada"),
+        (1, 2, "Bob"),
+        (1, 3, "Eve"),
+    ]
+    assert len({call["request"] for call in calls}) == 3
+
+
+def test_a_recording_has_the_deployments_settings_and_the_context_as_it_was_given():
+    """The policy is not yet tightened; what a run tightened stands in the visit that it was given for."""
+    kept = Kept()
+    triage(recorder=kept).invoke(TICKET, context=TIGHT)
+    assert kept.only["policy"] == {"labels": ["billing", "bug", "spam"], "desks": ["billing", "bug"]}
+    assert kept.only["visits"][0]["opening"]["context"] == TIGHT
+    assert kept.only["budget"] == {"max_seconds": 60.0}
+    assert kept.only["input"] == TICKET
+
+
+def test_numbers_that_json_cannot_say_do_not_make_a_recording_unreadable():
+    """An input with NaN is recorded with its name."""
+    kept = Kept()
+    result = triage(recorder=kept).invoke({"ticket": float("nan")})
+    assert result["stop_reason"] == "invalid_request:ticket"
+    assert kept.only["input"] == {"ticket": "nan"}
+
+
+# Who can read it
+
+
+def test_no_body_sees_the_record_of_calls():
+    """A guard or an act node that declares to read it is refused, and no body's view has it."""
+    from guardgraph import GrammarError
+
+    p = pattern()
+    p.guard("late_guard", lambda state, run: None, phase="lookup", reads=["calls:label"], to="routed")
+    with pytest.raises(GrammarError, match="reads: given calls:label"):
+        p.compile(name="late")
+    views = []
+    names = ("request_guard", "label", "label_guard", "lookup", "duty_guard", "routed")
+    graph = triage(checkpointer=InMemorySaver())
+    for name in names:
+        declaration = graph.builder.nodes[name].runnable.declaration
+        views.append(any(channel.startswith("calls:") for channel in declaration.reads))
+    assert not any(views)
+    check_result(REASONS, graph.invoke(TICKET, THREAD))
+    assert graph.get_state(THREAD).values["calls:label"][0]["calls"][0]["kind"] == "proposer"
+    assert "calls:label" not in graph.invoke(None, THREAD)
+
+
+# Fingerprints
+
+
+def fingerprints(graph_of, **given):
+    """Return the fingerprints of one run."""
+    kept = Kept()
+    graph_of(recorder=kept, **given).invoke(TICKET)
+    return kept.only["fingerprints"]
+
+
+def changed(before, after):
+    """Return the names of the fingerprints that differ."""
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_fingerprints_are_the_same_for_any_order_and_change_with_what_they_stand_for():
+    """Order of lists that are sets counts for nothing; policy, budget and declarations have one each."""
+    usual = fingerprints(triage)
+    assert fingerprints(triage) == usual
+    assert fingerprints(triage, policy=Policy(labels=("spam", "bug", "billing"))) == usual
+    assert changed(usual, fingerprints(triage, policy=Policy(labels=("spam", "bug")))) == {"policy"}
+    assert changed(usual, fingerprints(triage, budget=Budget(max_seconds=61.0))) == {"budget"}
+
+    def wider(**given):
+        p = pattern()
+        p.declarations["spam"] = p.declarations["spam"].__class__(
+            "spam", "terminal", "lookup", ("accepted_label",), ("outcome", "label")
+        )
+        return p.compile(name="triage", **given)
+
+    assert changed(usual, fingerprints(wider)) == {"declarations"}
+
+
+def test_fingerprints_change_with_the_prompts_that_were_used():
+    """The same settings with a model instead of rules differ in the prompts alone."""
+
+    def prints(*script, **given):
+        kept = Kept()
+        create_rag_agent(ScriptedChatModel(*script) if script else None, recorder=kept, **given).invoke(QUESTION)
+        return kept.only["fingerprints"]
+
+    asked = prints({"kind": "retrieve", "query": "P1"}, {"answer": "", "citations": [], "insufficient": True})
+    assert changed(prints(), asked) == {"prompts"}
+    assert changed(asked, prints({"kind": "delete"})) == {"prompts"}
+    deeper = prints({"kind": "delete"}, budget=RagBudget(max_top_k=3), policy=RagPolicy(check_numbers=False))
+    assert changed(prints({"kind": "delete"}), deeper) == {"policy", "budget", "prompts"}

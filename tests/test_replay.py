@@ -1,0 +1,447 @@
+"""Replay: a recorded run is decided again from its recording alone, or it is said what was not recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import recorded_runs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+from pydantic import ValidationError
+from rag_agents import QUESTION, agent
+from recorded_runs import AGENTS, Kept, dead, recorded_stops, replaying_agent
+from runs import EDITED, MODES, run
+from ticket_pattern import TICKET, TIGHT, Policy, triage
+
+from guardgraph import (
+    InputError,
+    LiveWorld,
+    NotRecorded,
+    RagPolicy,
+    create_rag_agent,
+    create_research_agent,
+    replay,
+)
+from guardgraph.grammar import Budget, Call
+from guardgraph.testing import ScriptedChatModel, ScriptedClock
+
+THREAD = {"configurable": {"thread_id": "1"}}
+DEAD = (dead("the proposer"), dead("the tool"))
+
+
+def recorded(graph_of, given=TICKET, mode="invoke", **kwargs):
+    """Make a run of a graph and return its recording, read from JSON; `graph_of` takes a recorder."""
+    kept = Kept()
+    run(graph_of(recorder=kept), given, mode, **kwargs)
+    return kept.only
+
+
+def check_replay(recording, *args, **kwargs):
+    """Assert that the pattern of the tests, with nobody to call, makes the recorded result of a recording."""
+    before = deepcopy(recording)
+    assert replay(triage(*(args or DEAD), **kwargs), recording) == recording["result"]
+    assert recording == before
+
+
+# The same result
+
+
+def _can_be_rebuilt(text):
+    """Say whether a recording has settings that a factory takes, and a state that nobody edited."""
+    recording = json.loads(text)
+    _, policy, budget = AGENTS[recording["pattern"]]
+    try:
+        policy(**recording["policy"])
+        budget(**recording["budget"])
+    except ValidationError:
+        return False
+    return recording["run_id"] not in EDITED
+
+
+def test_every_stop_of_the_catalogues_replays_in_another_process_from_a_file(tmp_path):
+    """Without a key, a model, a tool or a socket, every run of the three tables ends as it did, times included."""
+    texts = {entry: text for entry, text in recorded_stops().items() if _can_be_rebuilt(text)}
+    assert len(texts) > len(recorded_stops()) - 8
+    file = tmp_path / "recordings.jsonl"
+    file.write_text("\n".join(texts.values()), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    command = [sys.executable, "-W", "error", str(Path(recorded_runs.__file__)), str(file)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert dict(zip(texts, done.stdout.split(), strict=True)) == dict.fromkeys(texts, "True")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_replays_however_it_was_run(mode):
+    """Every way of running leaves the same record; a replay of it asks nobody."""
+    check_replay(recorded(triage, mode=mode))
+
+
+def test_offline_runs_replay_with_models_that_are_not_there():
+    """The agent of a replay needs the names of who proposed, and none of the tools."""
+    recording = recorded(create_rag_agent, QUESTION)
+    assert replay(replaying_agent(recording), recording) == recording["result"]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("slot", ["proposer", "tool"])
+def test_a_timeout_replays_at_once(slot, mode):
+    """What was too late then is too late again, and nobody waits for it."""
+
+    def slow(request):
+        time.sleep(1)
+
+    def graph_of(recorder):
+        return triage(**{slot: slow}, budget=Budget(max_seconds=0.05), recorder=recorder)
+
+    recording = recorded(graph_of, mode=mode)
+    assert recording["result"]["stop_reason"] in ("llm_timeout", "max_seconds")
+    check_replay(recording, budget=Budget(max_seconds=0.05))
+
+
+def test_a_slow_node_or_checkpointer_ends_the_replay_too():
+    """The clock of the record drives the replay's: time that no call took is spent again."""
+    clock = ScriptedClock()
+
+    class Slow(InMemorySaver):
+        def put(self, *args, **kwargs):
+            clock.advance(11)
+            return super().put(*args, **kwargs)
+
+    def graph_of(recorder):
+        world, budget = LiveWorld(clock=clock), Budget(max_seconds=30.0)
+        return triage(checkpointer=Slow(), world=world, budget=budget, recorder=recorder)
+
+    recording = recorded(graph_of, config=THREAD)
+    assert recording["result"]["stop_reason"] == "max_seconds"
+    check_replay(recording, budget=Budget(max_seconds=30.0))
+
+
+def test_every_session_of_a_resumed_run_replays_under_its_own_context():
+    """What was allowed in the first half and closed in the second is closed in the replay at the same node."""
+    for context, reason in (({"policy": {"desks": ["billing"]}}, "desk_denied:bug"), (None, "success")):
+        kept = Kept()
+        graph = triage(checkpointer=InMemorySaver(), recorder=kept)
+        graph.invoke(TICKET, THREAD, context={"budget": {"max_seconds": 50.0}}, interrupt_before=["lookup"])
+        result = graph.invoke(None, THREAD, context=context)
+        assert result["stop_reason"] == reason
+        check_replay(kept.only)
+
+
+def test_a_run_that_a_body_interrupted_replays_with_its_answers():
+    """Each interrupt gets the answer that it got then, also one that JSON has no form for."""
+
+    def asking(state, run):
+        who, when = interrupt("who?"), interrupt("when?")
+        came = yield Call("tool", dead("the tool"), {"who": who, "when": repr(when)})
+        return {"found_duty": came.packed()}
+
+    def live(state, run):
+        who, when = interrupt("who?"), interrupt("when?")
+        came = yield Call("tool", lambda request: request["who"], {"who": who, "when": repr(when)})
+        return {"found_duty": came.packed()}
+
+    kept = Kept()
+    graph = triage(bodies={"lookup": live}, checkpointer=InMemorySaver(), recorder=kept)
+    graph.invoke(TICKET, THREAD)
+    graph.invoke(Command(resume="Ada"), THREAD)
+    result = graph.invoke(Command(resume=float("inf")), THREAD)
+    assert result["on_duty"] == "Ada"
+    check_replay(kept.only, bodies={"lookup": asking})
+
+
+def test_calls_at_once_replay_in_their_order():
+    """Outcomes come back to the call that they were recorded for, whoever was faster."""
+
+    def several(target):
+        def body(state, run):
+            came = yield [Call("tool", target, {"number": number}) for number in range(20)]
+            last = yield Call("tool", target, {"number": 20})
+            return {"found_duty": came[7].packed() if last.content == 20 else ""}
+
+        return body
+
+    def tool(request):
+        time.sleep(0.002 * (20 - request["number"]))
+        return str(request["number"]) if request["number"] < 20 else 20
+
+    for mode in ("invoke", "ainvoke"):
+        recording = recorded(lambda recorder: triage(bodies={"lookup": several(tool)}, recorder=recorder), mode=mode)
+        assert recording["result"]["on_duty"] == "7"
+        check_replay(recording, bodies={"lookup": several(dead("the tool"))})
+
+
+def test_who_asked_is_who_asks_in_the_replay():
+    """A body that decides by the caller sees the recorded one."""
+
+    def lookup(state, run):
+        return {"found_duty": f'["value", "{run.caller.user} of {run.caller.groups}", {{}}]'}
+
+    caller = {"tenant": "acme", "user": "Ada", "groups": ["staff"]}
+    recording = recorded(
+        lambda recorder: triage(bodies={"lookup": lookup}, recorder=recorder), context={"caller": caller}
+    )
+    assert recording["result"]["on_duty"] == "Ada of ('staff',)"
+    check_replay(recording, bodies={"lookup": lookup})
+
+
+def test_numbers_that_json_cannot_say_are_what_they_were():
+    """NaN in an input is NaN in the replay."""
+    recording = recorded(triage, {"ticket": [{"a": [float("nan"), float("-inf"), "nan"]}]})
+    assert recording["nameless"] == [["ticket", 0, "a", 0], ["ticket", 0, "a", 1]]
+    seen = []
+
+    def check(state, run):
+        seen.append(state["ticket"])
+        raise ValueError
+
+    replay(triage(bodies={"request_guard": check}), recording)
+    nan, infinity, text = seen[0][0]["a"]
+    assert (nan != nan, infinity, text) == (True, float("-inf"), "nan")
+
+
+def test_a_replay_is_recorded_by_nobody():
+    """An agent that records its runs does not record what it decides again."""
+    kept = Kept()
+    graph = triage(recorder=kept)
+    graph.invoke(TICKET)
+    replay(graph, kept.only)
+    assert len(kept.texts) == 1
+
+
+# Another agent
+
+
+def test_a_replay_under_another_policy_gives_another_verdict():
+    """A policy that changes no request decides on what came back then: the label is refused where it is judged."""
+    recording = recorded(triage)
+    result = replay(triage(*DEAD, policy=Policy(labels=("billing",))), recording)
+    assert (result["stop_reason"], result["raw_label"]) == ("invalid_label", {"label": "bug"})
+    assert result["run_id"] == recording["run_id"]
+    result = replay(triage(*DEAD, policy=Policy(desks=())), recording)
+    assert (result["stop_reason"], result["path"][-3:]) == (
+        "desk_denied:bug",
+        ["lookup", "duty_guard", "stop_desk_denied"],
+    )
+
+
+def test_a_replay_under_a_tighter_policy_of_a_shipped_pattern_says_what_it_would_have_stopped():
+    """An answer that a check let through when it was off is stopped when it is on."""
+    wrong = {"answer": "Within 20 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+
+    def loose(recorder):
+        return agent(answer=wrong, policy=RagPolicy(check_numbers=False), recorder=recorder)
+
+    recording = recorded(loose, QUESTION)
+    assert recording["result"]["outcome"] == "grounded_answer"
+    recording["policy"]["check_numbers"] = True
+    assert replay(replaying_agent(recording), recording)["stop_reason"] == "invalid_answer:unsupported_number"
+
+
+def reworded(state, run):
+    """Ask the tool for something else."""
+    came = yield Call("tool", dead("the tool"), {"desk": "elsewhere"})
+    return {"found_duty": came.packed()}
+
+
+def twice(state, run):
+    """Ask the tool once more."""
+    came = yield Call("tool", dead("the tool"), {"desk": "bug"})
+    yield Call("tool", dead("the tool"), {"desk": "bug"})
+    return {"found_duty": came.packed()}
+
+
+def test_a_request_that_was_not_recorded_is_named():
+    """The error says which node asked, and what of its call was otherwise."""
+    recording = recorded(triage)
+    for body, difference in (
+        (reworded, "visit 1, call 1: its request was "),
+        (twice, "visit 1, call 2 was not made"),
+    ):
+        with pytest.raises(NotRecorded) as raised:
+            replay(triage(bodies={"lookup": body}), recording)
+        assert raised.value.node == "lookup"
+        assert raised.value.difference.startswith(difference)
+        assert str(raised.value) == f"not recorded: lookup: {raised.value.difference}"
+
+
+def test_another_proposer_or_prompt_is_named():
+    """A model in the place of rules, another model, another prompt: the error says which was and which is."""
+    recording = recorded(create_rag_agent, QUESTION)
+    with pytest.raises(NotRecorded, match=r"plan: .*: its proposer was 'offline', and is 'dead'; its prompt was None"):
+        replay(create_rag_agent(ScriptedChatModel(model_name="dead")), recording)
+    script = ({"kind": "retrieve", "query": "P1"}, {"answer": "", "citations": [], "insufficient": True})
+    recording = recorded(lambda recorder: create_rag_agent(ScriptedChatModel(*script), recorder=recorder), QUESTION)
+    with pytest.raises(NotRecorded, match=r"its proposer was 'scripted', and is 'other'$"):
+        replay(create_rag_agent(ScriptedChatModel(model_name="other")), recording)
+    recording["calls"][0]["request"] = "0" * 64
+    recording["calls"][0]["prompt"] = "rag_plan@000000000000"
+    with pytest.raises(NotRecorded, match=r"its prompt was 'rag_plan@000000000000', and is 'rag_plan@"):
+        replay(create_rag_agent(ScriptedChatModel()), recording)
+
+
+def test_another_way_through_the_graph_is_named():
+    """Where a guard sends the run elsewhere, to a node that was not visited then, the error names that node."""
+    recording = recorded(lambda recorder: triage(lambda view: {"label": "spam"}, recorder=recorder))
+    assert recording["result"]["outcome"] == "spam"
+
+    def keeps_spam(state, run):
+        from guardgraph.grammar import Pass
+
+        return Pass({"accepted_label": "bug"}, "lookup")
+
+    with pytest.raises(NotRecorded, match=r"^not recorded: lookup: the recorded run went to 'spam' instead$"):
+        replay(triage(bodies={"label_guard": keeps_spam}), recording)
+
+
+def test_a_body_that_waits_for_an_answer_that_nobody_gave_is_named():
+    """An interrupt that the recorded run did not have cannot be answered."""
+    kept = Kept()
+    graph = triage(checkpointer=InMemorySaver(), recorder=kept)
+    graph.invoke(TICKET, THREAD)
+
+    def asking(state, run):
+        return {"found_duty": f'["value", "{interrupt("who?")}", {{}}]'}
+
+    with pytest.raises(NotRecorded, match="lookup: its body waits for an answer that was not recorded"):
+        replay(triage(bodies={"lookup": asking}), kept.only)
+
+
+def test_a_recording_that_ends_too_early_is_named():
+    """Where the recorded run has no further visit, the error says which node did not run."""
+    recording = recorded(triage)
+    recording["visits"] = recording["visits"][:3]
+    with pytest.raises(NotRecorded, match=r"^not recorded: lookup: the recorded run did not come here$"):
+        replay(triage(), recording)
+
+
+# What is no recording
+
+
+def test_only_a_guarded_graph_replays():
+    """Anything else in the place of the agent is an InputError."""
+    with pytest.raises(InputError, match=r"^agent: a guarded graph is required; given: str$"):
+        replay("rag", recorded(triage))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "recording: one of format 1 is required; given: 'none'"),
+        ([], "recording: one of format 1 is required; given: 'none'"),
+        ({"format": 2}, "recording: one of format 1 is required; given: 2"),
+        ({"format": "1"}, "recording: one of format 1 is required; given: '1'"),
+        ({"format": 1}, "recording.guardgraph: Field required; given: {'format': 1}"),
+    ],
+)
+def test_what_is_no_recording_is_refused(given, message):
+    """The error says what is required and what was given."""
+    with pytest.raises(InputError) as raised:
+        replay(triage(), given)
+    assert str(raised.value).splitlines()[0] == message
+
+
+def test_a_run_of_another_pattern_is_refused():
+    """A research agent does not decide what a RAG agent was asked."""
+    with pytest.raises(InputError, match=r"^recording: a run of research is required; given: one of 'rag'$"):
+        replay(create_research_agent(), recorded(create_rag_agent, QUESTION))
+
+
+DAMAGED = {
+    "an outcome that is no JSON": (lambda r: r["calls"][0].update(outcome="{"), r"^recording\.calls\.0\.outcome: "),
+    "a failure without a reason": (
+        lambda r: r["calls"][1].update(outcome='["failure", {}, {}]'),
+        r"^recording\.calls\.1\.outcome: a failure has a reason and details$",
+    ),
+    "a clock without readings": (lambda r: r["visits"][2].update(clock=[]), r"^recording\.visits\.2\.clock: "),
+    "no opening": (lambda r: r["visits"][0].pop("opening"), r"^recording\.visits\.0\.opening: "),
+    "an answer that is no JSON": (lambda r: r["visits"][1].update(answers=["{"]), r"^recording\.visits: answers of "),
+    "a place that is not there": (lambda r: r.update(nameless=[["ticket", 3]]), r"^recording\.nameless: "),
+    "a place that is the input": (lambda r: r.update(nameless=[[]]), r"^recording\.nameless: "),
+    "another field": (lambda r: r.update(more=1), r"^recording\.more: Extra inputs are not permitted; given: 1$"),
+    "a hash that is none": (lambda r: r["calls"][0].update(request="?"), r"^recording\.calls\.0\.request: "),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_recording_is_refused_by_field(name):
+    """The error names the field that cannot be read."""
+    damage, message = DAMAGED[name]
+    recording = recorded(triage)
+    damage(recording)
+    with pytest.raises(InputError, match=message):
+        replay(triage(), recording)
+
+
+def places(value, above=()):
+    """Yield the place of everything in a JSON value, as keys and indices."""
+    yield above
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*above, key))
+
+
+def _interrupted():
+    kept = Kept()
+
+    def asking(state, run):
+        return {"found_duty": f'["value", "{interrupt("who?")}", {{}}]'}
+
+    graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
+    graph.invoke({"ticket": "down", "more": 1}, THREAD, context=TIGHT)
+    graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
+    graph.invoke(TICKET, THREAD, context={"caller": {"user": "Ada"}})
+    graph.invoke(Command(resume="Ada"), THREAD)
+    return kept.recordings[1]
+
+
+SOUND = [_interrupted(), recorded(triage), json.loads(recorded_stops()["rag: invalid_answer:missing_citations"])]
+ODD = st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", "x", [], [0], ["x"], {}, {"x": 1}, "\ud800", float("nan")])
+
+
+@settings(max_examples=400)
+@given(which=st.integers(0, len(SOUND) - 1), at=st.integers(0), change=st.sampled_from(["drop", "put", "cut"]), odd=ODD)
+def test_whatever_is_wrong_with_a_recording_only_our_errors_come_out(which, at, change, odd):
+    """A missing key, a wrong type, a list that was cut: a result, an InputError or NotRecorded, and nothing else."""
+    recording = deepcopy(SOUND[which])
+    known = [place for place in places(recording) if place]
+    *above, last = known[at % len(known)]
+    holder = recording
+    for key in above:
+        holder = holder[key]
+    if change == "drop":
+        del holder[last]
+    elif change == "cut" and isinstance(holder[last], list):
+        del holder[last][at % (len(holder[last]) + 1) :]
+    else:
+        holder[last] = odd
+    graph = replaying_agent(SOUND[which]) if SOUND[which]["pattern"] == "rag" else triage(*DEAD)
+    try:
+        assert replay(graph, recording)["path"]
+    except (InputError, NotRecorded) as error:
+        assert str(error)  # noqa: PT017
+
+
+def test_replays_side_by_side_do_not_mix():
+    """Many replays at once, in threads and beside live runs, each give their own result."""
+
+    def labelled(label):
+        return recorded(lambda recorder: triage(lambda view: {"label": label}, recorder=recorder))
+
+    recordings = [labelled("bug" if number % 2 else "spam") for number in range(8)]
+    graph = triage(*DEAD)
+
+    async def all_of_them():
+        return await asyncio.gather(*(asyncio.to_thread(replay, graph, item) for item in recordings * 4))
+
+    assert asyncio.run(all_of_them()) == [item["result"] for item in recordings * 4]

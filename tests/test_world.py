@@ -1,0 +1,235 @@
+"""The world: one object through which a run reaches outside, reads the clock and gets its id; wrappers add to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from recorded_runs import Kept, dead
+from runs import MODES, masked, run
+from ticket_pattern import TICKET, triage
+
+from guardgraph import LiveWorld, deadline, replay
+from guardgraph.grammar import Budget, Call
+from guardgraph.testing import ScriptedClock, scripted_tool
+
+MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+
+
+class Wrapper:
+    """A world that hands on to another one."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+class Counting(Wrapper):
+    """Notes every call."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.made = []
+
+    def perform(self, asked, seconds):
+        """Note calls, and hand them on."""
+        self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
+        return self.inner.perform(asked, seconds)
+
+    async def aperform(self, asked, seconds):
+        """Note calls, and hand them on."""
+        self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
+        return await self.inner.aperform(asked, seconds)
+
+
+class Retrying(Wrapper):
+    """Calls a tool that failed once more, within the time that is left."""
+
+    def perform(self, asked, seconds):
+        """Make calls, and those of tools again that failed."""
+        began = self.clock()
+        done = self.inner.perform(asked, seconds)
+        again = [at for at, item in enumerate(done) if asked[at].call.kind == "tool" and item.outcome.form == "failure"]
+        if again:
+            left = seconds - (self.clock() - began)
+            for at, item in zip(again, self.inner.perform([asked[at] for at in again], left), strict=True):
+                done[at] = item
+        return done
+
+    async def aperform(self, asked, seconds):
+        """Make calls like `perform`."""
+        return await asyncio.to_thread(self.perform, asked, seconds)
+
+
+def several(*targets):
+    """Return an act body that asks tools at once, and finds the first's answer."""
+
+    def body(state, run):
+        came = yield [Call("tool", target, {"desk": "bug"}) for target in targets]
+        return {"found_duty": came[0].packed()}
+
+    return body
+
+
+# What a graph asks of its world
+
+
+@MODES_OF_CALLS
+def test_every_call_of_a_run_goes_through_the_world(mode):
+    """Each with its node, its visit, its number and its kind, and the seconds that the run has left."""
+    world, target = Counting(LiveWorld()), lambda request: "Ada"
+    graph = triage(bodies={"lookup": several(target, target)}, world=world, budget=Budget(max_seconds=40.0))
+    assert run(graph, TICKET, mode)["on_duty"] == "Ada"
+    calls, seconds = zip(*world.made, strict=True)
+    assert calls == (
+        [("label", 1, 1, "proposer")],
+        [("lookup", 1, 1, "tool"), ("lookup", 1, 2, "tool")],
+    )
+    assert 30 < seconds[1] < seconds[0] <= 40
+
+
+def test_run_ids_the_calendar_and_the_clock_are_the_worlds():
+    """A world that says them itself decides what a run is called, when it began and how long it took."""
+
+    class Fixed(Wrapper):
+        def new_run(self):
+            return "00000000-0000-4000-8000-000000000001"
+
+        def calendar(self):
+            return datetime(2026, 3, 6, 12, tzinfo=UTC)
+
+    clock, kept = ScriptedClock(), Kept()
+
+    def slow(view):
+        clock.advance(3)
+        return {"label": "spam"}
+
+    result = triage(slow, world=Fixed(LiveWorld(clock=clock)), recorder=kept).invoke(TICKET)
+    assert result["run_id"] == "00000000-0000-4000-8000-000000000001"
+    assert kept.only["visits"][0]["opening"]["started_at"] == "2026-03-06T12:00:00+00:00"
+    assert result["trace"][0]["elapsed_ms"] == 3000
+
+
+def test_the_live_world_gives_random_ids_and_utc():
+    """Ids are UUIDs of version 4, the calendar has a zone, and the clock grows."""
+    world = LiveWorld()
+    assert UUID(world.new_run()).version == 4
+    assert world.new_run() != world.new_run()
+    assert world.calendar().tzinfo is UTC
+    assert world.clock() <= world.clock()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_world_that_only_hands_on_changes_nothing(mode):
+    """A wrapper of a wrapper of the live world: the same result in every way of running."""
+    graph = triage(world=Counting(Counting(LiveWorld())))
+    assert masked(run(graph, TICKET, mode)) == masked(triage().invoke(TICKET))
+
+
+@MODES_OF_CALLS
+def test_a_wrapper_can_call_a_tool_again(mode):
+    """The first answer is an error, the second is one; the record has the one call that the body made."""
+    kept, tool = Kept(), scripted_tool(ConnectionError("away"), "Ada")
+    result = run(triage(tool=tool, world=Retrying(LiveWorld()), recorder=kept), TICKET, mode)
+    assert (result["on_duty"], len(tool.calls)) == ("Ada", 2)
+    assert [call["node"] for call in kept.only["calls"]] == ["label", "lookup"]
+    assert replay(triage(dead("proposer"), dead("tool")), kept.only) == kept.only["result"]
+
+
+@MODES_OF_CALLS
+def test_what_a_world_raises_closes_the_run_at_the_node_that_asked(mode):
+    """A wrapper with a defect is a guard_error that names the node."""
+
+    class Broken(Wrapper):
+        def perform(self, asked, seconds):
+            raise KeyError("breaker")
+
+        async def aperform(self, asked, seconds):
+            raise KeyError("breaker")
+
+    result = run(triage(world=Broken(LiveWorld())), TICKET, mode)
+    assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:label", "KeyError")
+
+
+# The seconds that are left
+
+
+@MODES_OF_CALLS
+def test_whoever_is_called_knows_the_seconds_that_the_run_has_left(mode):
+    """In the thread or task of the call, and in those that are started with its context."""
+    left = []
+
+    def proposer(view):
+        left.append(deadline())
+        context, inner = contextvars.copy_context(), []
+        thread = threading.Thread(target=lambda: inner.append(context.run(deadline)))
+        thread.start()
+        thread.join()
+        left.extend(inner)
+        return {"label": "bug"}
+
+    async def tool(request):
+        left.append(deadline())
+        left.append(await asyncio.create_task(_deadline()))
+        return "Ada"
+
+    async def _deadline():
+        return deadline()
+
+    run(triage(proposer, tool, budget=Budget(max_seconds=40.0)), TICKET, mode)
+    assert len(left) == 4
+    assert all(30 < earlier <= 40 for earlier in left)
+    assert left == sorted(left, reverse=True)
+
+
+def test_the_deadline_is_that_of_the_clock_and_never_below_zero():
+    """It goes down as the world's clock goes on, and is 0 when time is up."""
+    clock, left = ScriptedClock(), []
+
+    def tool(request):
+        left.append(deadline())
+        clock.advance(4)
+        left.append(deadline())
+        clock.advance(40)
+        left.append(deadline())
+
+    triage(tool=tool, world=LiveWorld(clock=clock), budget=Budget(max_seconds=30.0)).invoke(TICKET)
+    assert left == [30.0, 26.0, 0.0]
+
+
+@MODES_OF_CALLS
+def test_calls_at_once_share_one_deadline(mode):
+    """Each of them knows the same seconds, less what it waited for its turn."""
+    left = []
+
+    def tool(request):
+        left.append(deadline())
+        time.sleep(0.05)
+        return "Ada"
+
+    graph = triage(bodies={"lookup": several(*[tool] * 20)}, budget=Budget(max_seconds=40.0))
+    assert run(graph, TICKET, mode)["on_duty"] == "Ada"
+    assert len(left) == 20
+    assert max(left) - min(left) >= 0.04
+
+
+def test_outside_a_run_there_is_no_deadline():
+    """Before, between and after calls, and in a body, nothing is said."""
+    assert deadline() is None
+    seen = []
+
+    def body(state, run):
+        seen.append(deadline())
+        came = yield Call("tool", lambda request: "Ada", {})
+        seen.append(deadline())
+        return {"found_duty": came.packed()}
+
+    triage(bodies={"lookup": body}).invoke(TICKET)
+    assert [*seen, deadline()] == [None, None, None]
