@@ -22,6 +22,7 @@ RESUMING = "__pregel_resuming"
 _SAVER = "__pregel_checkpointer"
 _WAYS_BACK = (RESUMING, "__pregel_resume_map", "__pregel_replay_state", "__pregel_task_id", "__pregel_scratchpad")
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
+_DURABILITY = "__pregel_durability"
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
 
@@ -30,7 +31,8 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     """Return the configuration under which a run may begin or go on.
 
     A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
-    no effect. The graphs around this one say whether it goes on; they are no clients.
+    no effect. The graphs around this one say whether it goes on; they are no clients. Where nobody says otherwise, a
+    step is kept before the next one begins, so that a slow checkpointer spends the time of the run and not of nobody.
 
     Args:
         graph: the one that is called.
@@ -40,16 +42,17 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     Raises:
         ConfigurationError: there is a checkpointer, but no thread that it could write on.
     """
-    configurable = around(graph, config)
-    if keeps(graph, configurable) and not isinstance(thread := configurable.get("thread_id"), str | int | UUID):
-        raise ConfigurationError(
-            "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
-            f"given: {thread!r:.80}"
-        )
-    if not isinstance(given, Mapping) or is_inside(configurable):
-        return config
-    kept = {key: value for key, value in _own(config).items() if key not in _WAYS_BACK}
-    return {**(config or {}), "configurable": {**kept, RESUMING: False}}
+    configurable, own = around(graph, config), dict(_own(config))
+    if keeps(graph, configurable):
+        if not isinstance(thread := configurable.get("thread_id"), str | int | UUID):
+            raise ConfigurationError(
+                "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
+                f"given: {thread!r:.80}"
+            )
+        own.setdefault(_DURABILITY, configurable.get(_DURABILITY, "sync"))
+    if isinstance(given, Mapping) and not is_inside(configurable):
+        own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
+    return {**(config or {}), "configurable": own}
 
 
 def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:
