@@ -154,9 +154,11 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
     @property
     def frame(self) -> Frame:
         """What the nodes of this graph share."""
-        made = (spec.runnable for spec in self.builder.nodes.values())
-        frame: Frame = next(node.frame for node in made if hasattr(node, "frame"))
-        return frame
+        for spec in self.builder.nodes.values():
+            frame: Frame | None = getattr(spec.runnable, "frame", None)
+            if frame is not None:
+                return frame
+        raise ConfigurationError("graph: no node of it was made by a pattern")
 
     def _session(self, config: Any, context: Any) -> tuple[Callable[[Any], Any], Session, Any]:
         """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use.

@@ -28,7 +28,7 @@ class Visit:
         self.part, self.log, self.session = part, log, session
         self._clock = session.world.clock
         self._readings = [session.last]
-        self._before = log[-1]["active"] if log else 0.0
+        self._before = log[-1].get("active", 0.0) if log else 0.0  # a run that version 0.1 began has none
         self._active: float | None = None
         self.began = self.spent()
         """Seconds for which the run had been active when the node began."""

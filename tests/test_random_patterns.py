@@ -1,0 +1,58 @@
+"""The interpreter against LangGraph: random patterns run there, and are decided again here from the recording."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import event, given, settings
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from random_patterns import PLANS, built
+from recorded_runs import Kept
+from runs import run
+
+from guardgraph import LiveWorld, replay, verify
+from guardgraph.testing import ScriptedClock
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def answer(plan, turn, waiting):
+    """Return what a person of the plan says to what waits."""
+    says = plan["people"][turn % len(plan["people"])]
+    if says == "no answer":
+        return {"decision": "perhaps"} if turn < 8 else {"decision": "reject", "hash": waiting["hash"]}
+    return {"decision": says, "hash": waiting["hash"]} if says != "stale" else {"decision": "approve", "hash": "0" * 64}
+
+
+def run_through(plan, mode):
+    """Run a plan to its end, resuming it under one context after another; return what was recorded."""
+    kept = Kept()
+    world = LiveWorld(clock=ScriptedClock(step=0.03))
+    graph = built(plan).compile(name="random", checkpointer=InMemorySaver(), world=world, recorder=kept)
+    assert verify(graph) == []
+    pauses = sorted({f"ask_{at % len(plan['stages'])}" for at in plan["pauses"]})
+    given, config = {"asked": "it"}, {**THREAD, "recursion_limit": 200}
+    for turn in range(60):
+        context = plan["contexts"][turn % len(plan["contexts"])]
+        run(graph, given, mode, config=config, context=context, interrupt_before=pauses)
+        state = graph.get_state(THREAD)
+        if not state.next:
+            return kept
+        waiting = [item.value for task in state.tasks for item in task.interrupts]
+        given = Command(resume=answer(plan, turn, waiting[0]) if "hash" in waiting[0] else turn) if waiting else None
+    raise AssertionError("the run does not end")
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@settings(max_examples=100)
+@given(plan=PLANS)
+def test_a_replay_of_a_random_pattern_is_its_run(mode, plan):
+    """Whatever a pattern does, the interpreter makes the same result of the recording, and asks nobody."""
+    kept = run_through(plan, mode)
+    result = kept.only["result"]
+    event(result["stop_reason"])
+    assert result["path"] == [visit["node"] for visit in kept.only["visits"]]
+    dead = built(plan, is_dead=True).compile(name="random")
+    assert replay(dead, kept.only) == json.loads(json.dumps(result)) == result
