@@ -18,8 +18,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 from postgres_server import postgres_server
-from pydantic import ValidationError
-from runs import masked
+from runs import masked, run
 from self_critique_cases import DRAFT, ESCALATE, GIVEN, REVISE, REVISED, agent
 
 from guardgraph import create_rag_agent
@@ -173,70 +172,75 @@ WRITERS = {
 """Self-critique agents, by how their runs end."""
 
 
+ASKED = {"request": GIVEN}
+
+
+def decided(waiting, decision="approve", by="Ada"):
+    """Return what goes on with a run that waits, by somebody who saw its text."""
+    return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": decision, "by": by})
+
+
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("ending", WRITERS)
 def test_a_person_approves_what_is_published(ending, mode, decision):
     """A text is published if a person approved it; a stopped run reaches no person, and its result is kept."""
     expected = masked(WRITERS[ending]().invoke(GIVEN))
     desk = human_approval.create_press_desk(WRITERS[ending](), InMemorySaver())
-
-    def run(given):
-        if mode == "async":
-            return asyncio.run(desk.ainvoke(given, human_approval.THREAD))
-        return desk.invoke(given, human_approval.THREAD)
-
-    state = run(GIVEN)
-    assert masked(state["result"]) == expected
+    state = run(desk, ASKED, mode, config=human_approval.THREAD)
     assert ("__interrupt__" in state) == (expected["status"] == "ok")
     if expected["status"] == "ok":
         assert expected["outcome"] == ending
-        [asked] = state["__interrupt__"]
-        assert asked.value["answer"] == expected["answer"]
-        state = run(Command(resume={"decision": decision, "by": "Ada"}))
-        assert state["published"] == (expected["answer"] if decision == "approve" else None)
-        assert state["decision"]["by"] == "Ada"
+        assert state["waiting_for"]["shown"]["answer"] == expected["answer"]
+        state = run(desk, decided(state, decision), mode, config=human_approval.THREAD)
+        assert state.get("published") == (expected["answer"] if decision == "approve" else None)
+        [told] = [entry for entry in state["timeline"] if entry["kind"] == "review"]
+        assert (told["answer"]["decision"], told["answer"]["by"]) == (decision, "Ada")
     else:
         assert expected["path"][-1] == ending
-        assert state["published"] is None
-    assert masked(state["result"]) == expected
+        assert state["stop_reason"] == f"not_written:{expected['stop_reason']}"
+        assert "published" not in state
+    if "written" in state:
+        assert masked(state["written"]) == expected
+    else:
+        assert state["stop_reason"] == "review_rejected"
 
 
 @pytest.mark.parametrize("answer", [True, "approve", {"decision": "approve"}, {"decision": "maybe", "by": "Ada"}])
 def test_only_a_decision_is_a_decision(answer):
-    """Anything but approve or reject by somebody is refused, and the run still waits."""
+    """Anything but approve or reject of the text that was shown is refused, and the run still waits."""
     desk = human_approval.create_press_desk(agent(), InMemorySaver())
-    desk.invoke(GIVEN, human_approval.THREAD)
-    with pytest.raises(ValidationError):
-        desk.invoke(Command(resume=answer), human_approval.THREAD)
+    desk.invoke(ASKED, human_approval.THREAD)
+    still = desk.invoke(Command(resume=answer), human_approval.THREAD)
+    assert "problem" in still["waiting_for"]
     assert desk.get_state(human_approval.THREAD).next == ("approve",)
-    done = desk.invoke(Command(resume={"decision": "approve", "by": "Ada"}), human_approval.THREAD)
-    assert done["published"] == DRAFT
+    assert desk.invoke(decided(still), human_approval.THREAD)["published"] == DRAFT
 
 
 def test_an_approval_is_for_one_text():
     """An approval counts once: a stray one changes nothing, and a new text on the thread waits for its own."""
     drafts = iter([DRAFT, REVISED])
     desk = human_approval.create_press_desk(agent(drafter=lambda view: {"draft": next(drafts)}), InMemorySaver())
-    desk.invoke(GIVEN, human_approval.THREAD)
-    desk.invoke(Command(resume={"decision": "reject", "by": "Ada"}), human_approval.THREAD)
-    stray = desk.invoke(Command(resume={"decision": "approve", "by": "Eve"}), human_approval.THREAD)
-    assert (stray["decision"]["by"], stray["published"]) == ("Ada", None)
-    again = desk.invoke(GIVEN, human_approval.THREAD)
-    assert again["__interrupt__"][0].value["answer"] == REVISED
-    assert again["published"] is again["decision"] is None
+    first = desk.invoke(ASKED, human_approval.THREAD)
+    rejected = desk.invoke(decided(first, "reject"), human_approval.THREAD)
+    stray = desk.invoke(decided(first, by="Eve"), human_approval.THREAD)
+    assert stray == rejected
+    again = desk.invoke(ASKED, human_approval.THREAD)
+    assert again["waiting_for"]["shown"]["answer"] == REVISED
+    late = desk.invoke(decided(first, by="Eve"), human_approval.THREAD)
+    assert (late["stop_reason"], "published" in late) == ("review_stale", False)
 
 
 def test_an_approval_survives_a_restart(tmp_path):
     """The text waits in a file, and a process of its own takes the decision."""
     script, file, copy = str(SCRIPTS["human_approval"]), str(tmp_path / "runs.sqlite"), str(tmp_path / "copy.sqlite")
-    [asked] = printed(script, "write", file)
-    text = asked.removeprefix("To approve (revised_once): ")
+    asked, hashed = printed(script, "write", file)
+    text, seen = asked.removeprefix("To approve (revised_once): "), hashed.removeprefix("Its hash: ")
     shutil.copy(file, copy)
-    assert printed(script, "decide", file, "approve", "Ada") == ["Ada decided: approve", f"Published: {text}"]
-    assert printed(script, "decide", copy, "reject", "Bob") == ["Bob decided: reject", "Published: None"]
-    for decided in (file, copy, str(tmp_path / "empty.sqlite")):
-        late = ran(script, "decide", decided, "approve", "Eve")
+    assert printed(script, "decide", file, seen, "approve", "Ada") == [f"success: {text}"]
+    assert printed(script, "decide", copy, seen, "reject", "Bob") == ["review_rejected: None"]
+    for ended in (file, copy, str(tmp_path / "empty.sqlite")):
+        late = ran(script, "decide", ended, seen, "approve", "Eve")
         assert (late.returncode, late.stdout, late.stderr) == (1, "", "Nothing waits for a decision.\n")
 
 

@@ -25,7 +25,7 @@ OUTPUT = {
         "no source: {'clarify': 3}",
         "no time: {'max_seconds'",
     ],
-    "human_approval": ["To approve (revised_once): This is an update", "Ada decided: approve", "Published: This is an"],
+    "human_approval": ["To approve (revised_once): This is an update", "Its hash: ", "success: This is an update"],
     "langchain_tool": [
         "the agent says:  The target for P1 is 15 minutes.",
         "the guards say:  success grounded_answer ['doc_sla_enterprise_v3']",
@@ -79,7 +79,7 @@ def test_an_import_does_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("human_approval", ["decide", "file", "perhaps", "Ada"]),
+        ("human_approval", ["decide", "file", "hash", "perhaps", "Ada"]),
         ("postgres_checkpoints", ["start"]),
         ("sqlite_checkpoints", ["begin", "file"]),
     ],

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import refund_pattern
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
@@ -34,3 +35,6 @@ class Keys(TypedDict, total=False):
 
 
 ordinary = StateGraph(Keys).add_node("answer_guard", lambda state: {}).add_edge(START, "answer_guard").compile()
+
+refund = refund_pattern.refund()
+"""A pattern in which a person approves; the server gives it a checkpointer."""

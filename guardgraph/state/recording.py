@@ -57,7 +57,8 @@ class RecordedCall(TypedDict):
     """Who was called."""
     request: Sha256
     """SHA-256 of the request as canonical JSON: of ``{"request": …}``, with ``proposer`` and ``prompt`` beside it where
-    there are any; for a person of ``{"shown": …, "settings": …}``, the fingerprints of policy and budget."""
+    there are any; for a person of ``{"shown": …, "run": …, "node": …, "visit": …, "settings": …}``, where settings is
+    the SHA-256 of the fingerprints of policy and budget."""
     proposer: NotRequired[str]
     """The proposer's name: the model's, the function's, or ``offline``."""
     prompt: NotRequired[str]
