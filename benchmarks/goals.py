@@ -121,6 +121,22 @@ SECTIONS = (
         ),
     ),
     Section(
+        "replay",
+        "Replay",
+        "Recorded runs that are decided again on one core, from recordings as they are read from JSON; nothing is "
+        "called. `demo` is the run of a pattern's demo, again and again. `fresh` are runs with texts that no other "
+        "has, which the guards must read anew. `demo_invokes` are the demo's runs through LangGraph, with its "
+        "rules and recordings.",
+        (
+            Meaning("*_fresh_replays_per_s", "Replays per second of processor time, each of another recording."),
+            Meaning("*_demo_invokes_per_s", "Runs of the demo per second of processor time, through LangGraph."),
+            *(
+                Meaning(f"{pattern}_demo_replays_per_s", "Replays of the demo per second.", at_least=least)
+                for pattern, least in {"rag": 1500, "research": 800, "self_critique": 1000}.items()
+            ),
+        ),
+    ),
+    Section(
         "overhead",
         "Beside an empty floor",
         "A whole run whose proposers and tools return at once, beside a LangGraph graph of the same nodes, edges, "
