@@ -23,7 +23,6 @@ from drawn_graphs import (
     fan,
     foreign,
     known_edges,
-    mixed,
     node,
     shown_nodes,
     words,
@@ -32,7 +31,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.formatters import DisplayFormatter
 from langgraph.graph import END, START, StateGraph
-from refund_pattern import refund
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
@@ -56,11 +54,9 @@ def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name
     for item in diagram.nodes:
         common = diagram.everywhere if item.kind == "guard" else ()
         edges |= {(item.name, ending.terminal) for ending in (*item.endings, *common)}
-    stops = folded | {item.name for item in diagram.nodes if item.kind == "stop"}
-    good = {item.name for item in diagram.nodes if item.kind == "ok"}
-    for names, ends in ((stops, {END}), (good, {END, "stop_guard_error"})):
-        ended = [name for name in names if {end for start, end in known if start == name} == ends]
-        edges |= {(name, end) for name in ended for end in ends}
+    for name, kind in (dict.fromkeys(folded, "stop") | {item.name: item.kind for item in diagram.nodes}).items():
+        ends = {"stop": {END}, "ok": {END, "stop_guard_error"}}.get(kind, set())
+        edges |= {(name, end) for end in ends if {end for start, end in known if start == name} == ends}
     assert edges == known
 
 
@@ -80,14 +76,13 @@ def test_a_picture_is_a_whole_svg_that_asks_for_nothing(name):
 
 def test_kinds_differ_in_shape_and_in_colour():
     """No two kinds share an outline, nor a filling, in light or in dark; all stops look alike."""
-    shown_in = {**dict.fromkeys(("propose", "guard", "ok", "plain"), mixed()), "act": refund(), "review": refund()}
-    outlines = {}
-    for kind, graph in shown_in.items():
-        [shape, *inner] = [item for item in elements(draw(graph), kind)[0] if item.get("class") in ("shape", "inner")]
-        corners = len(shape.get("points", "").split())
-        outlines[kind] = (shape.tag, corners, shape.get("rx"), len(inner))
-    assert len(set(outlines.values())) == len(outlines)
-    for rules in colours(draw(refund())):
+    outlines = set()
+    for kind in ("propose", "act", "review", "guard", "ok", "plain"):
+        picture = draw(GRAPHS["mixed" if kind == "plain" else "refund"]())
+        [shape, *inner] = [item for item in elements(picture, kind)[0] if item.get("class") in ("shape", "inner")]
+        outlines.add((shape.tag, len(shape.get("points", "").split()), shape.get("rx"), len(inner)))
+    assert len(outlines) == 6
+    for rules in colours(draw(GRAPHS["refund"]())):
         kinds = [rules[kind] for kind in ("propose", "act", "review", "guard", "ok", "stop", "plain")]
         assert len(set(kinds)) == len(kinds)
 

@@ -15,7 +15,7 @@ from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label, triage
 from typing_extensions import TypedDict
 
-from guardgraph import NotRecorded, create_rag_agent, replay, report
+from guardgraph import create_rag_agent, replay, report
 from guardgraph.grammar import Budget, Pass, Pattern
 from guardgraph.state.rag import RAG_REASONS
 
@@ -177,13 +177,16 @@ def test_a_run_that_can_go_on_goes_on():
         assert masked(graph.invoke(None, THREAD)) == masked(triage().invoke(TICKET))
 
 
-def test_what_another_graph_began_cannot_be_replayed():
-    """The recording of such a run is kept, and a replay says where the graph would have gone instead."""
+def test_a_replay_decides_what_another_graph_began():
+    """The recording of such a run is kept, and a replay has the guard of the new name judge what came back then."""
     saver, kept = InMemorySaver(), Recordings()
     small("judge", checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["judge"])
     after = small("judge_label", checkpointer=saver, recorder=kept)
     result = after.invoke(None, THREAD)
     [recording] = kept
     assert recording["result"] == result
-    with pytest.raises(NotRecorded, match=r"judge_label: the recorded run went to 'stop_guard_error' instead$"):
-        replay(after, recording)
+    assert result["stop_reason"] == "guard_error:door"
+    again = replay(after, recording)
+    assert again["stop_reason"] == "success"
+    assert again["run_id"] == result["run_id"]
+    assert "judge_label" in again["path"]

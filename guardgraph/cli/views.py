@@ -12,7 +12,6 @@ from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
-from guardgraph.state.run import RECORDED
 
 __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step", "show_waiting"]
 
@@ -117,6 +116,8 @@ def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
 
 
 def _show_stop(screen: Screen, catalogue: Catalogue, result: JsonObject) -> None:
+    from guardgraph.state.run import RECORDED  # loads Pydantic, for which help need not wait
+
     reason = result["stop_reason"]
     screen.heading(f"Stopped: {reason}")
     known = catalogue.find(reason)

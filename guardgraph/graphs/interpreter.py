@@ -25,9 +25,9 @@ from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.state.errors import InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.opening import Opening
 from guardgraph.state.plain import NotJson, parse_json, unnamed
 from guardgraph.state.recording import RecordedVisit, Recording
-from guardgraph.state.run import Opening
 from guardgraph.world.replaying import ReplayingWorld
 
 __all__ = ["interpret"]

@@ -19,9 +19,9 @@ from guardgraph.nodes.body import Run
 from guardgraph.state.context import Caller, Context, caller_of
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import storable
-from guardgraph.state.run import Asking, Opening
 from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 

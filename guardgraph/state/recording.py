@@ -15,7 +15,8 @@ from typing_extensions import TypedDict
 
 from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.run import CLOSED, Kind, Opening
+from guardgraph.state.opening import CLOSED, Opening
+from guardgraph.state.run import Kind
 
 __all__ = [
     "FORMAT",

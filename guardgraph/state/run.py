@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.state.json import JsonObject, JsonValue
 
+if TYPE_CHECKING:
+    from guardgraph.state.opening import Opening
+
 __all__ = [
-    "CLOSED",
     "RECORDED",
-    "Asking",
     "Kind",
     "LogEntry",
-    "Opening",
     "Result",
     "TimelineEntry",
     "Verdict",
@@ -27,40 +26,6 @@ RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "his
 
 Kind = Literal["propose", "act", "review", "guard", "terminal"]
 """What a node is, for the grammar."""
-
-
-CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
-"""What is recorded has no other fields, and nothing in it is taken for something that it is not."""
-
-
-@with_config(CLOSED)
-class Asking(TypedDict):
-    """Who asks, as plain JSON; see `guardgraph.state.context.Caller`."""
-
-    tenant: str | None
-    """The organisation for which the user asks."""
-    user: str | None
-    """The user's identity."""
-    groups: list[str]
-    """The groups that the user belongs to."""
-
-
-@with_config(CLOSED)
-class Opening(TypedDict):
-    """What holds from here on, until a run is resumed: written by the first node that runs in a process."""
-
-    started_at: str
-    """UTC, ISO 8601."""
-    context: JsonValue
-    """The context as it was given, None for none."""
-    caller: Asking | None
-    """Who asked, where LangGraph's server says it; else the context does."""
-    carried: float
-    """Seconds that an attempt took which was cancelled or interrupted before it could write anything."""
-    resumable: bool
-    """Whether a checkpointer keeps the run."""
-    refused: NotRequired[str]
-    """What a context that cannot be read raised, as a packed outcome; every node was closed by it."""
 
 
 class LogEntry(TypedDict):
