@@ -13,6 +13,9 @@ from functools import cache
 from pathlib import Path
 from runpy import run_path
 
+from runs import run
+from ticket_pattern import TICKET
+
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent, replay
 from guardgraph.state.rag import RagBudget, RagPolicy
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
@@ -86,6 +89,13 @@ def replaying_agent(recording):
         elif slot is not None:
             slots[slot] = dead(call["proposer"])
     return create(model, policy=policy(**recording["policy"]), budget=budget(**recording["budget"]), **slots)
+
+
+def recorded(graph_of, given=TICKET, mode="invoke", **kwargs):
+    """Make a run of a graph and return its recording, read from JSON; `graph_of` takes a recorder."""
+    kept = Kept()
+    run(graph_of(recorder=kept), given, mode, **kwargs)
+    return kept.only
 
 
 @cache

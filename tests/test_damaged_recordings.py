@@ -1,0 +1,122 @@
+"""A recording that is none, or that somebody damaged, is refused by field; nothing else ever comes out of a replay."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+from rag_agents import QUESTION
+from recorded_runs import Kept, dead, recorded, recorded_stops, replaying_agent
+from ticket_pattern import TICKET, triage
+
+from guardgraph import InputError, NotRecorded, create_rag_agent, create_research_agent, replay
+
+THREAD = {"configurable": {"thread_id": "1"}}
+DEAD = (dead("the proposer"), dead("the tool"))
+
+
+def test_only_a_guarded_graph_replays():
+    """Anything else in the place of the agent is an InputError."""
+    with pytest.raises(InputError, match=r"^agent: a guarded graph is required; given: str$"):
+        replay("rag", recorded(triage))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "recording: one of format 1 is required; given: 'none'"),
+        ([], "recording: one of format 1 is required; given: 'none'"),
+        ({"format": 2}, "recording: one of format 1 is required; given: 2"),
+        ({"format": "1"}, "recording: one of format 1 is required; given: '1'"),
+        ({"format": 1}, "recording.guardgraph: Field required; given: {'format': 1}"),
+    ],
+)
+def test_what_is_no_recording_is_refused(given, message):
+    """The error says what is required and what was given."""
+    with pytest.raises(InputError) as raised:
+        replay(triage(), given)
+    assert str(raised.value).splitlines()[0] == message
+
+
+def test_a_run_of_another_pattern_is_refused():
+    """A research agent does not decide what a RAG agent was asked."""
+    with pytest.raises(InputError, match=r"^recording: a run of research is required; given: one of 'rag'$"):
+        replay(create_research_agent(), recorded(create_rag_agent, QUESTION))
+
+
+DAMAGED = {
+    "an outcome that is no JSON": (lambda r: r["calls"][0].update(outcome="{"), r"^recording\.calls\.0\.outcome: "),
+    "a failure without a reason": (
+        lambda r: r["calls"][1].update(outcome='["failure", {}, {}]'),
+        r"^recording\.calls\.1\.outcome: a failure has a reason and details$",
+    ),
+    "a clock without readings": (lambda r: r["visits"][2].update(clock=[]), r"^recording\.visits\.2\.clock: "),
+    "no opening": (lambda r: r["visits"][0].pop("opening"), r"^recording\.visits\.0\.opening: "),
+    "an answer that is no JSON": (lambda r: r["visits"][1].update(answers=["{"]), r"^recording\.visits: answers of "),
+    "a place that is not there": (lambda r: r.update(nameless=[["ticket", 3]]), r"^recording\.nameless: "),
+    "a place that is the input": (lambda r: r.update(nameless=[[]]), r"^recording\.nameless: "),
+    "another field": (lambda r: r.update(more=1), r"^recording\.more: Extra inputs are not permitted; given: 1$"),
+    "a hash that is none": (lambda r: r["calls"][0].update(request="?"), r"^recording\.calls\.0\.request: "),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_recording_is_refused_by_field(name):
+    """The error names the field that cannot be read."""
+    damage, message = DAMAGED[name]
+    recording = recorded(triage)
+    damage(recording)
+    with pytest.raises(InputError, match=message):
+        replay(triage(), recording)
+
+
+def places(value, above=()):
+    """Yield the place of everything in a JSON value, as keys and indices."""
+    yield above
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*above, key))
+
+
+def _interrupted():
+    kept = Kept()
+
+    def asking(state, run):
+        return {"found_duty": f'["value", "{interrupt("who?")}", {{}}]'}
+
+    graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
+    graph.invoke(TICKET, THREAD, context={"caller": {"user": "Ada"}})
+    graph.invoke(Command(resume="Ada"), THREAD)
+    return kept.only
+
+
+SOUND = [_interrupted(), recorded(triage), json.loads(recorded_stops()["rag: invalid_answer:missing_citations"])]
+ODD = st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", "x", [], [0], ["x"], {}, {"x": 1}, "\ud800", float("nan")])
+
+
+@settings(max_examples=400)
+@given(which=st.integers(0, len(SOUND) - 1), at=st.integers(0), change=st.sampled_from(["drop", "put", "cut"]), odd=ODD)
+def test_whatever_is_wrong_with_a_recording_only_our_errors_come_out(which, at, change, odd):
+    """A missing key, a wrong type, a list that was cut: a result, an InputError or NotRecorded, and nothing else."""
+    recording = deepcopy(SOUND[which])
+    known = [place for place in places(recording) if place]
+    *above, last = known[at % len(known)]
+    holder = recording
+    for key in above:
+        holder = holder[key]
+    if change == "drop":
+        del holder[last]
+    elif change == "cut" and isinstance(holder[last], list):
+        del holder[last][at % (len(holder[last]) + 1) :]
+    else:
+        holder[last] = odd
+    graph = replaying_agent(SOUND[which]) if SOUND[which]["pattern"] == "rag" else triage(*DEAD)
+    try:
+        assert replay(graph, recording)["path"]
+    except (InputError, NotRecorded) as error:
+        assert str(error)  # noqa: PT017
