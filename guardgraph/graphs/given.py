@@ -1,4 +1,4 @@
-"""The world and the recorder that a pattern is given: they are used in the middle of a run, so they are checked before."""
+"""The world and the recorder that a pattern is given, checked before a run: in the middle of one is too late."""
 
 from __future__ import annotations
 
