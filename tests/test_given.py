@@ -1,4 +1,4 @@
-"""A world and a recorder are held to their form before anything runs: later it would be too late to say so."""
+"""A world, a recorder and settings are held to their form when a graph is made, not in the middle of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 
 import pytest
 from recorded_runs import Kept
-from ticket_pattern import TICKET, triage
+from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import ConfigurationError, LiveWorld, create_rag_agent
 
@@ -80,6 +80,14 @@ def test_what_could_not_work_is_refused_when_the_graph_is_made(name, make):
     with pytest.raises(ConfigurationError) as raised:
         make(**given)
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("recorder", [None, Kept()], ids=["", "recorded"])
+def test_settings_that_no_recording_could_hold_are_refused(recorder):
+    """A policy that nobody validated is no reason to lose a recording at the end of a run without a word."""
+    policy = Policy.model_construct(labels=("bug",), desks=("bug", object()))
+    with pytest.raises(ConfigurationError, match=r"^policy: values that can be written as JSON are required; given: "):
+        triage(policy=policy, recorder=recorder)
 
 
 def test_what_works_is_not_refused():

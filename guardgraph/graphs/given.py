@@ -1,16 +1,21 @@
-"""The world and the recorder that a pattern is given, checked before a run: in the middle of one is too late."""
+"""The world, the recorder and the settings that a pattern is given, checked when it is compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from inspect import isasyncgenfunction, isclass, iscoroutinefunction
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic_core import PydanticSerializationError
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.recording import Recorder
+from guardgraph.state.settings import Settings
 from guardgraph.world.world import WORLD_METHODS, World
 
-__all__ = ["checked_recorder", "checked_world"]
+__all__ = ["checked_recorder", "checked_settings", "checked_world"]
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
 
 _AWAITED = "aperform"
 
@@ -33,6 +38,19 @@ def checked_recorder(given: Any) -> Recorder:
     """
     recorder: Recorder = _checked(given, "recorder", ("record",))
     return recorder
+
+
+def checked_settings(given: SettingsT, slot: str) -> SettingsT:
+    """Return settings that a recording can hold.
+
+    Raises:
+        ConfigurationError: a value has no form in JSON.
+    """
+    try:
+        given.plain()
+    except PydanticSerializationError as error:
+        raise ConfigurationError(f"{slot}: values that can be written as JSON are required; given: {error}") from None
+    return given
 
 
 def _checked(given: Any, slot: str, methods: Iterable[str]) -> Any:

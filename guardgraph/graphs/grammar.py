@@ -20,7 +20,7 @@ from guardgraph.graphs.declaration import Declaration, check_declarations, compl
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.given import checked_recorder, checked_world
+from guardgraph.graphs.given import checked_recorder, checked_settings, checked_world
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
@@ -70,7 +70,7 @@ class Pattern:
         state: TypedDict of the pattern's own channels.
         input: TypedDict of what a run is given.
         output: TypedDict of what a run may return, evidence of stops included; derive it from `Result`.
-        policy: the deployment's policy, a `Settings` of your own class.
+        policy: the deployment's policy, a `Settings` of your own class; a value of the settings has no form in JSON.
         budget: the deployment's budget, a `Budget` or a subclass.
 
     Raises:
@@ -193,8 +193,8 @@ class Pattern:
         frame = Frame(
             name=name,
             catalogue=self.catalogue,
-            policy=self.policy,
-            budget=self.budget,
+            policy=checked_settings(self.policy, "policy"),
+            budget=checked_settings(self.budget, "budget"),
             context=context,
             world=LiveWorld() if world is None else checked_world(world),
             recorder=None if recorder is None else checked_recorder(recorder),

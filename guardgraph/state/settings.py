@@ -68,7 +68,7 @@ class Settings(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a field whose type does not say how it tightens, or says it twice, or whose default its own type refuses."""
+        """Refuse a field whose type does not say, once, how it tightens, or whose default its own type refuses."""
         super().__pydantic_init_subclass__(**kwargs)
         for name in cls.model_fields:
             cls._rule(name)

@@ -38,9 +38,9 @@ class Tightens:
     """
 
     smallest: ClassVar[Tightens]
-    """Of two numbers the smaller holds: ceilings, prices. None, where the type has it, is no limit: any number holds."""
+    """Of two numbers the smaller holds: ceilings, prices. None, where the type has it, is no limit and gives way."""
     largest: ClassVar[Tightens]
-    """Of two numbers the larger holds: floors, thresholds. None, where the type has it, is no limit: any number holds."""
+    """Of two numbers the larger holds: floors, thresholds. None, where the type has it, is no limit and gives way."""
     intersection: ClassVar[Tightens]
     """What both lists name holds: what is allowed. An empty list allows nothing."""
     union: ClassVar[Tightens]
