@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
+from postgres_server import postgres_server
 from refund_pattern import ORDER, answering, approve, refund, waiting
 from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
@@ -16,6 +23,7 @@ from guardgraph.grammar import Call
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
+TESTS = Path(__file__).parent
 
 
 class SlowSaver(InMemorySaver):
@@ -198,3 +206,57 @@ def test_a_call_is_told_what_is_left():
     clock.advance(1000)
     assert graph.invoke(answering(shown), THREAD)["stop_reason"] == "success"
     assert left == [70.0]
+
+
+BEFORE = """
+import sys
+from langgraph.checkpoint.{kind} import {saver}
+from langgraph.types import interrupt
+from ticket_pattern import TICKET, triage
+from guardgraph import LiveWorld
+from guardgraph.testing import ScriptedClock
+
+clock = ScriptedClock()
+
+
+def proposer(view):
+    clock.advance(9)
+    return interrupt("Which label?")
+
+
+with {saver}.from_conn_string(sys.argv[1]) as checkpointer:
+    checkpointer.setup()
+    triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock)).invoke(
+        TICKET, {{"configurable": {{"thread_id": "1"}}}}
+    )
+"""
+"""A process that works for nine scripted seconds, asks, and ends."""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kept(request, tmp_path):
+    """The module and the class of a saver, and where it keeps its runs."""
+    if request.param == "sqlite":
+        yield "sqlite", SqliteSaver, str(tmp_path / "runs.sqlite")
+    else:
+        with postgres_server() as address:
+            yield "postgres", PostgresSaver, address
+
+
+@pytest.mark.parametrize(("limit", "reason"), [(18.0, "max_seconds"), (18.5, "success")])
+def test_time_of_another_process_counts(kept, limit, reason):
+    """What a process did before it asked counts in the process that goes on with the answer."""
+    kind, saver, where = kept
+    script = BEFORE.format(kind=kind, saver=saver.__name__)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
+    subprocess.run([sys.executable, "-c", script, where], env=environ, check=True)
+    clock = ScriptedClock()
+
+    def proposer(view):
+        clock.advance(9)
+        return interrupt("Which label?")
+
+    with saver.from_conn_string(where) as checkpointer:
+        graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
+        result = check_result(REASONS, graph.invoke(Command(resume={"label": "bug"}), THREAD, context=budget(limit)))
+    assert result["stop_reason"] == reason

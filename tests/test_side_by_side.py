@@ -12,7 +12,7 @@ from research_cases import hits, quotes, research, vendor
 from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import deadline
+from guardgraph import LiveWorld, deadline, replay
 from guardgraph.grammar import Call
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.live import MAX_AT_ONCE
@@ -195,3 +195,64 @@ def test_research_reads_as_many_pages_at_once_as_are_still_wanted(mode):
     assert sorted(asked) == ["a", "b", "c", "d"]
     assert result["aggregate"]["pages_read"] == 3
     assert [item["url"] for item in result["failed_sources"]] == vendor("b")
+
+
+@MODES
+def test_answers_go_to_whoever_was_shown_to_be_asking(mode):
+    """Two tools of a group ask: the first in order is shown first, however slow, and each gets its own answer."""
+
+    def tool(asked):
+        if asked["number"] == 0:
+            threading.Event().wait(0.05)
+        return interrupt({"pay": asked["number"]}) if asked["number"] < 2 else "free"
+
+    graph = triage(bodies={"lookup": asking(tool, 3)}, checkpointer=InMemorySaver())
+    shown = [run(graph, TICKET, mode, config=THREAD)["waiting_for"]["shown"]]
+    shown.append(run(graph, Command(resume="to 0"), mode, config=THREAD)["waiting_for"]["shown"])
+    assert shown == [{"pay": 0}, {"pay": 1}]
+    assert run(graph, Command(resume="to 1"), mode, config=THREAD)["on_duty"] == "to 0-to 1-free"
+
+
+class Raising(LiveWorld):
+    """A world that fails as a whole."""
+
+    def perform(self, asked, seconds):
+        """Fail for a group, and bring too little for a group of two."""
+        if len(asked) == 3:
+            raise RuntimeError("the network is gone")
+        return super().perform(asked, seconds)[: 1 if len(asked) == 2 else None]
+
+
+@pytest.mark.parametrize(("count", "message"), [(3, "the network is gone"), (2, "world: 2 Performed are required")])
+def test_a_world_that_fails_closes_the_run_and_is_recorded(count, message):
+    """What a world of one's own raises, or leaves out, closes the run with its message, and replays."""
+    world, recorder = Raising(), InMemoryRecorder()
+    graph = triage(bodies={"lookup": asking(lambda asked: 1, count)}, world=world, recorder=recorder)
+    result = check_result(REASONS, graph.invoke(TICKET))
+    assert result["stop_reason"] == "guard_error:lookup"
+    assert result["details"]["message"].startswith(message)
+    assert replay(graph, recorder.runs[0]) == result
+
+
+@MODES
+def test_what_was_asked_is_recorded_as_it_was_asked(mode):
+    """A tool that changes the dictionary which the body made its request of changes no record: it replays."""
+    recorder, held = InMemoryRecorder(), {"desk": "bug"}
+
+    def body(state, run):
+        held["desk"] = "bug"
+        outcome = yield Call("tool", lambda asked: held.update(desk="x") or "Ada", held)
+        return {"found_duty": outcome.packed()}
+
+    graph = triage(bodies={"lookup": body}, recorder=recorder)
+    result = run(graph, TICKET, mode)
+    assert replay(graph, recorder.runs[0]) == result
+
+
+def test_a_run_inside_a_run_has_no_more_time_than_the_outer_one():
+    """A tool that invokes a guarded graph of its own: whoever is called there is told the smaller of the two times."""
+    told = []
+    inner = triage(lambda view: told.append(deadline()) or {"label": "spam"})
+    outer = triage(tool=lambda request: inner.invoke(TICKET)["stop_reason"])
+    assert outer.invoke(TICKET, context={"budget": {"max_seconds": 2.0}})["on_duty"] == "success"
+    assert 0 < told[0] <= 2

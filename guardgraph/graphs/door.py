@@ -7,6 +7,7 @@ guarded graph gets a stop reason, or one clear error of ours.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, closing
 from typing import Any, Never
 
 from langgraph.constants import TAG_NOSTREAM
@@ -19,8 +20,9 @@ from guardgraph.graphs.admission import admitted_config
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.handing import handed, handed_on
 from guardgraph.graphs.judge import REFUSED
-from guardgraph.graphs.resuming import aclose_stray, close_stray
+from guardgraph.graphs.resuming import aclose_stray, astored_for, close_stray, stored_for
 from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
+from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
@@ -63,16 +65,21 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = close_stray(self, admitted, admitted_config(self, input, config))
+        config = admitted_config(self, input, config)
+        stored = stored_for(self, admitted, config)
+        session.carried = 0.0 if stored is None else unwritten_in(stored)
+        config = close_stray(self, stored, config)
         self.open()
         try:
-            for chunk in super().stream(admitted, config, context=context, **kwargs):
-                with session.paused():
-                    yield hand(chunk)
+            running: Any = super().stream(admitted, config, context=context, **kwargs)
+            with closing(running) as chunks:
+                for chunk in chunks:
+                    with session.paused():
+                        yield hand(chunk)
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
         finally:
-            session.close()
+            keep_unwritten(self, config, session.unwritten())
 
     async def astream(
         self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
@@ -80,17 +87,22 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Stream a run asynchronously; see `stream`."""
         hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
-        config = await aclose_stray(self, admitted, admitted_config(self, input, config))
+        config = admitted_config(self, input, config)
+        stored = await astored_for(self, admitted, config)
+        session.carried = 0.0 if stored is None else unwritten_in(stored)
+        config = await aclose_stray(self, stored, config)
         if self.frame.opens:
             await awaited(self.open)
         try:
-            async for chunk in super().astream(admitted, config, context=context, **kwargs):
-                with session.paused():
-                    yield hand(chunk)
+            running: Any = super().astream(admitted, config, context=context, **kwargs)
+            async with aclosing(running) as chunks:
+                async for chunk in chunks:
+                    with session.paused():
+                        yield hand(chunk)
         except EmptyInputError as error:
             raise self._nothing_to_resume() from error
         finally:
-            session.close()
+            await akeep_unwritten(self, config, session.unwritten())
 
     def invoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run and return its result; see LangGraph's `invoke`.

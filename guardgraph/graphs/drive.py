@@ -55,11 +55,22 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
         update = _refused(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
-    if not (calls and item.kind == "review") and (answers := getattr(visit.session.scratchpad, "resume", None)):
+    if not (calls and item.kind == "review") and (answers := _answers(visit)):
         record["answers"] = [json_text(answer) for answer in answers]
     if KINDS[item.kind].is_text and "refusal" not in update:
         record["wrote"] = _wrote(update, calls)
     return {**update, "log": [visit.line({})], record_of(item.name): [record]}
+
+
+def _answers(visit: Visit) -> list[Any]:
+    """Return what was answered so far to interrupts of this visit."""
+    return getattr(visit.session.scratchpad, "resume", None) or []
+
+
+def _is_answered(visit: Visit) -> bool:
+    """Say whether an interrupt of this visit has an answer, taken already or not."""
+    pad = visit.session.scratchpad
+    return bool(_answers(visit)) or (pad is not None and pad.get_null_resume(False) is not None)
 
 
 def _refused(part: Part, error: Exception) -> JsonObject:
@@ -85,7 +96,8 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
                     visit.session.waiting = _waiting(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
-                _kept(asked[0], Performed(raised(error), 0.0), calls)
+                for item in asked:
+                    _kept(item, Performed(raised(error), 0.0), calls)
                 yielded = steps.throw(error)
                 continue
             outcomes = [_kept(item, done, calls) for item, done in zip(asked, performed, strict=True)]
@@ -99,8 +111,11 @@ def _asked(part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any,
     settings, name, (number, first) = "", part.declaration.name, at
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.fingerprint, run.budget.fingerprint])
-    run_id = visit.session.run_id or ""
-    return [Asked(call, name, number, first + place, run_id, settings) for place, call in enumerate(group)]
+    run_id, in_turn = visit.session.run_id or "", _is_answered(visit)
+    asked = [Asked(call, name, number, first + place, run_id, settings, in_turn) for place, call in enumerate(group)]
+    for item in asked:
+        item.request  # noqa: B018 - its hash is of what is asked, whatever becomes of that meanwhile
+    return asked
 
 
 def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, list[Performed], list[Performed]]:
@@ -108,7 +123,10 @@ def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, 
         return []
     if asked[0].call.kind == "person" and not visit.session.resumable:
         return [Performed(unavailable(), 0.0)]
-    return (yield asked, left)
+    performed = yield asked, left
+    if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
+        raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
+    return performed
 
 
 def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
@@ -145,7 +163,7 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
     calls.append(record)
-    return performed.outcome if performed.packed else Outcome.unpacked(packed)
+    return performed.outcome if performed.packed else performed.outcome.settled()
 
 
 def _wrote(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:
@@ -158,7 +176,10 @@ def _waiting(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bo
     """Return what a run shows while it waits; what a call of a person shows says already who asks."""
     item = part.declaration
     [shown, *_] = [storable(given.value) for given in (interrupt.args[0] if interrupt.args else ())] or [None]
-    if not by_call:
+    asked_inside = (
+        isinstance(shown, dict) and {"node", "shown", "hash"} <= shown.keys()
+    )  # by a guarded graph that is called
+    if not by_call and not asked_inside:
         shown = {"node": item.name, "shown": shown, "hash": digest_of(shown)}
     return {
         "run_id": visit.session.run_id,

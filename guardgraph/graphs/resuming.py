@@ -7,7 +7,7 @@ here such a run ends in ``stop_guard_error``, with the record of what it did bef
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from langgraph.checkpoint.base import CheckpointTuple
@@ -16,54 +16,79 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-from guardgraph.graphs.admission import RESUMING, around, is_inside, keeps, saver
+from guardgraph.graphs.admission import around, is_inside, keeps, saver
 
-__all__ = ["aclose_stray", "close_stray"]
+__all__ = ["Graph", "aclose_stray", "astored_for", "close_stray", "place_of", "stored_for"]
 
-_Graph = CompiledStateGraph[Any, Any, Any, Any]
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 _TRIGGER = "branch:to:"
-_KEPT = ("thread_id", "checkpoint_id", "__pregel_checkpointer")
+_KEPT = ("thread_id", "__pregel_checkpointer")
 
 
-def close_stray(graph: _Graph, given: object, config: Any) -> Any:
-    """Lead a run that is resumed, but has no next node in this graph, to its end in ``stop_guard_error``.
+def stored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+    """Return the checkpoint that a run is to go on from; None for a run that begins.
 
     Args:
         graph: the one that is called.
         given: its input.
         config: the admitted configuration.
+    """
+    if (place := _asked_place(graph, given, config)) is None:
+        return None
+    stored: CheckpointTuple | None = saver(graph, place["configurable"]).get_tuple(place)
+    return stored
+
+
+async def astored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+    """Do what `stored_for` does, asynchronously."""
+    if (place := _asked_place(graph, given, config)) is None:
+        return None
+    stored: CheckpointTuple | None = await saver(graph, place["configurable"]).aget_tuple(place)
+    return stored
+
+
+def close_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
+    """Lead a run that is resumed, but has no next node in this graph, to its end in ``stop_guard_error``.
+
+    Args:
+        graph: the one that is called.
+        stored: what `stored_for` returned.
+        config: the admitted configuration.
 
     Returns:
         The configuration to go on with; the one that was given for every run that can go on.
     """
-    if (place := _place(graph, given, config)) is None:
-        return config
-    stored = saver(graph, place["configurable"]).get_tuple(place)
     if stored is None or not _is_stray(graph, stored):
         return config
-    Pregel.bulk_update_state(graph, place, _ending(graph, stored))
+    Pregel.bulk_update_state(graph, _place(graph, config), _ending(graph, stored))
     return _latest(config)
 
 
-async def aclose_stray(graph: _Graph, given: object, config: Any) -> Any:
+async def aclose_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
     """Do what `close_stray` does, asynchronously."""
-    if (place := _place(graph, given, config)) is None:
-        return config
-    stored = await saver(graph, place["configurable"]).aget_tuple(place)
     if stored is None or not _is_stray(graph, stored):
         return config
-    await Pregel.abulk_update_state(graph, place, _ending(graph, stored))
+    await Pregel.abulk_update_state(graph, _place(graph, config), _ending(graph, stored))
     return _latest(config)
 
 
-def _place(graph: _Graph, given: object, config: Any) -> Any:
-    """Return where the checkpoint of a run that is to go on stands; None for a run that begins."""
-    if isinstance(given, Mapping) and _says_no(config):
-        return None
+def _asked_place(graph: Graph, given: object, config: Any) -> Any:
     configurable = around(graph, config)
-    asked = not isinstance(given, Mapping) or configurable.get(RESUMING) is True
-    if not asked or not keeps(graph, configurable):
-        return None
+    asked = not isinstance(given, Mapping) or configurable.get("__pregel_resuming") is True
+    return _place(graph, config) if asked and keeps(graph, configurable) else None
+
+
+def _place(graph: Graph, config: Any) -> Any:
+    """Return where the checkpoint that a configuration names stands; the latest one where it names none."""
+    configurable = around(graph, config)
+    place = place_of(graph, configurable)
+    if (named := configurable.get("checkpoint_id")) is not None:
+        place["configurable"]["checkpoint_id"] = named
+    return place
+
+
+def place_of(graph: Graph, configurable: Mapping[str, Any]) -> Any:
+    """Return where the latest checkpoint of a run stands."""
     namespace = configurable.get("checkpoint_ns", "") if is_inside(configurable) else ""
     if graph.checkpointer is True:  # one history a thread, whichever task asks
         namespace = "|".join(part.partition(":")[0] for part in namespace.split("|"))
@@ -71,18 +96,14 @@ def _place(graph: _Graph, given: object, config: Any) -> Any:
     return {"configurable": {**kept, "thread_id": str(kept["thread_id"]), "checkpoint_ns": namespace}}
 
 
-def _says_no(config: Any) -> bool:
-    return (config or {}).get("configurable", {}).get(RESUMING) is False
-
-
-def _is_stray(graph: _Graph, stored: CheckpointTuple) -> bool:
+def _is_stray(graph: Graph, stored: CheckpointTuple) -> bool:
     """Say whether a run has not ended, and nothing that was written last starts a node of the graph."""
     values = stored.checkpoint["channel_values"]
     written = stored.checkpoint.get("updated_channels") or values
     return "status" not in values and not any(name in values and name in graph.trigger_to_nodes for name in written)
 
 
-def _ending(graph: _Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
+def _ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
     """Return what the entry guard would have written, had it found out, after anything else that is waiting."""
     values = stored.checkpoint["channel_values"]
     [entry] = [end for start, end in graph.builder.edges if start == START]
@@ -103,7 +124,7 @@ def _ending(graph: _Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
     return [[StateUpdate(None, END)], [StateUpdate(update, entry)]]
 
 
-def _following(graph: _Graph, stored: CheckpointTuple) -> str | None:
+def _following(graph: Graph, stored: CheckpointTuple) -> str | None:
     """Name the node that a checkpoint would go on with, the one that the graph does not have and that is newest."""
     versions = stored.checkpoint["channel_versions"]
     written = [name for name in stored.checkpoint["channel_values"] if name.startswith(_TRIGGER)]

@@ -6,10 +6,8 @@ from it, and what an attempt took that could not write anything is kept for the 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -38,12 +36,6 @@ SESSION = "__guardgraph_session"
 
 CHECKPOINTER = "__pregel_checkpointer"
 """Key under which LangGraph tells a node which checkpointer keeps the run."""
-
-KEPT = 10_000
-"""Runs of which unfinished time is kept; the oldest are forgotten first."""
-
-_unfinished: OrderedDict[str, float] = OrderedDict()
-_lock = Lock()
 
 
 class Session:
@@ -106,10 +98,10 @@ class Session:
         first = self.run_id is None
         self.run_id = run_id
         if first:
-            self._begin(run_id, asking)
+            self._begin(asking)
         try:
             run = self.judged(frame, given, on_server=server is not None, caller=asking)
-        except Exception as error:
+        except Exception as error:  # what it is, is kept for the record; it is raised on
             if self.opening is not None:
                 self.opening["refused"] = raised(error).packed()
             raise
@@ -142,15 +134,11 @@ class Session:
         self.run = Run(policy, budget, caller=asking or caller)
         return self.run
 
-    def _begin(self, run_id: str, caller: Caller | None) -> None:
-        with _lock:
-            self.carried = _unfinished.get(run_id, 0.0)
+    def _begin(self, caller: Caller | None) -> None:
         self.opening = Opening(
             started_at=self.world.calendar().isoformat(),
             context=None,
-            caller=None
-            if caller is None
-            else Asking(tenant=caller.tenant, user=caller.user, groups=list(caller.groups)),
+            caller=_asking(caller),
             carried=self.carried,
             resumable=self.resumable,
         )
@@ -160,9 +148,6 @@ class Session:
         self.last, opening = reading, self.opening
         if opening is not None:
             self.opening, self.carried = None, 0.0
-            if not self.is_replay:
-                with _lock:
-                    _unfinished.pop(self.run_id or "", None)
         return opening
 
     def take(self) -> bool:
@@ -184,15 +169,9 @@ class Session:
         finally:
             self.last += self.world.clock() - began
 
-    def close(self) -> None:
-        """Keep the time of an attempt that ended before it could write anything."""
-        if self.over or self.run_id is None:
-            return
-        lost = self.world.clock() - self.last
-        with _lock:
-            _unfinished[self.run_id] = _unfinished.pop(self.run_id, 0.0) + lost
-            while len(_unfinished) > KEPT:
-                _unfinished.popitem(last=False)
+    def unwritten(self) -> float:
+        """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
+        return 0.0 if self.over or self.run_id is None else self.world.clock() - self.last
 
 
 def session_in(config: Any) -> Session | None:

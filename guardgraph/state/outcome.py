@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import NotJson, json_text, parse_json, storable
+from guardgraph.state.plain import NotJson, copied, packed_text, parse_json, storable
 
 __all__ = ["Outcome"]
 
@@ -27,12 +27,21 @@ class Outcome:
     """What history keeps of a proposal: proposer, prompt, usage."""
     _text: str | None = field(default=None, repr=False, compare=False)
     """The packed text, once it was made: what is kept is what came back, whatever became of it since."""
+    _is_plain: bool = field(default=False, repr=False, compare=False)
+    """Whether the text says just what the content is."""
 
     def packed(self) -> str:
         """Return the JSON text that goes into a raw channel."""
         if self._text is None:
-            object.__setattr__(self, "_text", json_text([self.form, self.content, self.about]))
+            text, is_plain = packed_text([self.form, self.content, self.about])
+            object.__setattr__(self, "_text", text)
+            object.__setattr__(self, "_is_plain", is_plain)
         return self._text  # type: ignore[return-value]
+
+    def settled(self) -> Outcome:
+        """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
+        packed = self.packed()
+        return Outcome(self.form, copied(self.content), self.about, packed) if self._is_plain else self.unpacked(packed)
 
     @classmethod
     def unpacked(cls, packed: str) -> Outcome:

@@ -27,6 +27,7 @@ __all__ = [
     "json_problem",
     "json_text",
     "nameless",
+    "packed_text",
     "parse_json",
     "storable",
     "unnamed",
@@ -50,7 +51,13 @@ class NotJson(ValueError):
 
 def json_text(value: object) -> str:
     """Return any value as ASCII JSON text; what JSON cannot say becomes NaN."""
-    return json.dumps(value if _is_plain(value) else _legible(value))
+    return packed_text(value)[0]
+
+
+def packed_text(value: object) -> tuple[str, bool]:
+    """Return a value as `json_text` does, and whether the text says just what the value is."""
+    is_plain = _is_plain(value)
+    return json.dumps(value if is_plain else _legible(value)), is_plain
 
 
 def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:

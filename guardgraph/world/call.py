@@ -57,6 +57,9 @@ class Asked:
     """The id of the run."""
     settings: str = ""
     """Of a person's call: the fingerprint of the policy and the budget that hold at this moment."""
+    in_turn: bool = False
+    """Whether calls that are made at once have to be made one after another, since interrupts among them have answers,
+    which go by the order in which they are asked for."""
 
     @cached_property
     def request(self) -> str:

@@ -38,7 +38,9 @@ class within:
         self._seconds, self._clock = seconds, clock
 
     def __enter__(self) -> None:
-        self._token = _ENDS.set((self._clock() + self._seconds, self._clock))
+        around = deadline()  # of a run whose tool makes this one
+        seconds = self._seconds if around is None else min(self._seconds, around)
+        self._token = _ENDS.set((self._clock() + seconds, self._clock))
 
     def __exit__(self, *raised: object) -> None:
         _ENDS.reset(self._token)

@@ -10,6 +10,8 @@ from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX
 from uuid import uuid4
 
+from langgraph.errors import GraphInterrupt
+
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.calls import Arrived, aperform, late, perform, start
@@ -56,13 +58,16 @@ class LiveWorld:
         """Make calls, each in a thread that is left behind when time is up; see `World.perform`."""
         if len(asked) == 1:
             return [self._one(asked[0], seconds)]
+        if asked[0].in_turn:
+            ends = time.monotonic() + seconds
+            return [self._one(item, ends - time.monotonic()) for item in asked]
         return self._side_by_side(asked, seconds)
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, each in a task that is cancelled when time is up; see `World.perform`."""
         if len(asked) == 1:
             return [await self._aone(asked[0], seconds)]
-        free, ends = asyncio.Semaphore(MAX_AT_ONCE), time.monotonic() + seconds
+        free, ends = asyncio.Semaphore(1 if asked[0].in_turn else MAX_AT_ONCE), time.monotonic() + seconds
 
         async def one(item: Asked) -> Performed:
             async with free:
@@ -70,7 +75,8 @@ class LiveWorld:
 
         tasks = [asyncio.create_task(one(item)) for item in asked]
         try:
-            return await asyncio.gather(*tasks)
+            came = await asyncio.gather(*tasks, return_exceptions=True)
+            return [_returned(item) for item in came]
         finally:
             for task in tasks:
                 task.cancel()
@@ -94,7 +100,7 @@ class LiveWorld:
     def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         began, done = self._clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
-        brought: dict[int, Performed] = {}
+        brought: dict[int, Performed | GraphInterrupt] = {}
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
@@ -104,9 +110,19 @@ class LiveWorld:
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
             except Empty:
-                return [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
-            brought[at] = Performed(arrived(), self._clock() - began)
-        return [brought[at] for at in range(len(asked))]
+                late = [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
+                return [_returned(item) for item in late]
+            try:
+                brought[at] = Performed(arrived(), self._clock() - began)
+            except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
+                brought[at] = interrupt
+        return [_returned(brought[at]) for at in range(len(asked))]
 
     def _late(self, call: Call, seconds: float, began: float) -> Performed:
         return Performed(late(call, seconds), self._clock() - began)
+
+
+def _returned(came: Performed | BaseException) -> Performed:
+    if isinstance(came, BaseException):
+        raise came
+    return came
