@@ -136,6 +136,10 @@ NO_THREADS = [
     ({"configurable": {"thread_id": None}}, "None"),
     ({"configurable": {"thread_id": ["1"]}}, r"\['1'\]"),
     ({"configurable": {"thread_id": 1.5}}, r"1\.5"),
+    ({"configurable": {"thread_id": True}}, "True"),
+    ({"configurable": {"thread_id": ""}}, "''"),
+    ({"configurable": {"thread_id": "a\x00b"}}, r"'a\\x00b'"),
+    ({"configurable": {"thread_id": "a\ud800b"}}, r"'a\\ud800b'"),
 ]
 
 

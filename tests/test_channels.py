@@ -49,6 +49,27 @@ def test_a_node_has_no_name_of_langgraphs_own(name):
         empty().terminal(name, end, phase="lookup", reads=[], writes=["outcome"])
 
 
+UNWRITABLE = ["", " ", "a\x00b", "a\nb", "\x1b[31m", "a\x85", "a\ud800"]
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+@pytest.mark.parametrize("field", ["state", "input", "output"])
+def test_a_channel_has_a_name_that_can_be_written(field, name):
+    """A recording, a log and a page show the name, so it is neither blank nor has it control characters."""
+    with pytest.raises(GrammarError) as raised:
+        empty(**with_channel(field, name, NotRequired[str]))
+    allowed = "a name that is not blank and has no control characters is required for a channel"
+    assert str(raised.value) == f"{field}: {allowed}; given: {name!r}"
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_a_node_has_a_name_that_can_be_written(name):
+    """A node's name stands in every result."""
+    with pytest.raises(GrammarError) as raised:
+        empty().terminal(name, end, phase="lookup", reads=[], writes=["outcome"])
+    assert str(raised.value) == f"node {name!r}: a name that is not blank and has no control characters is required"
+
+
 REDUCERS = [
     (Annotated[list, operator.add], "add"),
     (NotRequired[Annotated[list, operator.add]], "add"),

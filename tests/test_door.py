@@ -260,6 +260,12 @@ CONTEXTS = [
     ({"policy": {"labels": [1]}}, r"^context\.policy\.labels: a list of strings is required; given: list$"),
     ({"policy": {"labels": {"bug": 1}}}, r"a list of strings is required; given: dict$"),
     ({"policy": {"labels": None}}, r"a list of strings is required; given: None$"),
+    (
+        {"policy": {"labels": ["bug", "a\ud800b"]}},
+        r"^context\.policy\.labels: a text that can be stored is required, not a text with lone surrogates or "
+        r"U\+0000; ",
+    ),
+    ({"policy": {"desks": ["\x00"]}}, r"^context\.policy\.desks: a text that can be stored is required, not "),
     ({"policy": 7}, r"^context\.policy: .+; given: 7$"),
     ({"policy": RagPolicy()}, r"^context\.policy: .+; given: RagPolicy$"),
     ({"budget": {"max_seconds": "3"}}, r"^context\.budget\.max_seconds: Input should be a valid number; given: '3'$"),

@@ -35,9 +35,11 @@ from langgraph.graph import END, START, StateGraph
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
 from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node, Taken
+from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.svg import svg
 from guardgraph.drawing.text import cells, shown
+from guardgraph.graphs.kinds import KINDS
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -289,6 +291,11 @@ def test_what_is_no_compiled_graph_is_refused(given):
         InputError, match=f"graph: a compiled LangGraph graph is required; given: {type(given).__name__}"
     ):
         draw(given)
+
+
+def test_every_kind_of_the_grammar_has_a_look():
+    """What is drawn are the kinds of nodes, a terminal by how it ends, and what is not of the grammar."""
+    assert {*LOOKS} == {*KINDS} - {"terminal"} | {"ok", "stop"} | {"start", "plain", "end"}
 
 
 def test_mermaid_text_has_every_node_and_stop():

@@ -7,6 +7,8 @@ from langgraph.types import Command
 from refund_pattern import THREAD, answering, begun
 from reported_runs import page, said, with_class
 
+from guardgraph import InputError, report
+
 
 @pytest.mark.parametrize("known", [True, False], ids=["with its graph", "without"])
 def test_a_page_of_a_run_that_waits_says_for_what(known):
@@ -27,6 +29,14 @@ def test_a_page_of_a_run_that_waits_says_what_was_wrong_with_an_answer():
     graph, _ = begun()
     again = graph.invoke(Command(resume="yes"), THREAD)
     assert again["waiting_for"]["problem"] in said(page(again).find("body/main"))
+
+
+@pytest.mark.parametrize("status", [{}, {"status": "waiting"}], ids=["no status", "waiting"])
+@pytest.mark.parametrize("asked", [None, "A7", ["A7"]])
+def test_a_run_that_waits_for_nothing_that_can_be_shown_is_refused(asked, status):
+    """What a run waits for is a dictionary; anything else is no run of ours, and makes no page."""
+    with pytest.raises(InputError, match=r"^run: the result of a finished run is required, .+ path and waiting_for; "):
+        report({**status, "waiting_for": asked, "path": ["x"]})
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])

@@ -24,7 +24,7 @@ from refund_pattern import (
 )
 from runs import MODES, check_result, content, masked, run
 
-from guardgraph import LiveWorld
+from guardgraph import InputError, LiveWorld
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
 from guardgraph.testing import ScriptedClock, scripted_tool
 
@@ -134,13 +134,22 @@ def test_what_is_no_answer_keeps_the_run_waiting(answer, mode):
     assert content(run(graph, answering(again), mode, config=THREAD)) == PAID
 
 
-@pytest.mark.parametrize("given", [None, Command(resume={})], ids=["None", "a map of no answers"])
-def test_resuming_without_an_answer_shows_the_same_again(given):
-    """What LangGraph takes for no answer leaves the run waiting as it was."""
+def test_resuming_without_an_answer_shows_the_same_again():
+    """None is no answer and leaves the run waiting as it was."""
     graph, shown = begun()
-    again = graph.invoke(given, THREAD)
+    again = graph.invoke(None, THREAD)
     assert again["waiting_for"] == shown["waiting_for"]
     assert content(graph.invoke(answering(again), THREAD)) == PAID
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_map_of_no_answers_is_refused(mode):
+    """What LangGraph takes for no answer is an error that names what is one, and the run waits as it did."""
+    graph, shown = begun()
+    message = r"^input: a Command resumes a run with an answer, .+, one at least; given: \{\}; None alone resumes"
+    with pytest.raises(InputError, match=message):
+        run(graph, Command(resume={}), mode, config=THREAD)
+    assert content(graph.invoke(answering(shown), THREAD)) == PAID
 
 
 @pytest.mark.parametrize("between", [{"context": TIGHT}, {"context": MINUTE}], ids=["policy", "budget"])

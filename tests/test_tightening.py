@@ -12,10 +12,12 @@ from pydantic import Field, ValidationError
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError
-from guardgraph.grammar import Allowlist, Budget, Context, Pass, Settings, Tightens
+from guardgraph.grammar import Allowlist, Budget, Context, MaxInt, Pass, Settings, Tightens
 from guardgraph.state.settings import configuration_error
 
 ORDER = ("low", "medium", "high")
+KEPT = Tightens("kept", lambda ours, theirs: ours, lambda value: value)
+"""A kind of a user's own that checks nothing."""
 
 
 class Prices(Settings):
@@ -34,6 +36,16 @@ LISTS = st.lists(st.sampled_from("abcd"), max_size=4).map(lambda items: tuple(di
 KINDS = {
     "smallest": (Tightens.smallest, st.floats(-9, 9) | st.integers(-9, 9), lambda tight, loose: tight <= loose),
     "largest": (Tightens.largest, st.floats(-9, 9) | st.integers(-9, 9), lambda tight, loose: tight >= loose),
+    "smallest or no limit": (
+        Tightens.smallest,
+        st.none() | st.integers(-9, 9),
+        lambda tight, loose: loose is None or (tight is not None and tight <= loose),
+    ),
+    "largest or no limit": (
+        Tightens.largest,
+        st.none() | st.floats(-9, 9),
+        lambda tight, loose: loose is None or (tight is not None and tight >= loose),
+    ),
     "intersection": (Tightens.intersection, LISTS, lambda tight, loose: set(tight) <= set(loose)),
     "union": (Tightens.union, LISTS, lambda tight, loose: set(tight) >= set(loose)),
     "either": (Tightens.either, st.booleans(), lambda tight, loose: tight >= loose),
@@ -120,6 +132,8 @@ def test_an_item_of_a_list_is_not_coerced_either():
         (Annotated[list[str], Tightens.union], ["a"], "a list is required, and a tuple as the field's type"),
         (Annotated[str, Tightens.either], "yes", "true or false is required"),
         (Annotated[str, Tightens.fixed], "a\x00", "plain JSON is required, not "),
+        (Annotated[tuple[str, ...], Tightens.union], ("a\x00",), "a text that can be stored is required, not "),
+        (Annotated[dict[str, str], KEPT], {"\ud800": "a"}, "a text that can be stored is required, not "),
         (Annotated[int, Field(ge=3), Tightens.largest], 2, "Input should be greater than or equal to 3"),
     ],
 )
@@ -131,13 +145,50 @@ def test_a_default_that_its_own_kind_refuses_is_no_setting(hint, default, proble
     assert problem in str(raised.value)
 
 
-def test_the_kind_that_is_said_last_holds():
-    """A field may narrow a ready-made kind."""
+@pytest.mark.parametrize(
+    ("hint", "given"),
+    [
+        (Annotated[Allowlist, Tightens.fixed], "Tightens.intersection, Tightens.fixed"),
+        (Annotated[MaxInt, Tightens.largest], "Tightens.smallest, Tightens.largest"),
+        (Annotated[int, Tightens.smallest, Tightens.smallest], "Tightens.smallest, Tightens.smallest"),
+    ],
+)
+def test_a_field_tightens_in_one_way(hint, given):
+    """Where two kinds are said, neither wins without a word: the class cannot be written."""
+    namespace = {"__annotations__": {"field": hint}, "__module__": __name__}
+    with pytest.raises(TypeError) as raised:
+        type("Wrong", (Settings,), namespace)
+    assert str(raised.value) == f"Wrong.field: a setting tightens in one way; given: {given}"
 
-    class Strict(Settings):
-        hosts: Annotated[Allowlist, Tightens.fixed] = ("a.example",)
 
-    assert Strict().tightened_by(Strict(hosts=[])).hosts == ("a.example",)
+class Optional(Settings):
+    """Limits that a deployment may leave open."""
+
+    most: Annotated[int | None, Field(ge=0), Tightens.smallest] = None
+    least: Annotated[float | None, Tightens.largest] = None
+
+
+NUMBERS = st.none() | st.integers(0, 9)
+
+
+@given(NUMBERS, NUMBERS)
+def test_no_limit_never_wins_over_a_number(ours, theirs):
+    """None is no limit: a context may set one where there is none, and takes none away."""
+    both = Optional(most=ours, least=ours).tightened_by(Optional(most=theirs, least=theirs))
+    numbers = [item for item in (ours, theirs) if item is not None]
+    assert (both.most, both.least) == (min(numbers, default=None), max(numbers, default=None))
+    assert (both == Optional(most=None, least=None)) == (numbers == [])
+
+
+def test_only_a_type_with_none_has_no_limit():
+    """A ceiling that must be a number takes no None, and an open one no wrong number."""
+    for field, value in (("max_price", None), ("min_margin", None)):
+        with pytest.raises(ValidationError):
+            Prices(**{field: value})
+    for field, value in (("most", -1), ("most", True), ("least", math.inf), ("least", "1")):
+        with pytest.raises(ValidationError):
+            Optional(**{field: value})
+    assert Optional().fingerprint != Optional(most=0).fingerprint
 
 
 @pytest.mark.parametrize("order", [(), ("low", "low"), ("low", 1), (("low", "high"),)])

@@ -14,7 +14,7 @@ from recorded_runs import Kept, dead
 from runs import MODES, masked, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import LiveWorld, deadline, replay
+from guardgraph import LiveWorld, NotRecorded, deadline, replay
 from guardgraph.grammar import Budget, Call
 from guardgraph.testing import ScriptedClock, scripted_tool
 
@@ -156,6 +156,21 @@ def test_what_a_world_raises_closes_the_run_at_the_node_that_asked(mode):
 
     result = run(triage(world=Broken(LiveWorld())), TICKET, mode)
     assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:label", "KeyError")
+
+
+@MODES_OF_CALLS
+def test_a_world_that_does_not_know_an_outcome_ends_in_an_error(mode):
+    """No run is decided on what was not recorded: the error comes out of it, sync and async, and no body sees it."""
+
+    class Forgetful(Wrapper):
+        def perform(self, asked, seconds):
+            raise NotRecorded(asked[0].node, "nobody recorded it")
+
+        async def aperform(self, asked, seconds):
+            raise NotRecorded(asked[0].node, "nobody recorded it")
+
+    with pytest.raises(NotRecorded, match=r"^not recorded: label: nobody recorded it"):
+        run(triage(world=Forgetful(LiveWorld())), TICKET, mode)
 
 
 # The seconds that are left

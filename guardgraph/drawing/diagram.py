@@ -247,7 +247,7 @@ def taken_by(run: object) -> Taken:
         InputError: it is no result of such a run.
     """
     given = run if isinstance(run, dict) else {}
-    waiting = given.get("status") == "waiting" and "waiting_for" in given
+    waiting = given.get("status") == "waiting" and isinstance(given.get("waiting_for"), dict)
     path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
     named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
     if not named or not isinstance(path, list) or not isinstance(reason, str):

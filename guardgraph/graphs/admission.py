@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.plain import json_problem
 
 __all__ = ["RESUMING", "admitted_config", "around", "is_inside", "keeps", "saver"]
 
@@ -44,7 +45,7 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     """
     configurable, own = around(graph, config), dict(_own(config))
     if keeps(graph, configurable):
-        if not isinstance(thread := configurable.get("thread_id"), str | int | UUID):
+        if not _is_thread(thread := configurable.get("thread_id")):
             raise ConfigurationError(
                 "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
                 f"given: {thread!r:.80}"
@@ -53,6 +54,13 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     if isinstance(given, Mapping) and not is_inside(configurable):
         own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
     return {**(config or {}), "configurable": own}
+
+
+def _is_thread(given: object) -> bool:
+    """Say whether every checkpointer can keep a thread of this name, and keep it apart from others."""
+    if isinstance(given, str):
+        return given != "" and json_problem(given) is None
+    return isinstance(given, int | UUID) and not isinstance(given, bool)
 
 
 def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:

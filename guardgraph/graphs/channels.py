@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import isclass
 from typing import Annotated, Any, NotRequired, Required, get_origin
+from unicodedata import category
 
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.channels.base import BaseChannel
@@ -21,6 +22,9 @@ from guardgraph.state.run import LogEntry, Verdict
 __all__ = ["CALLED", "RECORD", "check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
+_WRITABLE = "a name that is not blank and has no control characters"
+_UNWRITABLE = frozenset({"Cc", "Cs"})
+"""Unicode's categories of control characters and of half characters."""
 
 
 def _append(kept: list[Any], added: list[Any]) -> list[Any]:
@@ -50,14 +54,21 @@ def is_reserved(name: str) -> bool:
     return ":" in name or name.startswith("__")
 
 
+def _is_writable(name: str) -> bool:
+    return bool(name.strip()) and not any(category(letter) in _UNWRITABLE for letter in name)
+
+
 def check_node_name(name: object, taken: Iterable[str]) -> None:
     """Refuse the name of a node.
 
     Raises:
-        GrammarError: the name is no text, reserved, taken, or one of the grammar's own terminals'.
+        GrammarError: the name is no text, blank, reserved or taken, it has control characters, or it is one of the
+            grammar's own terminals'.
     """
     if not isinstance(name, str) or is_reserved(name):
         raise GrammarError(f"node {name!r:.80}: {_ALLOWED} is required")
+    if not _is_writable(name):
+        raise GrammarError(f"node {name!r:.80}: {_WRITABLE} is required")
     if name in taken or name.startswith("stop_"):
         raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
 
@@ -69,12 +80,15 @@ def check_channels(**declared: Mapping[str, Any]) -> None:
         declared: type hints with extras by the name of the channel, for each of state, input and output.
 
     Raises:
-        GrammarError: a channel's name is reserved, or it declares a reducer or a channel of LangGraph's.
+        GrammarError: a channel's name is reserved, blank or has control characters, or it declares a reducer or a
+            channel of LangGraph's.
     """
     for field, hints in declared.items():
         for name, hint in hints.items():
             if is_reserved(name):
                 raise GrammarError(f"{field}: {_ALLOWED} is required for a channel; given: {name!r:.80}")
+            if not _is_writable(name):
+                raise GrammarError(f"{field}: {_WRITABLE} is required for a channel; given: {name!r:.80}")
             if (reducer := _reducer(hint)) is not None:
                 raise GrammarError(
                     f"fresh: the channel {name} has a reducer, so it cannot be cleared; "

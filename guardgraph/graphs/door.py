@@ -272,6 +272,11 @@ def _resuming(given: Command[Any]) -> Command[Any]:
         raise InputError(
             "input: a Command resumes a run with an answer, which is not None; None alone resumes without one"
         )
+    if given.resume == {}:  # LangGraph's map of answers by interrupt, with none in it
+        raise InputError(
+            "input: a Command resumes a run with an answer, or with answers by id of their interrupt, one at least; "
+            "given: {}; None alone resumes without one"
+        )
     if (problem := json_problem(given.resume)) is not None:
         raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
     return given

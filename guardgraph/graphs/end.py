@@ -63,8 +63,9 @@ def _ended(part: Part, state: JsonObject, visit: Visit, head: JsonObject, said: 
     result = {**head, **_told(log, records)}
     visit.session.over = True
     for keep in () if visit.session.is_replay else keepers(part.frame):
+        made = recording(part, state, log, records, result)
         with suppress(Exception):  # whatever a recorder of somebody's raises, the result stays what it is
-            keep(recording(part, state, log, records, result))
+            keep(made)
     return result
 
 

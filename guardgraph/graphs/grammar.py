@@ -20,6 +20,7 @@ from guardgraph.graphs.declaration import Declaration, check_declarations, compl
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.given import checked_recorder, checked_settings, checked_world
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
@@ -34,7 +35,7 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.run import RECORDED, Kind, Result
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.live import LiveWorld
-from guardgraph.world.world import WORLD_METHODS, World
+from guardgraph.world.world import World
 
 __all__ = ["Pattern", "PatternGraph"]
 
@@ -69,7 +70,7 @@ class Pattern:
         state: TypedDict of the pattern's own channels.
         input: TypedDict of what a run is given.
         output: TypedDict of what a run may return, evidence of stops included; derive it from `Result`.
-        policy: the deployment's policy, a `Settings` of your own class.
+        policy: the deployment's policy, a `Settings` of your own class; a value of the settings has no form in JSON.
         budget: the deployment's budget, a `Budget` or a subclass.
 
     Raises:
@@ -164,7 +165,8 @@ class Pattern:
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
-                lacks a method.
+                lacks a method, has a coroutine function where a function is called or the other way round, or is a
+                class.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if not isinstance(name, str) or not name.strip():
@@ -191,11 +193,11 @@ class Pattern:
         frame = Frame(
             name=name,
             catalogue=self.catalogue,
-            policy=self.policy,
-            budget=self.budget,
+            policy=checked_settings(self.policy, "policy"),
+            budget=checked_settings(self.budget, "budget"),
             context=context,
-            world=_checked(LiveWorld() if world is None else world, "world", WORLD_METHODS),
-            recorder=None if recorder is None else _checked(recorder, "recorder", ("record",)),
+            world=LiveWorld() if world is None else checked_world(world),
+            recorder=None if recorder is None else checked_recorder(recorder),
             evidence=frozenset(self._output) - {*RECORDED, "outcome"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
@@ -263,12 +265,6 @@ def _connect(graph: PatternGraph, item: Declaration) -> None:
     else:
         for way in item.to:
             graph.add_edge(item.name, way)
-
-
-def _checked(given: Any, slot: str, methods: Iterable[str]) -> Any:
-    if missing := [method for method in methods if not callable(getattr(given, method, None))]:
-        raise ConfigurationError(f"{slot}: an object with {', '.join(missing)} is required; given: {given!r:.80}")
-    return given
 
 
 def _context(policy: Settings, budget: Budget) -> Any:

@@ -120,6 +120,8 @@ async def aperform(driven: Driven, world: World) -> JsonObject:
         while True:
             try:
                 performed = await world.aperform(asked, seconds)
+            except NotRecorded:
+                raise
             except Exception as error:  # noqa: BLE001 - see perform
                 asked, seconds = driven.throw(error)
             else:

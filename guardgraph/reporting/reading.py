@@ -71,10 +71,8 @@ class Reading:
     @property
     def waiting_for(self) -> JsonObject | None:
         """What a run that waits for a person shows; None for one that is finished."""
-        if self.taken.status != "waiting":
-            return None
-        asked = self.run["waiting_for"]
-        return asked if isinstance(asked, dict) else {"shown": asked}
+        asked = self.run["waiting_for"] if self.taken.status == "waiting" else None
+        return asked if isinstance(asked, dict) else None
 
     @property
     def reason(self) -> StopReason | None:

@@ -152,6 +152,9 @@ class Recorder(Protocol):
     def record(self, run: Recording) -> JsonValue:
         """Keep a run that has ended; it is called in the terminal's step, before the result is returned.
 
+        A run may be given more than once, such as one whose `ainvoke` was cancelled while it was being recorded, and
+        which was then resumed: keep it by its ``run_id``.
+
         Returns:
             A receipt, or None.
         """

@@ -8,15 +8,16 @@ kinds are made with `Tightens`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import json_problem
 from guardgraph.state.tightening import Tightens
 
 __all__ = [
@@ -67,7 +68,7 @@ class Settings(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse a field whose type does not say how it tightens, or whose default its own type refuses."""
+        """Refuse a field whose type does not say, once, how it tightens, or whose default its own type refuses."""
         super().__pydantic_init_subclass__(**kwargs)
         for name in cls.model_fields:
             cls._rule(name)
@@ -79,13 +80,26 @@ class Settings(BaseModel):
 
     @classmethod
     def _rule(cls, name: str) -> Tightens:
-        for item in reversed(cls.model_fields[name].metadata):
-            if isinstance(item, Tightens):
-                return item
+        rules = [item for item in cls.model_fields[name].metadata if isinstance(item, Tightens)]
+        if len(rules) == 1:
+            return rules[0]
+        if rules:
+            raise TypeError(
+                f"{cls.__name__}.{name}: a setting tightens in one way; given: {', '.join(map(repr, rules))}"
+            )
         raise TypeError(
             f"{cls.__name__}.{name}: a setting is a MaxInt, MaxFloat, MinFloat, Allowlist, Vocabulary or Check, "
             "or its type is Annotated with a Tightens"
         )
+
+    @field_validator("*")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        """Refuse a text that no recording could keep."""
+        for text in _texts(value):
+            if (problem := json_problem(text)) is not None:
+                raise ValueError(f"a text that can be stored is required, not {problem}")
+        return value
 
     @property
     def fingerprint(self) -> str:
@@ -133,6 +147,16 @@ class Settings(BaseModel):
         ]
         if lines:
             raise ConfigurationError("\n".join(lines))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _texts(item)
 
 
 def _has_default(field: FieldInfo) -> bool:

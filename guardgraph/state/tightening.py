@@ -38,9 +38,9 @@ class Tightens:
     """
 
     smallest: ClassVar[Tightens]
-    """Of two numbers the smaller holds: ceilings, prices."""
+    """Of two numbers the smaller holds: ceilings, prices. None, where the type has it, is no limit and gives way."""
     largest: ClassVar[Tightens]
-    """Of two numbers the larger holds: floors, thresholds."""
+    """Of two numbers the larger holds: floors, thresholds. None, where the type has it, is no limit and gives way."""
     intersection: ClassVar[Tightens]
     """What both lists name holds: what is allowed. An empty list allows nothing."""
     union: ClassVar[Tightens]
@@ -106,6 +106,8 @@ def _as_tuple(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
+    if value is None:  # no limit, if the field's type lets it through
+        return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("a finite number is required")
     return value + 0  # -0.0 is the same setting as 0.0
@@ -129,6 +131,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _limit(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def how(ours: Any, theirs: Any) -> Any:
+        if ours is None or theirs is None:
+            return theirs if ours is None else ours
+        return choose(ours, theirs)
+
+    return how
+
+
 def _intersect(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(item for item in ours if item in theirs)
 
@@ -137,8 +148,8 @@ def _unite(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys([*ours, *theirs]))
 
 
-Tightens.smallest = Tightens("smallest", min, _number)
-Tightens.largest = Tightens("largest", max, _number)
+Tightens.smallest = Tightens("smallest", _limit(min), _number)
+Tightens.largest = Tightens("largest", _limit(max), _number)
 Tightens.intersection = Tightens("intersection", _intersect, _names, is_set=True)
 Tightens.union = Tightens("union", _unite, _names, is_set=True)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _truth)

@@ -33,6 +33,9 @@ class World(Protocol):
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls side by side and wait for all of them, `seconds` at most.
 
+        A call of a person (``item.call.kind == "person"``) is never to be repeated by a wrapper: a rejection is a
+        failure outcome too, and who repeats it asks until somebody says yes.
+
         Args:
             asked: the calls; one unless an act node asks several tools at once.
             seconds: the deadline that they share; a call that outlasts it is a failure.
