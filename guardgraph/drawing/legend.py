@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending
+from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending, Taken
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
@@ -72,12 +72,16 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
     if any(edge.decided for edge in diagram.edges):
         yield Entry("", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides")
     if diagram.taken is not None:
-        often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
-        if diagram.taken.waiting:
-            [kind] = [item.kind for item in diagram.nodes if diagram.taken.waits_at(item.name)]
-            swatch = outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
-            yield Entry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
-        yield Entry("taken", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge"), SWATCH, f"the way of this run{often}")
+        yield from _way_entries(diagram, diagram.taken)
+
+
+def _way_entries(diagram: Diagram, taken: Taken) -> Iterator[Entry]:
+    often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
+    if taken.waiting:
+        [kind] = [item.kind for item in diagram.nodes if taken.waits_at(item.name)]
+        swatch = outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
+        yield Entry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
+    yield Entry("taken", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge"), SWATCH, f"the way of this run{often}")
 
 
 def _chips(endings: Iterable[Ending], words: str) -> Entry:

@@ -99,11 +99,15 @@ def _clock(tokens: list[Token], at: int) -> _Moment | None:
     half = half or _half_of_end(tokens, at, hour)
     if minute > 59 or second > 59 or hour > (12 if half else 23) or not (half or match[2]):
         return None
-    if half:
-        hours = [hour % 12 + (12 if half == "pm" else 0)]
-    else:
-        hours = [hour, hour + 12] if 1 <= hour <= 11 and len(match[1]) == 1 else [hour]
+    hours = _hours(hour, half, len(match[1]))
     return tuple(Mark("clock", (each * 60 + minute) * 60 + second) for each in hours), end
+
+
+def _hours(hour: int, half: str, digits: int) -> list[int]:
+    """Return the hours of the day that are meant: a single digit without a half of the day can mean two."""
+    if half:
+        return [hour % 12 + (12 if half == "pm" else 0)]
+    return [hour, hour + 12] if 1 <= hour <= 11 and digits == 1 else [hour]
 
 
 def _half(tokens: list[Token], at: int, clock: re.Match[str]) -> tuple[str, int]:

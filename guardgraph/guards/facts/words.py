@@ -32,19 +32,21 @@ def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
         near = tokens[at - 1].lower in _NEARLY or following in SCALES
         return (1, at + 1, True) if near else (None, at, True)
     value, start, at = (1, at, at + 1) if word == "a" else (-1, at, at)
-    while True:
-        word, following = tokens[at].lower, tokens[at + 1].lower
-        open_tens = value % 100 >= 20 and value % 10 == 0
-        hundreds = value >= 100 and value % 100 == 0
-        small = SMALL.get(word)
-        if small is not None and (value < 0 or hundreds or (open_tens and 1 <= small <= 9)):
-            value = max(value, 0) + small
-        elif word == "hundred" and 0 < value < 10:
-            value *= 100
-        elif not (word == "and" and hundreds and following in SMALL):
-            break
-        at += 1
+    while (longer := _with_word(value, tokens[at].lower, tokens[at + 1].lower)) is not None:
+        value, at = longer, at + 1
     return (value if at > start else None), at, at == start + 1 and value == 1
+
+
+def _with_word(value: int, word: str, following: str) -> int | None:
+    """Return the number that a word more makes of a number, None where the number ends before it."""
+    open_tens = value % 100 >= 20 and value % 10 == 0
+    hundreds = value >= 100 and value % 100 == 0
+    small = SMALL.get(word)
+    if small is not None and (value < 0 or hundreds or (open_tens and 1 <= small <= 9)):
+        return max(value, 0) + small
+    if word == "hundred" and 0 < value < 10:
+        return value * 100
+    return value if word == "and" and hundreds and following in SMALL else None
 
 
 def implied(tokens: list[Token], at: int) -> _Implied | None:
