@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from contextvars import copy_context
 from copy import copy
 from typing import Any
@@ -105,7 +106,8 @@ class Heard(Runnable[Any, Any]):
             work = node.ainvoke(given, config)
             given = await (asyncio.create_task(work) if node.declaration.calls else work)
         finally:
-            var_child_runnable_config.reset(token)
+            with suppress(ValueError):  # ended by somebody else's task: there is nothing to put back in its context
+                var_child_runnable_config.reset(token)
         for writer in writers:
             _write(writer, given, config)
         return given

@@ -147,9 +147,7 @@ def _fresh(shape: Topology) -> Iterator[Finding]:
         if name in shape.raw_channels | shape.inputs | shape.outputs:
             if not isinstance(channel, EphemeralValue):
                 yield Finding("fresh", f"the channel {name} outlives the step after it was written", ())
-        elif (
-            name != "log" and not name.startswith(RECORD_PREFIX) and not isinstance(channel, EphemeralValue | LastValue)
-        ):
+        elif not shape.grows(name) and not isinstance(channel, EphemeralValue | LastValue):
             yield Finding("fresh", f"the channel {name} has a reducer, so it cannot be cleared", ())
 
 
