@@ -86,7 +86,8 @@ def recording(
 
 
 def _visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
-    visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=entry["clock"])
+    clock = entry.get("clock") or [0.0]  # a line that version 0.1 wrote has none
+    visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
         visit["opening"] = entry["opening"]
     if record is not None and "answers" in record:
