@@ -7,7 +7,7 @@ from itertools import islice
 
 from guardgraph.guards.sentences import sentences
 from guardgraph.nodes.offline.allowed import Allowed
-from guardgraph.nodes.offline.incident import Lines
+from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.nodes.offline.prose import ended
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
@@ -23,7 +23,6 @@ _MOST_SENTENCES = 200
 """How many sentences of a text are looked at for those that fit."""
 
 _REPORTED, _LATEST = "What was reported:", "Latest update:"
-_NO_STATUS = "Current status: not given in our records"
 _MORE = "We will share confirmed details as soon as we have them"
 _APOLOGY = "We apologize for the disruption"
 
@@ -61,9 +60,9 @@ def _written(lines: Lines) -> str:
     planned = lines.section("next_actions", _SECTION_CHARS) if record.is_planned else ""
     estimate = "" if record.is_closed else lines.estimate()
     after = [*impact, *([_APOLOGY] if impact else []), planned, estimate]
-    story = _story(lines, _ROOM - sum(len(line) + 2 for line in (opening, status, *after, _NO_STATUS, _MORE)))
+    story = _story(lines, _ROOM - sum(len(line) + 2 for line in (opening, status, *after, NO_STATUS, _MORE)))
     if story and not status:
-        status = _NO_STATUS
+        status = NO_STATUS
     if not story and not impact:
         after = [*lines.other_facts(_SECTION_CHARS), *after]
     told = [line for line in (opening, status, *story, *after) if line]

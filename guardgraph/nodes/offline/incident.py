@@ -13,7 +13,10 @@ from guardgraph.nodes.offline.prose import capital, listed, plain_sentences
 from guardgraph.nodes.offline.record import PLACED, record_of, short_text, short_texts
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["Lines"]
+__all__ = ["NO_STATUS", "Lines"]
+
+NO_STATUS = "Current status: not given in our records"
+"""The status of an incident whose context names none."""
 
 _LIST_CHARS, _LABEL_CHARS, _TOLD_CHARS = 120, 60, 300
 _MOST_AFFECTED = 6

@@ -6,7 +6,6 @@ proposal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
@@ -16,7 +15,7 @@ from guardgraph.guards.wording import has_phrase, words
 from guardgraph.nodes.offline.allowed import forbidden_claims
 from guardgraph.nodes.offline.drafter import draft, shorten
 from guardgraph.nodes.offline.editor import repair
-from guardgraph.nodes.offline.incident import Lines
+from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject, JsonValue
 
@@ -86,9 +85,10 @@ def critique(view: JsonObject) -> JsonObject:
     lines = Lines(context)
     claims = _review_claims(text, context)
     rest = repair(text, _changes(claims))
-    wanted = [*_lost_sections(text, rest, lines), *_texts(_hints(context).get("required_sections"))]
-    estimates = [] if lines.record.is_closed else _review_estimates(rest)
-    findings = [*claims, *_review_sections(rest, wanted, lines), *estimates]
+    lost = _review_lost(text, rest, lines)
+    kept = repair(rest, _changes(lost))
+    estimates = [] if lines.record.is_closed else _review_estimates(kept)
+    findings = [*claims, *lost, *_review_sections(kept, lines), *estimates]
     changes = _changes(findings)
     mendable = all(finding.change for finding in findings) and _is_patch(text, changes, lines)
     decision, severity = ("revise", "medium") if mendable else ("escalate", "high")
@@ -129,20 +129,27 @@ def _review_claims(text: str, context: JsonObject) -> list[_Finding]:
     ]
 
 
-def _lost_sections(text: str, rest: str, lines: Lines) -> list[str]:
-    """Name the sections that went with the claims: an update keeps its status, and what else the context can say."""
+def _review_lost(text: str, rest: str, lines: Lines) -> list[_Finding]:
+    """Require that sections which go with the claims are said otherwise, as far as the context can; a status always."""
     lost = [name for name in _SECTIONS if _has_section(text, name, lines) and not _has_section(rest, name, lines)]
-    return [name for name in lost if name == "current_status" or lines.section(name, PHRASE_CHARS[1])]
+    said = {name: lines.section(name, PHRASE_CHARS[1]) for name in lost}
+    if said.get("current_status") == "":
+        said["current_status"] = NO_STATUS
+    return [
+        _Finding(f"Without its claims the draft lacks a section: {name}.", _change("MUST_INCLUDE", line))
+        for name, line in said.items()
+        if line
+    ]
 
 
-def _review_sections(text: str, wanted: Iterable[str], lines: Lines) -> list[_Finding]:
+def _review_sections(text: str, lines: Lines) -> list[_Finding]:
     """Require that missing sections are added, as far as the context can fill them."""
     return [
         _Finding(
             f"The draft lacks a section: {name[:80]}.",
             _change("MUST_INCLUDE", lines.section(name, PHRASE_CHARS[1])),
         )
-        for name in dict.fromkeys(wanted)
+        for name in _texts(_hints(lines.context).get("required_sections"))
         if not _has_section(text, name, lines)
     ]
 
