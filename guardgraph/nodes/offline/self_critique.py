@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
-from guardgraph.guards.self_critique.revision import patch_growth_pct, patch_similarity
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change
+from guardgraph.guards.self_critique.revision import check_patch
 from guardgraph.guards.sentences import sentences
+from guardgraph.guards.stop import Stop
 from guardgraph.guards.wording import has_phrase, words
 from guardgraph.nodes.offline.allowed import forbidden_claims
 from guardgraph.nodes.offline.drafter import draft, shorten
@@ -18,11 +20,12 @@ from guardgraph.nodes.offline.editor import repair
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.self_critique import SelfCritiqueBudget
 
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
 
-MAX_CHANGES, MAX_GROWTH_PCT, MIN_SIMILARITY = 5, 20.0, 0.4
-"""The default budget of a patch: what a critic can count on."""
+_BUDGET = SelfCritiqueBudget()
+"""What a critic can count on."""
 
 UNCERTAINTY_NOTE = "Timing may change as we learn more"
 """What an update says beside an estimate."""
@@ -101,7 +104,7 @@ def critique(view: JsonObject) -> JsonObject:
         "decision": decision,
         "severity": severity,
         "risks": _risks(findings, _texts(view.get("allowed_risk_types"))),
-        "required_changes": changes[:MAX_CHANGES],
+        "required_changes": changes[: _BUDGET.max_required_changes],
         "reason": reason,
     }
 
@@ -187,22 +190,31 @@ def _change(marker: str, phrase: str) -> str | None:
 
 
 def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
-    """Try the changes out: all can be made, no forbidden claim is left, and the edit is small and leaves an update."""
-    edited, required, context = repair(text, changes), enforceable(changes), lines.context
-    removes = any(change.kind == "remove" for change in required)
-    return (
-        len(changes) <= MAX_CHANGES
-        and not unapplied(required, edited)
-        and not forbidden_claims(edited, context)
-        and (not removes or any(_has_section(edited, name, lines) for name in _SECTIONS))
-        and patch_similarity(text, edited) >= MIN_SIMILARITY
-        and patch_growth_pct(text, edited) <= _growth_limit(context)
-    )
+    """Try the changes out: the guards of the default budget let them pass, and they leave an update."""
+    edited, hints = repair(text, changes), _hints(lines.context)
+    hinted = hints.get("max_length_increase_pct")
+    try:
+        check_patch(
+            edited,
+            draft=text,
+            context=lines.context,
+            required_changes=changes,
+            max_chars=_BUDGET.max_answer_chars,
+            min_similarity=_BUDGET.min_patch_similarity,
+            max_length_increase_pct=_BUDGET.max_length_increase_pct,
+            hinted_length_increase_pct=hinted if isinstance(hinted, int | float) else None,
+            avoid_absolute_guarantees=hints.get("avoid_absolute_guarantees") is True,
+            check_facts=True,
+            regions=DEFAULT_REGIONS,
+        )
+    except Stop:
+        return False
+    removes = any(change.kind == "remove" for change in enforceable(changes))
+    return len(changes) <= _BUDGET.max_required_changes and not (removes and _is_emptied(edited, lines))
 
 
-def _growth_limit(context: JsonObject) -> float:
-    hint = _hints(context).get("max_length_increase_pct")
-    return min(hint, MAX_GROWTH_PCT) if isinstance(hint, int | float) else MAX_GROWTH_PCT
+def _is_emptied(text: str, lines: Lines) -> bool:
+    return not any(_has_section(text, name, lines) for name in _SECTIONS)
 
 
 def _hints(context: JsonObject) -> JsonObject:
