@@ -279,4 +279,26 @@ SECTIONS = (
             Meaning("*flagged_*", "Per cent of these claims that the number check flags."),
         ),
     ),
+    Section(
+        "incidents",
+        "Updates on real incidents",
+        "What the Self-critique agent without a model makes of records of public status pages: of contexts that are "
+        "built from them, and of the records as they stand (`raw`). `short_updates` are updates of these pages, each "
+        "revised to say one phrase more.",
+        (
+            Meaning("incidents_read", "Records."),
+            Meaning(
+                "*_status_kept_pct", "Per cent that state the status, the context's own where it has one.", at_least=100
+            ),
+            Meaning("*_summary_told_pct", "Per cent that tell something of the first update.", at_least=98),
+            Meaning("*_internal_pct", "Per cent that name a file or a field of the record.", at_most=0),
+            Meaning("*_ended_approved_direct", "Runs that end with the draft."),
+            Meaning("*_ended_revised_once", "Runs that end with a revision."),
+            Meaning("*_ended_policy_escalation", "Runs that hand the draft to a person."),
+            Meaning("*_ended_other", "Runs that end in another way.", at_most=0),
+            Meaning("short_updates", "Short updates, each with a phrase that it lacks."),
+            Meaning("short_updates_too_long_pct", "Per cent that end in `length_increase_limit`.", at_most=0),
+            Meaning("short_updates_revised_pct", "Per cent that end with the revision."),
+        ),
+    ),
 )

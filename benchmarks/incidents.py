@@ -2,8 +2,8 @@
 
 Usage: ``python benchmarks/incidents.py --data incidents.json``, with records of public status pages as
 ``[{title, severity, affected, resolved, updates: [{label, body}], ...}, ...]``. Prints ``name value`` lines: for
-contexts built from the records, and for the records as they stand (``raw_``); and for short updates that must be given
-one phrase more (``short_``).
+contexts built from the records, and for the records as they stand (``incidents_raw_``); and for short updates that
+must be given one phrase more (``short_updates``).
 """
 
 from __future__ import annotations
@@ -105,15 +105,15 @@ def measure_phrases(records: list[dict[str, Any]]) -> None:
     total = reasons.total()
     print(f"short_updates {total}")
     for name, reason in (("too_long", "patch_violation:length_increase_limit"), ("revised", "success")):
-        print(f"short_{name}_pct {100 * reasons[reason] / max(1, total):.1f}")
+        print(f"short_updates_{name}_pct {100 * reasons[reason] / max(1, total):.1f}")
 
 
 def main(path: Path) -> None:
     """Measure built contexts, records as they stand, and short updates."""
     records = json.loads(path.read_text(encoding="utf-8"))
-    print(f"incidents {len(records)}")
-    measure("", ((record, built(record)) for record in records))
-    measure("raw_", ((record, record) for record in records))
+    print(f"incidents_read {len(records)}")
+    measure("incidents_", ((record, built(record)) for record in records))
+    measure("incidents_raw_", ((record, record) for record in records))
     measure_phrases(records)
 
 

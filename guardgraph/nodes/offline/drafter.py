@@ -61,7 +61,7 @@ def _written(lines: Lines) -> str:
     estimate = "" if record.is_closed else lines.estimate()
     after = [*impact, *([_APOLOGY] if impact else []), planned, estimate]
     story = _story(lines, _ROOM - sum(len(line) + 2 for line in (opening, status, *after, NO_STATUS, _MORE)))
-    if story and not status:
+    if not status and (story or record.title or record.affected):
         status = NO_STATUS
     if not story and not impact:
         after = [*lines.other_facts(_SECTION_CHARS), *after]
@@ -94,10 +94,8 @@ def _fitting(lead: str, found: Iterable[str], room: int, allowed: Allowed) -> st
     line, too_long = "", ""
     for sentence in found:
         longer = f"{line or lead} {sentence}"
-        if not allowed.says(f"{lead} {sentence}"):
-            continue
         if len(longer) <= room:
-            line = longer
+            line = longer if allowed.says(f"{lead} {sentence}") else line
         elif line:
             break
         else:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import chain
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
-from guardgraph.nodes.offline.allowed import Allowed, forbidden_claims
+from guardgraph.nodes.offline.allowed import Allowed
 from guardgraph.nodes.offline.prose import capital, listed, plain_sentences
 from guardgraph.nodes.offline.record import PLACED, record_of, short_text, short_texts
 from guardgraph.state.json import JsonObject, JsonValue
@@ -125,9 +125,10 @@ class Lines:
         """Yield ways to say the status, each claiming less than the one before: at last, only what is not said."""
         if status := self.record.status:
             yield f"Current status: {status}"
-            if forbidden_claims(status, self.context):
-                yield f"Current status: not confirmed as {status}"
-                yield "Current status: the one in our records is not confirmed"
+            if self.allowed.forbidden_claims(status):
+                yield f"Current status: our records give it as {status}"
+                yield f"Current status: we cannot yet confirm that it is {status}, as our records say"
+                yield "Current status: the one in our records is not yet confirmed"
         elif self.record.is_open:
             yield "Current status: not resolved"
         elif ends := self.record.ends():

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from guardgraph.guards.wording import words
+from guardgraph.guards.self_critique import CLOSING_STATUSES
+from guardgraph.guards.wording import keys, words
 from guardgraph.nodes.offline.prose import plain_line, plain_sentences
 from guardgraph.state.json import JsonObject, JsonValue
 
@@ -27,7 +28,6 @@ _STATES = ("status", "current_status", "state")
 _ENDS = ("resolved_when", "resolved_at", "ended_at", "end_time", "closed_at", "completed_at")
 _PLANS = ("approved_actions", "next_actions")
 _FLAGS = ("resolved", "is_resolved")
-_CLOSED = frozenset({"resolved", "closed", "recovered", "completed", "fixed", "postmortem"})
 _MOMENT = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<minute>\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d:?\d\d)?",
     re.ASCII,
@@ -81,7 +81,7 @@ class Record:
     def is_closed(self) -> bool:
         """Whether the status says that the incident is over, or where there is none, another field."""
         if status := self.status:
-            return not _CLOSED.isdisjoint(word.key for word in words(status)[:1])
+            return " ".join(keys(status)) in CLOSING_STATUSES
         return bool(self._short(_ENDS)) or self._flagged(True, "true", "yes")
 
     @property

@@ -14,7 +14,6 @@ from guardgraph.guards.self_critique.revision import check_patch
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.wording import has_phrase, words
-from guardgraph.nodes.offline.allowed import forbidden_claims
 from guardgraph.nodes.offline.drafter import draft, shorten
 from guardgraph.nodes.offline.editor import repair
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
@@ -86,7 +85,7 @@ def critique(view: JsonObject) -> JsonObject:
     """
     context, text = _object(view.get("incident_context")), _text(view.get("draft"))
     lines = Lines(context)
-    claims = _review_claims(text, context)
+    claims = _review_claims(text, lines)
     rest = repair(text, _changes(claims))
     lost = _review_lost(text, rest, lines)
     kept = repair(rest, _changes(lost))
@@ -119,7 +118,7 @@ def _risks(findings: list[_Finding], allowed: list[str]) -> list[JsonObject]:
     return [{"type": kind, "note": notes[kind]} for kind in sorted(notes, key=str)]
 
 
-def _review_claims(text: str, context: JsonObject) -> list[_Finding]:
+def _review_claims(text: str, lines: Lines) -> list[_Finding]:
     """Require that sentences with forbidden claims go."""
     return [
         _Finding(
@@ -128,7 +127,7 @@ def _review_claims(text: str, context: JsonObject) -> list[_Finding]:
             "overconfidence",
         )
         for sentence in sentences(text)
-        if (claims := forbidden_claims(sentence, context))
+        if (claims := lines.allowed.forbidden_claims(sentence))
     ]
 
 
