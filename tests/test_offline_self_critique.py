@@ -76,9 +76,7 @@ def patched(text: str, changes: list[str]) -> str:
         check_facts=True,
         regions=DEFAULT_REGIONS,
     )
-    return check_final(
-        patch["revised_answer"], draft=text, context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True
-    )
+    return check_final(patch["revised_answer"], context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True)
 
 
 def test_the_demo_ends_revised_and_reads_like_a_message() -> None:
@@ -117,10 +115,12 @@ def test_an_estimate_is_called_uncertain_at_once_where_no_patch_could(context: A
     assert reviewed(text, context)["decision"] == ("revise" if context is CONTEXT else "approve")
 
 
-@pytest.mark.parametrize("status", ["resolved", "fully recovered, guaranteed"])
+@pytest.mark.parametrize("status", ["all payments stable", "fully recovered, guaranteed"])
 def test_an_update_is_not_emptied_by_a_patch(status: str) -> None:
     """Where removals would leave no status, impact or action, a person decides."""
-    context = {"incident": {"incident_id": "INC-9", "severity": "P2", "status": status}, "region": "EU"}
+    hints = {"avoid_absolute_guarantees": True}
+    incident = {"incident_id": "INC-9", "severity": "P2", "status": status}
+    context = {"incident": incident, "region": "EU", "policy_hints": hints}
     assert reviewed(draft({"incident_context": context})["draft"], context)["decision"] == "escalate"
 
 
@@ -203,12 +203,12 @@ def test_a_section_of_any_name_comes_from_the_context() -> None:
 def test_a_claim_of_the_context_may_be_repeated_if_claims_are_allowed() -> None:
     """A guarantee is never overlooked; "resolved" is, where the context says it and the hint allows it."""
     context = copy.deepcopy(hinted(avoid_absolute_guarantees=False))
-    context["incident"]["status"] = "resolved"
+    context["updates"] = ["The incident is resolved."]
     text = GOOD.replace("degraded", "resolved")
     assert reviewed(text, context)["decision"] == "approve"
     assert reviewed(f"{GOOD} Recovery is guaranteed.", context)["decision"] == "revise"
     context["policy_hints"]["avoid_absolute_guarantees"] = True
-    assert reviewed(text, context)["decision"] == "escalate"
+    assert 'MUST_REMOVE "Current status: resolved"' in reviewed(text, context)["required_changes"]
 
 
 def test_the_critic_names_only_risks_that_it_may() -> None:

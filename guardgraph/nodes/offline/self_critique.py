@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
-from guardgraph.guards.self_critique.claims import GUARANTEE, claims_in_context, restricted_claims
+from guardgraph.guards.self_critique.claims import forbidden_claims
 from guardgraph.guards.self_critique.revision import patch_growth_pct, patch_similarity
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.wording import has_phrase, words
@@ -195,11 +195,8 @@ def _review_estimates(text: str) -> list[_Finding]:
 
 
 def _forbidden(text: str, context: JsonObject) -> list[str]:
-    claims = restricted_claims(text)
-    if not claims or _hints(context).get("avoid_absolute_guarantees", True) is not False:
-        return claims
-    known = claims_in_context(context)
-    return [claim for claim in claims if claim == GUARANTEE or claim not in known]
+    strictly = bool(_hints(context).get("avoid_absolute_guarantees"))
+    return forbidden_claims(text, context, avoid_absolute_guarantees=strictly)
 
 
 def _has_section(text: str, name: str, context: JsonObject) -> bool:
