@@ -113,12 +113,11 @@ def _by_first_letter(found: Sequence[Word], support: Support) -> set[int]:
 
 def _by_place(found: Sequence[Word], support: Support) -> set[int]:
     """A territory that is said by another name, its code or its adjective."""
-    return _all_of(
-        (first, end, "") for first, end, codes in places(found, support.languages) if support.places & {*codes}
-    )
+    spans = places(found, support.languages)
+    return _all_of(span for span in spans if not support.places.isdisjoint(span[2]))
 
 
-def _all_of(spans: Iterable[tuple[int, int, str]]) -> set[int]:
+def _all_of(spans: Iterable[tuple[int, int, object]]) -> set[int]:
     return {at for first, end, _ in spans for at in range(first, end)}
 
 

@@ -19,6 +19,9 @@ KNOWN_TEXT_CHARS: Final = 2500
 MOST_INITIALS: Final = 8
 """Letters that initials have at most."""
 
+_MOST_FIRST_LETTERS: Final = 3
+"""Given names of which only the first letters are said, at most."""
+
 _LINK_LETTERS: Final = 4
 """Letters of a small word that initials may leave out, at most: of, and, para."""
 
@@ -88,16 +91,16 @@ class Support:
 
     @cached_property
     def shortened(self) -> frozenset[tuple[str, str]]:
-        """Names of one letter with the next name that is longer: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
+        """First letters of names with the next name: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
         found: set[tuple[str, str]] = set()
         for each in self._words:
-            letters: list[str] = []
+            letters = ""
             for word in each:
-                if len(word.letters) == 1:
-                    letters = [*letters[-2:], word.letters]
+                if word.is_capitalised and (len(word.letters) == 1 or "." in word.text):
+                    letters = (letters + word.letters)[-_MOST_FIRST_LETTERS:]
                 else:
-                    found |= {(letter, word.stem) for letter in letters}
-                    letters = []
+                    found |= {(letter, word.stem) for letter in letters if word.is_capitalised}
+                    letters = ""
         return frozenset(found)
 
     @cached_property
@@ -128,9 +131,9 @@ def initials(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
     Yields:
         The first index, the one behind the last, and the letters.
     """
-    for first, word in enumerate(found):
-        every = capital = word.letters[:1]
-        is_name = word.is_capitalised
+    for first, begun in enumerate(found):
+        every = capital = begun.letters[:1]
+        is_name = begun.is_capitalised
         for end in range(first + 2, min(first + 2 * MOST_INITIALS, len(found)) + 1):
             word = found[end - 1]
             if word.apart or len(every) == MOST_INITIALS:
