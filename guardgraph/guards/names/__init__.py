@@ -13,9 +13,9 @@ from typing import Final
 
 from guardgraph.guards.names.places import places
 from guardgraph.guards.names.support import Support, initials, joined, said
-from guardgraph.guards.names.words import Word, words
+from guardgraph.guards.names.words import Word, common_language, words
 from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.language import language_of
+from guardgraph.locales.tables import LANGUAGES
 
 __all__ = ["unsupported_names"]
 
@@ -64,22 +64,22 @@ def _can_be_name(word: Word) -> bool:
 
 
 def _languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
-    """Return the languages in which an answer is read, None where it is not checked.
+    """Return the languages that an answer may be in, all where nothing tells; None where it is not checked.
 
-    Names tell nothing of a language. Where nothing tells the answer's, it is that of its sources.
+    Where nothing tells its own, it is that of its sources.
     """
-    sources = {language for text in cited if (language := language_of(text))}
-    own = language_of(" ".join(word.text for word in answer if not word.is_capitalised))
+    own, sources = common_language(answer), {said(text).language for text in cited} - {""}
     languages = {own} if own else sources
     if languages & NOT_CHECKED or (own and sources and own not in sources):
         return None
-    return tuple(sorted(languages)) or ("en",)
+    return tuple(sorted(languages)) or LANGUAGES
 
 
 @cache
 def _days(languages: tuple[str, ...]) -> frozenset[str]:
     """Return the months and weekdays, as keys: they are facts."""
-    named = {name for language in languages for names in (months, weekdays) for name in names(language)}
+    told = languages if languages != LANGUAGES else ("en",)  # the short names of all are given names too: Sam, Mar
+    named = {name for language in told for names in (months, weekdays) for name in names(language)}
     return frozenset(word.key for name in named for word in words(name))
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import places
-from guardgraph.guards.names.words import Word, words
+from guardgraph.guards.names.words import Word, common_language, words
 from guardgraph.state.memory import remembered
 
 __all__ = ["Said", "Support", "initials", "joined", "said"]
@@ -35,6 +35,7 @@ class Said(NamedTuple):
     stems: frozenset[str]
     common: frozenset[str]
     """Those that stand in lower case."""
+    language: str
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
@@ -44,6 +45,7 @@ def said(text: str) -> Said:
     return Said(
         frozenset(stem for word in found for stem in word.stems),
         frozenset(word.key for word in found if not word.is_capitalised),
+        common_language(found),
     )
 
 
