@@ -19,7 +19,7 @@ STEM_LETTERS: Final = 5
 _MARKS: Final = "\u0300-\u036f"
 _WORD = re.compile(
     rf"(?<![^\W_])(?:([^\W\d_a-z])\1\.?[ ]?)([^\W\d_a-z])\2(?![^\W_])\.?"
-    rf"|(?<![^\W_])(?:[^\W\d_]\.){{2,}}+(?:[^\W\d_](?![^\W_]))?"
+    r"|(?<![^\W_])[^\W\d_](?:\.[^\W\d_])++(?![^\W_])\.?"
     rf"|[^\W_](?:[^\W_]|[{_MARKS}])*+"
 )
 """Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
