@@ -6,24 +6,19 @@ said otherwise.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from guardgraph.guards.names.factual import are_days, are_measured, is_numeral
 from guardgraph.guards.names.places import places
 from guardgraph.guards.names.support import Support, initials, joined, said
 from guardgraph.guards.names.words import Word, common_language, words
-from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
 
 __all__ = ["unsupported_names"]
 
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
-
-_ROMAN = re.compile(r"[IVXL]+")
-"""Numerals, which are numbers; "I" is also a pronoun."""
 
 
 def unsupported_names(
@@ -48,19 +43,16 @@ def unsupported_names(
     if languages is None:
         return []
     support = Support((*cited, *beside), languages)
-    left = {at for at in left if support.stems.isdisjoint(found[at].stems) and found[at].key not in _days(languages)}
-    for supported in _OTHERWISE:
+    for cleared in (_by_words, _as_facts, _by_letters, _by_initials, _by_first_letter, _by_place):
+        left -= cleared(found, support)
         if not left:
             return []
-        left -= supported(found, support)
-    common = frozenset[str]().union(*(said(text).common for text in (*cited, *read))) if left else frozenset()
+    common = frozenset[str]().union(*(said(text).common for text in (*cited, *read)))
     return sorted({found[at].text for at in left if found[at].key not in common})
 
 
 def _can_be_name(word: Word) -> bool:
-    if word.opens or not word.is_capitalised or not word.letters.isalpha():
-        return False
-    return not word.is_title and not _ROMAN.fullmatch(word.text)
+    return word.is_capitalised and not (word.opens or word.is_title or is_numeral(word))
 
 
 def _languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
@@ -75,12 +67,14 @@ def _languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] 
     return tuple(sorted(languages)) or LANGUAGES
 
 
-@cache
-def _days(languages: tuple[str, ...]) -> frozenset[str]:
-    """Return the months and weekdays, as keys: they are facts."""
-    told = languages if languages != LANGUAGES else ("en",)  # the short names of all are given names too: Sam, Mar
-    named = {name for language in told for names in (months, weekdays) for name in names(language)}
-    return frozenset(word.key for name in named for word in words(name))
+def _by_words(found: Sequence[Word], support: Support) -> set[int]:
+    """The same word, or one that begins alike."""
+    return {at for at, word in enumerate(found) if not support.stems.isdisjoint(word.stems)}
+
+
+def _as_facts(found: Sequence[Word], support: Support) -> set[int]:
+    """A part of a fact, which is none of names."""
+    return are_days(found, support.languages) | are_measured(found, support.languages)
 
 
 def _by_letters(found: Sequence[Word], support: Support) -> set[int]:
@@ -119,11 +113,3 @@ def _by_place(found: Sequence[Word], support: Support) -> set[int]:
 
 def _all_of(spans: Iterable[tuple[int, int, object]]) -> set[int]:
     return {at for first, end, _ in spans for at in range(first, end)}
-
-
-_OTHERWISE: Final[tuple[Callable[[Sequence[Word], Support], set[int]], ...]] = (
-    _by_letters,
-    _by_initials,
-    _by_first_letter,
-    _by_place,
-)

@@ -57,7 +57,7 @@ class Support:
         languages: those in which territories are named.
     """
 
-    def __init__(self, texts: Collection[str], languages: Collection[str]) -> None:
+    def __init__(self, texts: Collection[str], languages: tuple[str, ...]) -> None:
         self._texts = texts
         self.languages = languages
 
