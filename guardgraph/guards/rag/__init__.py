@@ -1,6 +1,6 @@
-"""What the RAG agent's guards decide: the intent, the retrieval's context, the answer's citations and numbers."""
+"""What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
-from guardgraph.guards.rag.answer import check_numbers, cited, parse_citations
+from guardgraph.guards.rag.answer import check_names, check_numbers, cited, parse_citations
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_execution,
@@ -13,6 +13,7 @@ from guardgraph.guards.rag.retrieval import pack, parse_candidates
 __all__ = [
     "DEFAULT_TOP_K",
     "check_execution",
+    "check_names",
     "check_numbers",
     "check_sources",
     "cited",

@@ -41,7 +41,7 @@ def generate(answerer: Proposer) -> Body:
     stops=["source_denied", "llm", "invalid_answer"],
 )
 def check_answer(state: RagState, run: RagRun) -> Pass:
-    """Hold the answer against its context: citations first, then numbers."""
+    """Hold the answer against its context: citations first, then numbers, then names."""
     given = proposed_object(state["proposed_answer"])
     check_text(given.value, "answer", ("citations",))
     answer, chunks = given.value["answer"].strip(), _usable_chunks(state, run)
@@ -50,6 +50,9 @@ def check_answer(state: RagState, run: RagRun) -> Pass:
     used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
     if run.policy.check_numbers:
         guards.check_numbers(answer, question=state["task"]["question"], chunks=used)
+    if run.policy.check_names:
+        known = run.policy.known_names
+        guards.check_names(answer, question=state["task"]["question"], chunks=used, packed=chunks, known_names=known)
     passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used]
     history = {"action": "compose_grounded_answer", "answer": excerpt(answer, HISTORY_CHARS), "citations": citations}
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
