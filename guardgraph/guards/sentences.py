@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise, repeat
 from typing import Final
 
 __all__ = ["is_block_start", "sentence_spans", "sentences", "unwrapped"]
 
-_END = re.compile(r"[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
+_END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
 """A mark that ends sentences, the quote marks and brackets that it closes, and the blanks behind; a line's end, too.
 
 Scripts without blanks have marks of their own, behind which no blank stands."""
@@ -34,7 +34,7 @@ _LOOKBACK: Final = 24
 
 _BLOCK = re.compile(r"[ \t]*+(?:[-+*•–—>|#]|```|~~~|\(?\d{1,3}[.)][ \t]|\[|=+$|[^\W\d_][\w \-/]{0,30}:(?:\s|$)|$)")
 """How a line begins that goes on with no line before it: an item, a heading, a row, a quotation, a label."""
-_LEAST_WIDTH: Final = 40
+_LEAST_WIDTH: Final = 30
 """Characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own."""
 
 
@@ -99,10 +99,16 @@ def unwrapped(text: str) -> str:
     """
     lines = text.split("\n")
     joined = [lines[0]]
-    width = max(map(len, lines))
-    for line, following in pairwise(lines):
+    for (line, following), width in zip(pairwise(lines), _widths(lines), strict=False):
         joined += [" " if _goes_on(line, following, width) else "\n", following]
     return "".join(joined)
+
+
+def _widths(lines: list[str]) -> Iterator[int]:
+    """Return for every line the length of the widest of its paragraph."""
+    for _, paragraph in groupby(lines, key=lambda line: bool(line.strip())):
+        lengths = [len(line.rstrip()) for line in paragraph]
+        yield from repeat(max(lengths), len(lengths))
 
 
 def _goes_on(line: str, following: str, width: int) -> bool:
