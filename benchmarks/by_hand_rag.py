@@ -134,6 +134,9 @@ class RagNodes:
         used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
         if self.policy.check_numbers:
             guards.check_numbers(answer, question=state["question"], chunks=used)
+        if self.policy.check_names:
+            known = self.policy.known_names
+            guards.check_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
         told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
         return {
             "answer": answer,

@@ -174,6 +174,10 @@ class RagPolicy(Settings):
     """Sources that the runtime will read now."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""
+    check_names: Check = True
+    """Names of an answer must stand in a cited chunk or in the question, or be known."""
+    known_names: Allowlist = ()
+    """Names that any answer may say, such as the deployment's own."""
 
 
 class RagBudget(Budget):
@@ -210,6 +214,7 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids."),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites."),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported."),
+        StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names."),
     ],
 )  # fmt: skip
 """Why a RAG run can stop."""

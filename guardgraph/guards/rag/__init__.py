@@ -1,6 +1,6 @@
-"""What the RAG agent's guards decide: the intent, the retrieval's context, the answer's citations and numbers."""
+"""What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
-from guardgraph.guards.rag.answer import abstains, check_numbers, cited, parse_citations
+from guardgraph.guards.rag.answer import abstains, check_names, check_numbers, cited, parse_citations
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_execution,
@@ -16,6 +16,7 @@ __all__ = [
     "abstains",
     "best_passage",
     "check_execution",
+    "check_names",
     "check_numbers",
     "check_sources",
     "cited",

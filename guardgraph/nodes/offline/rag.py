@@ -99,7 +99,7 @@ def answer(view: JsonObject) -> JsonObject:
     for taken in (sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
         text = _joined([lines[place].text for place in taken])
-        if taken and _is_supported(text, question, [chunks[rank] for rank in used]):
+        if taken and _is_supported(text, question, [chunks[rank] for rank in used], chunks):
             return {"answer": text, "citations": list(dict.fromkeys(chunks[rank]["doc_id"] for rank in used))}
     return _INSUFFICIENT
 
@@ -160,16 +160,17 @@ def _chosen(question: str, chunks: list[ContextChunk], lines: list[_Line]) -> li
         gain = sum(weights[term] for term in lines[best].own & open_terms)
         if not gain or (chosen and gain < _LEAST_GAIN * whole):
             break
-        if _is_supported(lines[best].text, question, [chunks[lines[best].rank]]):
+        if _is_supported(lines[best].text, question, [chunks[lines[best].rank]], chunks):
             chosen.append(best)
             open_terms -= lines[best].own
     return chosen
 
 
-def _is_supported(text: str, question: str, chunks: list[ContextChunk]) -> bool:
+def _is_supported(text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk]) -> bool:
     """Say whether the guards let a text pass that cites these chunks."""
     try:
-        guards.check_numbers(text, question=question, chunks=chunks)
+        guards.check_numbers(text, question=question, chunks=cited)
+        guards.check_names(text, question=question, chunks=cited, packed=packed)
     except Stop:
         return False
     return True

@@ -36,7 +36,7 @@ def generate(answerer: Proposer) -> Body:
 
 
 def check_answer(clarification: str) -> Body:
-    """Hold the answer against its context, citations first, then numbers; an answerer that abstains has none."""
+    """Hold the answer against its context: citations first, then numbers, then names; or clarify without one."""
 
     @declares(
         phase="generate",
@@ -62,6 +62,9 @@ def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
     used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
     if run.policy.check_numbers:
         guards.check_numbers(answer, question=state["task"]["question"], chunks=used)
+    if run.policy.check_names:
+        known = run.policy.known_names
+        guards.check_names(answer, question=state["task"]["question"], chunks=used, packed=chunks, known_names=known)
     passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used]
     history = {"action": "compose_grounded_answer", "answer": excerpt(answer, HISTORY_CHARS), "citations": citations}
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
