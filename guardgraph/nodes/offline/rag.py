@@ -30,7 +30,7 @@ _LEAST_GAIN: Final = 0.2
 """What a further sentence covers of the question at least, as a share of its weight."""
 _TRIES: Final = 16
 """Sentences that are tried at most, those that the guards would refuse among them."""
-_MARKER = re.compile(r"\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
+_MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
 _ASKS: Final = ("?", "？", "؟")
 _LEADS: Final = (*_ASKS, ":", "：")
 """What a line ends with that only leads to the lines behind it."""
