@@ -57,6 +57,14 @@ def test_lines_broken_to_a_width_are_one():
     ]
 
 
+def test_lines_of_code_stay():
+    """Between fences every line is a line, whatever it begins with."""
+    code = (
+        "Run this:\n\n```python\nprint('a long line of code that is as wide as any')\nagain(1)\n```\nThen wait\nfor it."
+    )
+    assert unwrapped(code) == code.replace("wait\nfor", "wait for")
+
+
 WORDS = ["Uptime", "is", "99.95", "%", "of", "a", "month.", "The", "limit", "P1", "Enterprise", "15", "minutes.", "Ja!"]
 
 

@@ -34,6 +34,7 @@ _LOOKBACK: Final = 24
 
 _BLOCK = re.compile(r"[ \t]*+(?:[-+*•–—>|#]|```|~~~|\(?\d{1,3}[.)][ \t]|\[|=+$|[^\W\d_][\w \-/]{0,30}:(?:\s|$)|$)")
 """How a line begins that goes on with no line before it: an item, a heading, a row, a quotation, a label."""
+_FENCES: Final = ("```", "~~~")
 _LEAST_WIDTH: Final = 30
 """Characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own."""
 
@@ -95,12 +96,14 @@ def unwrapped(text: str) -> str:
     """Return a text of the same length whose lines, where they were only broken to a width, go on behind a blank.
 
     A line goes on where the next one begins with a lower-case letter, or where its first word would not have fitted
-    into the widest line of the paragraph. An item, a heading, a table's row and a label begin a line of their own.
+    into the widest line of the paragraph. An item, a heading, a table's row and a label begin a line of their
+    own, and so does every line of code between fences.
     """
     lines = text.split("\n")
-    joined = [lines[0]]
+    joined, in_code = [lines[0]], False
     for (line, following), width in zip(pairwise(lines), _widths(lines), strict=False):
-        joined += [" " if _goes_on(line, following, width) else "\n", following]
+        in_code ^= line.lstrip().startswith(_FENCES)
+        joined += ["\n" if in_code or not _goes_on(line, following, width) else " ", following]
     return "".join(joined)
 
 
@@ -112,7 +115,7 @@ def _widths(lines: list[str]) -> Iterator[int]:
 
 
 def _goes_on(line: str, following: str, width: int) -> bool:
-    if not line.strip() or is_block_start(following) or line.lstrip()[0] in "|#":
+    if not line.strip() or is_block_start(following) or line.lstrip().startswith(("|", "#", *_FENCES)):
         return False
     first = following.split(maxsplit=1)[0]
     return first[0].islower() or (width >= _LEAST_WIDTH and len(line.rstrip()) + 1 + len(first) > width)
