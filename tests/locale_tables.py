@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import locale_calendar
+import locale_money
 import locale_places
+import locale_units
 
 import guardgraph.locales
 
@@ -20,6 +22,8 @@ MAKERS: dict[str, Callable[[], object]] = {
     "separators": locale_places.separators,
     "territories": locale_places.territories,
     "stop_words": locale_places.stop_words,
+    "units": locale_units.units,
+    "currencies": locale_money.currencies,
 }
 """What makes each table, by the name of its file."""
 

@@ -1,5 +1,7 @@
 """The tables of guardgraph/locales: what they are made of, and what their loaders promise."""
 
+from fractions import Fraction
+
 import pytest
 from locale_tables import DATA, MAKERS, written
 
@@ -8,6 +10,7 @@ from guardgraph.locales.separators import Separators, separators
 from guardgraph.locales.stop_words import stop_words
 from guardgraph.locales.tables import LANGUAGES
 from guardgraph.locales.territories import territories
+from guardgraph.locales.units import currencies, measures
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -81,3 +84,28 @@ def test_stop_words_are_those_of_their_language():
     assert {"the", "of"} <= stop_words("en")
     assert {"der", "und"} <= stop_words("de")
     assert {"и", "в"} <= stop_words("ru")
+
+
+def test_a_unit_converts_exactly():
+    """A unit has its dimension and exact factor, by its names in each language and by its symbol in all."""
+    (mile,) = measures("en")["miles"]
+    assert measures("de")["meilen"] == measures("ru")["миль"] == (mile,)
+    assert mile.factor == Fraction("1609.344") * measures("es")["m"][0].factor
+    (fahrenheit,) = measures("en")["°F"]
+    assert 212 * fahrenheit.factor + fahrenheit.zero == Fraction("373.15")
+
+
+def test_the_case_of_a_symbol_matters():
+    """A megabit is no megabyte, and a milliwatt no megawatt."""
+    assert measures("en")["Mb"] != measures("en")["MB"]
+    assert measures("en")["mW"] != measures("en")["MW"]
+
+
+def test_a_currency_has_code_symbol_and_names():
+    """A currency is known by code, by symbol and by its names; a noun alone is the currency with the lone sign."""
+    assert currencies("en")["US$"] == currencies("en")["$"] == currencies("en")["dollars"] == ("USD",)
+    assert currencies("en")["HK$"] == currencies("en")["hong kong dollars"] == ("HKD",)
+    assert currencies("ru")["долларов"] == currencies("uk")["долари сша"] == ("USD",)
+    assert currencies("de")["pfund"] == ("GBP",)
+    assert {"DKK", "NOK", "SEK"} == set(currencies("en")["kr"])
+    assert "CHF" in currencies("en")["francs"]
