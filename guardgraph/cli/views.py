@@ -108,7 +108,9 @@ def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
         _show_stop(screen, run.pattern.catalogue, result)
     screen.heading("Run")
     if is_ok(result):
-        screen.labelled("outcome", result["outcome"], ", ", run.pattern.outcomes[result["outcome"]])
+        screen.labelled("outcome", result["outcome"], ", ", run.pattern.meaning(result) or "")
+        if "best_score" in result:
+            screen.labelled("nearest", f"relevance {result['best_score']} of the best that was found")
     else:
         screen.labelled("phase", result["phase"])
     screen.labelled("proposer", _proposers(run, result))
