@@ -12,11 +12,12 @@ from typing import Final
 from guardgraph.guards import rag as guards
 from guardgraph.guards.sentences import sentences, unwrapped
 from guardgraph.guards.stop import Stop
+from guardgraph.locales.language import language_of
 from guardgraph.nodes.offline.questions import asks_for_number
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import ContextChunk
-from guardgraph.tools.terms import terms
+from guardgraph.tools.terms import DEFAULT_LANGUAGE, terms
 
 __all__ = ["answer", "plan"]
 
@@ -51,7 +52,7 @@ def plan(view: JsonObject) -> JsonObject:
     """
     query, limit = " ".join(view["question"].split()), view.get("max_query_chars", QUERY_CHARS)
     if len(query) > limit:
-        words = [word for word in query.split() if terms(word)] or query.split()
+        words = [word for word in query.split() if terms(word, language_of(query))] or query.split()
         query = words[0][:limit]
         for word in words[1:]:
             if len(query) + 1 + len(word) > limit:
@@ -119,18 +120,26 @@ def _chunk(item: JsonObject) -> ContextChunk:
 
 def _lines(question: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
     """Read the context as sentences, lines that were broken to a width joined before."""
-    asked = frozenset(terms(question))
+    language = _language(question, chunks)
+    asked = frozenset(terms(question, language))
     known = _numbers(question)
     for rank, chunk in enumerate(chunks):
-        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}"))
+        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
         for sentence in sentences(unwrapped(chunk["text"])):
             text = " ".join(_MARKER.sub("", sentence, count=1).split())
-            own = asked.intersection(terms(text))
+            own = asked.intersection(terms(text, language))
             if text.endswith(_LEADS):
                 led = own
             if text and not text.endswith(_ASKS):
                 yield _Line(rank, text, own, (above | led) - own, bool(_numbers(text) - known))
+
+
+def _language(question: str, chunks: list[ContextChunk]) -> str:
+    """Tell the language in which question and sentences are read, so that both have the same stems."""
+    return language_of(question) or next(
+        filter(None, (language_of(chunk["text"]) for chunk in chunks)), DEFAULT_LANGUAGE
+    )
 
 
 def _numbers(text: str) -> frozenset[object]:
@@ -141,7 +150,7 @@ def _numbers(text: str) -> frozenset[object]:
 
 def _chosen(question: str, chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
-    asked = dict.fromkeys(terms(question))
+    asked = dict.fromkeys(terms(question, _language(question, chunks)))
     holders = Counter(term for line in lines for term in line.own)
     weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
     wants_number, whole, open_terms = asks_for_number(question), sum(weights.values()), set(asked)
