@@ -50,6 +50,7 @@ def test_a_name_is_refused(answer, names):
         "It is there. Kent has it.",
         "It is there! Kent has it? Surely.",
         "It is there.\nKent has it",
+        "It is there.[1] Kent has it. [2] Surrey has it.",
         "Places:\n- Kent has it\n* Surrey too\n1. Sussex\n2) Dorset\n(a) Devon",
         "**Kent:** it is there",
         "| Kent | Surrey |",

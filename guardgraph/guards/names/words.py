@@ -24,7 +24,9 @@ _WORD = re.compile(
 )
 """Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
 
-_ENDS_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_]*+\s")
+_ENDS_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_]*+[\s\[]")
+"""The bracket is that of a reference: "It is so.[1] It is."""
+
 _OPENS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029|•‣▪●◦¿¡。！？]|:(?:\*\*|__)|(?:\*\*|__):")
 """What a line, a cell of a table or a list item begins behind, a sentence with a sign in front, or one with a label."""
 
