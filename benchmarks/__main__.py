@@ -3,8 +3,8 @@
     python benchmarks                       all of them, and the page
     python benchmarks overhead guard_cost   these alone, without the page
 
-The benchmarks on public data sets are skipped unless `--cranfield`, `--fever`, `--sentences`, `--halueval` and
-`--xquad` say where the files are.
+DATA_SETS = {section.script: section.data for section in SECTIONS if section.data}
+"""Scripts that need a file or a folder of files, and the option that says where it is."""
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from goals import SECTIONS
 from results_page import page
 
 HERE = Path(__file__).parent
+<<<<<<< HEAD
 DATA_SETS = {
     "cranfield": "cranfield",
     "facts_fever": "fever",
@@ -28,6 +29,10 @@ DATA_SETS = {
     "names_languages": "xquad",
 }
 """Scripts that need a file or a folder of files, and the option that says where it is."""
+=======
+DATA_SETS = {"cranfield": "cranfield", "facts_fever": "fever", "incidents": "incidents"}
+"""Scripts that need a file, and the option that says where it is."""
+>>>>>>> incident
 
 
 def main() -> None:

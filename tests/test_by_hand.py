@@ -21,7 +21,7 @@ from guardgraph.testing import scripted_tool
 CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}
 ENDING = ("status", "stop_reason", "phase", "outcome")
 ANSWER = {
-    "rag": ("answer", "citations", "citation_details", "passages"),
+    "rag": ("answer", "citations", "citation_details", "passages", "clarify_reason", "best_score"),
     "research": ("answer", "citations", "citation_details", "passages", "aggregate", "dropped_urls", "failed_sources"),
     "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
 }
@@ -99,6 +99,7 @@ RAG = {
     "grounded_answer": ({}, {}),
     "clarify": ({"retriever": said([])}, {}),
     "clarify, no sources": ({"policy": lists(())}, {}),
+    "clarify, answerer abstains": ({"answerer": said({"insufficient": True})}, {}),
     "invalid_request:question": ({}, {"question": "  "}),
     "invalid_intent:not_object": ({"planner": said("retrieve")}, {}),
     "invalid_intent:kind": ({"planner": intent(kind="delete")}, {}),

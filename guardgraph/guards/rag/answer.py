@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.state.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk
 
-__all__ = ["check_names", "check_numbers", "cited", "parse_citations"]
+__all__ = ["abstains", "check_names", "check_numbers", "cited", "parse_citations"]
+
+
+def abstains(proposed: JsonValue) -> bool:
+    """Say whether an answerer says that its context does not answer the question.
+
+    Args:
+        proposed: any JSON value; ``{"insufficient": true}`` is enough, whatever else it holds.
+    """
+    return isinstance(proposed, dict) and proposed.get("insufficient") is True
 
 
 def parse_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> tuple[list[str], list[str]]:
