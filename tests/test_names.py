@@ -57,7 +57,7 @@ def test_a_name_is_refused(answer, names):
         "“Kent has it.”",
         "Where? “Kent has it.”",
         "it is there. ¿Kent?",
-        "It was built by Mr and Mrs Lee, Dr. Lee and Prof. Lee.",
+        "It was built by Mr and Mrs Lee, Dr. Lee, Prof. Lee and President Lee.",
         "It was built in May, on a Monday, or in December.",
         "It takes 512 MB and 3 kWh, costs EUR 20 or 20 USD, and opens at 3 PM UTC.",
         "It stands at 20 degrees Celsius.",

@@ -46,10 +46,13 @@ _LONGEST: Final = 40
 
 _TITLES: Final = frozenset(
     {
-        *("mr", "mrs", "ms", "miss", "mx", "sir", "dame", "lord", "lady", "madam", "jr", "sr"),
-        *("dr", "prof", "rev", "hon", "st", "capt", "col", "gen", "lt", "sgt", "sen", "rep", "gov", "pres"),
-        *("sra", "srta", "don", "dona", "senor", "senora", "dra", "dott", "sig", "signor", "signora"),
-        *("mme", "mlle", "monsieur", "madame", "mademoiselle"),
+        *("mr", "mister", "mrs", "ms", "miss", "mx", "sir", "dame", "lord", "lady", "madam", "jr", "sr"),
+        *("dr", "doctor", "prof", "professor", "rev", "reverend", "hon", "st", "saint", "pres", "president"),
+        *("capt", "captain", "col", "colonel", "gen", "general", "lt", "lieutenant", "sgt", "sergeant"),
+        *("sen", "senator", "rep", "representative", "gov", "governor"),
+        *("sra", "srta", "don", "dona", "senor", "senora", "dra", "doctora", "profesor", "profesora"),
+        *("dott", "dottore", "sig", "signor", "signora", "professore", "doutor", "doutora"),
+        *("mme", "mlle", "monsieur", "madame", "mademoiselle", "docteur", "professeur"),
     }
 )
 """Words before names that are none, as letters."""
