@@ -21,7 +21,7 @@ from scripted_agents import scripted_agent
 from guardgraph.testing import scripted_tool
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-ON_DATA = ("cranfield", "facts_fever")
+ON_DATA = ("cranfield", "facts_fever", "claims")
 SCRIPTS = [section.script for section in SECTIONS if section.script not in ON_DATA]
 PATTERNS = ("rag", "research", "self_critique")
 CODE = re.compile(r"`([^`]+)`")
@@ -54,12 +54,14 @@ def printed():
 
 @pytest.fixture
 def data_sets(tmp_path):
-    """Data sets of one question and two claims, as options of the command line."""
+    """Data sets of one question, two claims and one incident, as options of the command line."""
     cranfield = {"docs": {"a": "wing flutter", "b": "heat transfer"}, "queries": {"1": "flutter of a wing"}}
     fever = {"rows": [["It has 12 rooms.", ["It has 12 rooms."], True], ["It has 13 rooms.", ["It has 12."], False]]}
-    for name, data in (("cranfield", {**cranfield, "qrels": {"1": {"a": 3}}}), ("fever", fever)):
+    incidents = [{"updates": [{"label": "last", "body": "It is fixed. It was not closed. Thank you."}]}]
+    sets = {"cranfield": {**cranfield, "qrels": {"1": {"a": 3}}}, "fever": fever, "incidents": incidents}
+    for name, data in sets.items():
         (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
-    return [f"--{name}={tmp_path / name}" for name in ("cranfield", "fever")]
+    return [f"--{name}={tmp_path / name}" for name in sets]
 
 
 @pytest.fixture(scope="module", params=PATTERNS)
@@ -112,10 +114,12 @@ def test_benchmarks_on_data_sets_are_skipped_with_a_word_when_there_are_none():
 
 
 def test_benchmarks_on_data_sets_print_figures(data_sets):
-    """With the files, they measure the retriever and the number check."""
+    """With the files, they measure the retriever, the number check and the claims of incidents."""
     figures = _figures(_lines(_started(*ON_DATA, *data_sets)))
     assert figures["ndcg_at_10"] == 1
     assert (figures["flagged_false_pct"], figures["flagged_true_pct"]) == (100, 0)
+    assert (figures["claims_in_incidents"], figures["claims_in_incidents_sentences"]) == (1, 2)
+    assert figures["claims_held_out_caught"] >= 98
 
 
 def test_an_unknown_benchmark_is_refused():
