@@ -6,6 +6,7 @@ from guardgraph.guards.self_critique.claims import (
     GUARANTEES,
     claims_in_context,
     forbidden_claims,
+    licenses_closures,
     restricted_claims,
 )
 from guardgraph.guards.self_critique.critique import (
@@ -38,6 +39,7 @@ __all__ = [
     "enforceable",
     "forbidden_claims",
     "length_increase_pct",
+    "licenses_closures",
     "parse_change",
     "parse_critique",
     "parse_draft",

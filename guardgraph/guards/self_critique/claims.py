@@ -18,7 +18,14 @@ from guardgraph.guards.wording import keys
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.memory import remembered
 
-__all__ = ["CLOSING_STATUSES", "GUARANTEES", "claims_in_context", "forbidden_claims", "restricted_claims"]
+__all__ = [
+    "CLOSING_STATUSES",
+    "GUARANTEES",
+    "claims_in_context",
+    "forbidden_claims",
+    "licenses_closures",
+    "restricted_claims",
+]
 
 CLOSING_STATUSES = frozenset({"resolved", "closed", "recovered", "completed", "fixed", "postmortem"})
 """What the status of an incident says when it is over; it licenses closures."""
@@ -66,10 +73,21 @@ def forbidden_claims(text: str, context: JsonObject, *, avoid_absolute_guarantee
     """
     made = restricted_claims(text)
     promised = [claim for claim in made if claim in GUARANTEES]
-    if made == promised or _is_over(context):
+    if made == promised or licenses_closures(context, avoid_absolute_guarantees=avoid_absolute_guarantees):
         return promised
-    licensed = not avoid_absolute_guarantees and any(claim not in GUARANTEES for claim in claims_in_context(context))
-    return promised if licensed else made
+    return made
+
+
+def licenses_closures(context: JsonObject, *, avoid_absolute_guarantees: bool) -> bool:
+    """Say whether a context licenses closures: by the incident's own status, or where it may, by any of its texts.
+
+    Args:
+        context: the incident context.
+        avoid_absolute_guarantees: whether nothing but the status licenses them.
+    """
+    if _is_over(context) or avoid_absolute_guarantees:
+        return _is_over(context)
+    return any(claim not in GUARANTEES for claim in claims_in_context(context))
 
 
 def _is_over(context: JsonObject) -> bool:
