@@ -347,4 +347,19 @@ SECTIONS = (
         ),
         data="incidents",
     ),
+    Section(
+        "claims",
+        "Claims of updates",
+        "How well the guards of the Self-critique agent tell claims from what is none: on sentences of our own, of "
+        "which some were held out while the rules were written, and counted on updates of public status pages.",
+        (
+            Meaning("claims_caught", "Per cent of the claims that are found, of their kind.", at_least=98),
+            Meaning("claims_none_passed", "Per cent of the other sentences in which none is found.", at_least=95),
+            Meaning("claims_held_out_caught", "Per cent of the claims held out that are found.", at_least=98),
+            Meaning("claims_held_out_none_passed", "Per cent of the others held out that pass.", at_least=95),
+            Meaning("*_sentences", "Sentences."),
+            Meaning("claims_in_incidents", "Sentences of the status pages with a closing word that make a claim."),
+        ),
+        data="incidents",
+    ),
 )
