@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from guardgraph.guards import rag as guards
@@ -31,6 +32,8 @@ _LEAST_GAIN: Final = 0.2
 _TRIES: Final = 16
 """Sentences that are tried at most, those that the guards would refuse among them."""
 _MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
+_RULES: Final = " \t|:=-"
+"""What a rule under a table's head, or under a heading, is made of."""
 _ASKS: Final = ("?", "？", "؟")
 _LEADS: Final = (*_ASKS, ":", "：")
 """What a line ends with that only leads to the lines behind it."""
@@ -71,7 +74,7 @@ class _Line:
     own: frozenset[str]
     """The question's terms that it has."""
     inherited: frozenset[str]
-    """Those that only the title, the section, or the question or heading before it have."""
+    """Those that only the title, the section, or the question, heading or table's head before it have."""
     counts: bool
     """Whether it has a number that the question does not have."""
 
@@ -124,13 +127,18 @@ def _lines(question: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
     for rank, chunk in enumerate(chunks):
         above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}"))
         led: frozenset[str] = frozenset()
-        for sentence in sentences(unwrapped(chunk["text"])):
+        for sentence, following in pairwise([*sentences(unwrapped(chunk["text"])), ""]):
             text = " ".join(_MARKER.sub("", sentence, count=1).split())
             own = asked.intersection(terms(text))
-            if text.endswith(_LEADS):
+            is_header = _is_rule(following)
+            if text.endswith(_LEADS) or is_header:
                 led = own
-            if text and not text.endswith(_ASKS):
+            if text and not (text.endswith(_ASKS) or is_header or _is_rule(text)):
                 yield _Line(rank, text, own, (above | led) - own, bool(_numbers(text) - known))
+
+
+def _is_rule(line: str) -> bool:
+    return len(line) > 1 and not line.strip(_RULES)
 
 
 def _numbers(text: str) -> frozenset[object]:
