@@ -117,6 +117,10 @@ RAG = {
         {"answerer": said({"answer": "It is 77 %.", "citations": ["doc_sla_enterprise_v3"]})},
         {},
     ),
+    "invalid_answer:unsupported_name": (
+        {"answerer": said({"answer": "It is sold by Initech.", "citations": ["doc_sla_enterprise_v3"]})},
+        {},
+    ),
 }
 RESEARCH = {
     "grounded_research_answer": ({}, {}),
@@ -141,6 +145,7 @@ RESEARCH = {
     "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
+    "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
     "invalid_answer:too_long": ({"writer": said({"answer": "Yes. " * 999, "citations": ["n1"]})}, {}),
 }
 SELF_CRITIQUE = {

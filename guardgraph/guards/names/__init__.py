@@ -6,24 +6,19 @@ said otherwise.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from guardgraph.guards.names.factual import are_days, are_measured, is_numeral
 from guardgraph.guards.names.places import places
 from guardgraph.guards.names.support import Support, initials, joined, said
-from guardgraph.guards.names.words import Word, words
-from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.language import language_of
+from guardgraph.guards.names.words import Word, common_language, words
+from guardgraph.locales.tables import LANGUAGES
 
 __all__ = ["unsupported_names"]
 
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
-
-_ROMAN = re.compile(r"[IVXL]+")
-"""Numerals, which are numbers; "I" is also a pronoun."""
 
 
 def unsupported_names(
@@ -40,47 +35,46 @@ def unsupported_names(
     Returns:
         The words, as written, each once, sorted; none where the answer's language is not checked.
     """
-    found = words(answer)
-    left = {at for at, word in enumerate(found) if _can_be_name(word)}
-    if not left:
-        return []
-    languages = _languages(found, cited)
+    found, texts = words(answer), (*cited, *beside)
+    # Most names stand in a source as they are, between blanks; reading its words takes much longer.
+    written = {part for text in texts for part in text.split()}
+    left = {at for at, word in enumerate(found) if _can_be_name(word) and word.text not in written}
+    languages = _languages(found, cited) if left else None
     if languages is None:
         return []
-    support = Support((*cited, *beside), languages)
-    left = {at for at in left if support.stems.isdisjoint(found[at].stems) and found[at].key not in _days(languages)}
-    for supported in _OTHERWISE:
+    support = Support(texts, languages)
+    for cleared in (_by_words, _as_facts, _by_letters, _by_initials, _by_first_letter, _by_place):
+        left -= cleared(found, support)
         if not left:
             return []
-        left -= supported(found, support)
-    common = frozenset[str]().union(*(said(text).common for text in (*cited, *read))) if left else frozenset()
+    common = frozenset[str]().union(*(said(text).common for text in (*cited, *read)))
     return sorted({found[at].text for at in left if found[at].key not in common})
 
 
 def _can_be_name(word: Word) -> bool:
-    if word.opens or not word.is_capitalised or not word.letters.isalpha():
-        return False
-    return not word.is_title and not _ROMAN.fullmatch(word.text)
+    return word.is_capitalised and not (word.opens or word.is_title or is_numeral(word))
 
 
 def _languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
-    """Return the languages in which an answer is read, None where it is not checked.
+    """Return the languages that an answer may be in, all where nothing tells; None where it is not checked.
 
-    Names tell nothing of a language. Where nothing tells the answer's, it is that of its sources.
+    Where nothing tells its own, it is that of its sources.
     """
-    sources = {language for text in cited if (language := language_of(text))}
-    own = language_of(" ".join(word.text for word in answer if not word.is_capitalised))
+    own, sources = common_language(answer), {said(text).language for text in cited} - {""}
     languages = {own} if own else sources
     if languages & NOT_CHECKED or (own and sources and own not in sources):
         return None
-    return tuple(sorted(languages)) or ("en",)
+    return tuple(sorted(languages)) or LANGUAGES
 
 
-@cache
-def _days(languages: tuple[str, ...]) -> frozenset[str]:
-    """Return the months and weekdays, as keys: they are facts."""
-    named = {name for language in languages for names in (months, weekdays) for name in names(language)}
-    return frozenset(word.key for name in named for word in words(name))
+def _by_words(found: Sequence[Word], support: Support) -> set[int]:
+    """The same word, or one that begins alike."""
+    return {at for at, word in enumerate(found) if not support.stems.isdisjoint(word.stems)}
+
+
+def _as_facts(found: Sequence[Word], support: Support) -> set[int]:
+    """A part of a fact, which is none of names."""
+    return are_days(found, support.languages) | are_measured(found, support.languages)
 
 
 def _by_letters(found: Sequence[Word], support: Support) -> set[int]:
@@ -113,18 +107,9 @@ def _by_first_letter(found: Sequence[Word], support: Support) -> set[int]:
 
 def _by_place(found: Sequence[Word], support: Support) -> set[int]:
     """A territory that is said by another name, its code or its adjective."""
-    return _all_of(
-        (first, end, "") for first, end, codes in places(found, support.languages) if support.places & {*codes}
-    )
+    spans = places(found, support.languages)
+    return _all_of(span for span in spans if not support.places.isdisjoint(span[2]))
 
 
-def _all_of(spans: Iterable[tuple[int, int, str]]) -> set[int]:
+def _all_of(spans: Iterable[tuple[int, int, object]]) -> set[int]:
     return {at for first, end, _ in spans for at in range(first, end)}
-
-
-_OTHERWISE: Final[tuple[Callable[[Sequence[Word], Support], set[int]], ...]] = (
-    _by_letters,
-    _by_initials,
-    _by_first_letter,
-    _by_place,
-)

@@ -12,7 +12,7 @@ from guardgraph.locales.territories import territories
 
 __all__ = ["places"]
 
-_LONGEST: Final = 4
+_LONGEST: Final = 9
 """Words of a territory's name that is found, at most."""
 
 _PARTS = re.compile(r"[()]")

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import places
-from guardgraph.guards.names.words import Word, words
+from guardgraph.guards.names.words import Word, common_language, words
 from guardgraph.state.memory import remembered
 
 __all__ = ["Said", "Support", "initials", "joined", "said"]
@@ -18,6 +18,9 @@ KNOWN_TEXT_CHARS: Final = 2500
 
 MOST_INITIALS: Final = 8
 """Letters that initials have at most."""
+
+_MOST_FIRST_LETTERS: Final = 3
+"""Given names of which only the first letters are said, at most."""
 
 _LINK_LETTERS: Final = 4
 """Letters of a small word that initials may leave out, at most: of, and, para."""
@@ -32,6 +35,7 @@ class Said(NamedTuple):
     stems: frozenset[str]
     common: frozenset[str]
     """Those that stand in lower case."""
+    language: str
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
@@ -41,6 +45,7 @@ def said(text: str) -> Said:
     return Said(
         frozenset(stem for word in found for stem in word.stems),
         frozenset(word.key for word in found if not word.is_capitalised),
+        common_language(found),
     )
 
 
@@ -52,7 +57,7 @@ class Support:
         languages: those in which territories are named.
     """
 
-    def __init__(self, texts: Collection[str], languages: Collection[str]) -> None:
+    def __init__(self, texts: Collection[str], languages: tuple[str, ...]) -> None:
         self._texts = texts
         self.languages = languages
 
@@ -88,16 +93,16 @@ class Support:
 
     @cached_property
     def shortened(self) -> frozenset[tuple[str, str]]:
-        """Names of one letter with the next name that is longer: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
+        """First letters of names with the next name: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
         found: set[tuple[str, str]] = set()
         for each in self._words:
-            letters: list[str] = []
+            letters = ""
             for word in each:
-                if len(word.letters) == 1:
-                    letters = [*letters[-2:], word.letters]
+                if word.is_capitalised and (len(word.letters) == 1 or "." in word.text):
+                    letters = (letters + word.letters)[-_MOST_FIRST_LETTERS:]
                 else:
-                    found |= {(letter, word.stem) for letter in letters}
-                    letters = []
+                    found |= {(letter, word.stem) for letter in letters if word.is_capitalised}
+                    letters = ""
         return frozenset(found)
 
     @cached_property
@@ -128,9 +133,9 @@ def initials(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
     Yields:
         The first index, the one behind the last, and the letters.
     """
-    for first, word in enumerate(found):
-        every = capital = word.letters[:1]
-        is_name = word.is_capitalised
+    for first, begun in enumerate(found):
+        every = capital = begun.letters[:1]
+        is_name = begun.is_capitalised
         for end in range(first + 2, min(first + 2 * MOST_INITIALS, len(found)) + 1):
             word = found[end - 1]
             if word.apart or len(every) == MOST_INITIALS:

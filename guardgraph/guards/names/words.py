@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from guardgraph.locales.language import language_of
 from guardgraph.state.letters import compatible
 
-__all__ = ["STEM_LETTERS", "Word", "words"]
+__all__ = ["STEM_LETTERS", "Word", "common_language", "words"]
 
 STEM_LETTERS: Final = 5
 """Letters at the beginning that the forms of one name share: Russia and Russian."""
@@ -17,7 +19,7 @@ STEM_LETTERS: Final = 5
 _MARKS: Final = "\u0300-\u036f"
 _WORD = re.compile(
     rf"(?<![^\W_])(?:([^\W\d_a-z])\1\.?[ ]?)([^\W\d_a-z])\2(?![^\W_])\.?"
-    rf"|(?<![^\W_])(?:[^\W\d_]\.){{2,}}+(?:[^\W\d_](?![^\W_]))?"
+    r"|(?<![^\W_])[^\W\d_](?:\.[^\W\d_])++(?![^\W_])\.?"
     rf"|[^\W_](?:[^\W_]|[{_MARKS}])*+"
 )
 """Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
@@ -81,9 +83,9 @@ class Word(NamedTuple):
 
     @property
     def is_acronym(self) -> bool:
-        """Whether it is two capital letters or more, the s of a plural aside."""
-        core = self.text.removesuffix("s")
-        return len(self.letters) > 1 and len(core) > 1 and core.isupper()
+        """Whether it begins and ends with a capital letter, the s of a plural aside: NASA, SLAs, DoD."""
+        core = self.text.removesuffix("s").rstrip(".")
+        return len(core) > 1 and core[0].isupper() and core[-1].isupper()
 
     @property
     def is_title(self) -> bool:
@@ -108,6 +110,11 @@ def words(text: str) -> list[Word]:
         apart = opens or (gap != " " and _APART.search(gap) is not None)
         found.append(Word(word, *_compared(word), opens, apart))
     return found
+
+
+def common_language(found: Sequence[Word]) -> str:
+    """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
+    return language_of(" ".join(word.text for word in found if not word.is_capitalised))
 
 
 def _opens(gap: str, before: Word) -> bool:

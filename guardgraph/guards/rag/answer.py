@@ -102,7 +102,8 @@ def check_names(
     """
     from guardgraph.guards.names import unsupported_names  # reads tables of languages
 
-    cited = ["\n".join((chunk["text"], chunk["title"], chunk["section"], chunk["source"])) for chunk in chunks]
+    keys = ("text", "title", "section", "source", "doc_id")
+    cited = ["\n".join(chunk[key] for key in keys) for chunk in chunks]  # type: ignore[literal-required]
     read = [chunk["text"] for chunk in packed]
     if missing := unsupported_names(answer, cited=cited, beside=[question, *known_names], read=read):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
