@@ -3,8 +3,7 @@
     python benchmarks                       all of them, and the page
     python benchmarks overhead guard_cost   these alone, without the page
 
-DATA_SETS = {section.script: section.data for section in SECTIONS if section.data}
-"""Scripts that need a file or a folder of files, and the option that says where it is."""
+The benchmarks on public data sets are skipped unless an option such as `--cranfield` says where the files are.
 """
 
 from __future__ import annotations
@@ -20,19 +19,8 @@ from goals import SECTIONS
 from results_page import page
 
 HERE = Path(__file__).parent
-<<<<<<< HEAD
-DATA_SETS = {
-    "cranfield": "cranfield",
-    "facts_fever": "fever",
-    "facts_rewrites": "sentences",
-    "names": "halueval",
-    "names_languages": "xquad",
-}
+DATA_SETS = {section.script: section.data for section in SECTIONS if section.data}
 """Scripts that need a file or a folder of files, and the option that says where it is."""
-=======
-DATA_SETS = {"cranfield": "cranfield", "facts_fever": "fever", "incidents": "incidents"}
-"""Scripts that need a file, and the option that says where it is."""
->>>>>>> incident
 
 
 def main() -> None:

@@ -60,7 +60,8 @@ def data_sets(tmp_path):
     incident = {"title": "Cards fail", "severity": "major", "affected": ["checkout"], "resolved": "true"}
     incidents = [{**incident, "updates": [{"label": "first", "body": "Card payments fail for some customers."}]}]
     pair = {"knowledge": "It was built by Ann Lee.", "question": "Who built it?", "right_answer": "By Ann Lee."}
-    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [{"question": "Who is Ann Lee?", "paragraph": "0#0"}]}
+    question = {"question": "Who is Ann Lee?", "paragraph": "0#0", "answer": "Ann Lee"}
+    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [question]}
     english, german = "A train ran in 1912, and no more.", "Das war schon im März."
     sets = {
         "cranfield": {**cranfield, "qrels": {"1": {"a": 3}}},
