@@ -236,13 +236,10 @@ def test_a_section_of_any_name_comes_from_the_context() -> None:
 def test_a_claim_of_the_context_may_be_repeated_if_claims_are_allowed() -> None:
     """A guarantee is never overlooked; "resolved" is, where the context says it and the hint allows it."""
     context = copy.deepcopy(hinted(avoid_absolute_guarantees=False))
-    context["incident"]["status"] = "resolved"
+    context["updates"] = ["The incident is resolved."]
     text = GOOD.replace("degraded", "resolved")
     assert reviewed(text, context)["decision"] == "approve"
     assert reviewed(f"{GOOD} Recovery is guaranteed.", context)["decision"] == "revise"
-    context["incident"]["status"] = "degraded"
-    context["news"] = "Payments are resolved."
-    assert reviewed(text, context)["decision"] == "approve"
     context["policy_hints"]["avoid_absolute_guarantees"] = True
     assert reviewed(text, context)["decision"] == "revise"
 
