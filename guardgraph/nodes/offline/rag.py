@@ -13,6 +13,7 @@ from typing import Final
 from guardgraph.guards import rag as guards
 from guardgraph.guards.sentences import sentences, unwrapped
 from guardgraph.guards.stop import Stop
+from guardgraph.locales.language import language_of
 from guardgraph.nodes.offline.questions import asks_for_number
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
@@ -97,8 +98,10 @@ def answer(view: JsonObject) -> JsonObject:
     """
     question: str = view["question"]
     chunks = [_chunk(item) for item in view["context_chunks"]]
-    lines = list(_lines(question, chunks))
-    chosen = _chosen(question, chunks, lines)
+    language = language_of("\n".join(chunk["text"] for chunk in chunks))
+    asked = frozenset(terms(question, language))
+    lines = list(_lines(question, asked, language, chunks))
+    chosen = _chosen(question, asked, chunks, lines)
     for taken in (sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
         text = _joined([lines[place].text for place in taken])
@@ -120,16 +123,15 @@ def _chunk(item: JsonObject) -> ContextChunk:
     )
 
 
-def _lines(question: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
+def _lines(question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
     """Read the context as sentences, lines that were broken to a width joined before."""
-    asked = frozenset(terms(question))
     known = _numbers(question)
     for rank, chunk in enumerate(chunks):
-        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}"))
+        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
         for sentence, following in pairwise([*sentences(unwrapped(chunk["text"])), ""]):
             text = " ".join(_MARKER.sub("", sentence, count=1).split())
-            own = asked.intersection(terms(text))
+            own = asked.intersection(terms(text, language))
             is_header = _is_rule(following)
             if text.endswith(_LEADS) or is_header:
                 led = own
@@ -147,9 +149,8 @@ def _numbers(text: str) -> frozenset[object]:
     return frozenset(facts_in_text(text).numbers)
 
 
-def _chosen(question: str, chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
+def _chosen(question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
-    asked = dict.fromkeys(terms(question))
     holders = Counter(term for line in lines for term in line.own)
     weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
     wants_number, whole, open_terms = asks_for_number(question), sum(weights.values()), set(asked)
