@@ -3,7 +3,7 @@
     python benchmarks                       all of them, and the page
     python benchmarks overhead guard_cost   these alone, without the page
 
-The benchmarks on public data sets are skipped unless an option such as `--cranfield` says where the files are.
+The benchmarks on data sets are skipped unless an option, such as `--cranfield`, says where the files are.
 """
 
 from __future__ import annotations

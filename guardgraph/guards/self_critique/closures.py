@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from guardgraph.guards.self_critique import closing
 from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
-from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER
+from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER, word_after, word_before, words_around
 from guardgraph.guards.self_critique.verbs import VerbGroup, stands, verb_group
 
 __all__ = ["closures"]
@@ -42,7 +42,7 @@ def _readers() -> dict[str, _Reader]:
         readers |= {base: _base, present: _present, past: _past, gerund: _gerund}
     readers |= dict.fromkeys(closing.STATES, _state)
     readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _returned)
-    readers |= dict.fromkeys(("works", "work", "working"), _works)
+    readers |= dict.fromkeys(("works", "work", "working", "worked"), _works)
     readers |= {"back": _back, "again": _again, "up": _up, "no": _none_left, NO_LONGER: _no_longer, "anymore": _anymore}
     return readers | {"put": _put_right}
 
@@ -61,35 +61,16 @@ def _past_form(verb: str) -> str:
     return next((forms[2] for forms in closing.FORMS if verb in forms), verb)
 
 
-def _after(tokens: list[str], at: int) -> str:
-    return tokens[at + 1] if at + 1 < len(tokens) else BREAK
-
-
-def _before(tokens: list[str], at: int) -> str:
-    return tokens[at - 1] if at else BREAK
-
-
-def _clause(tokens: list[str], at: int, *, before: int = 12, after: int = 5) -> list[str]:
-    """Return the words around a place, up to the next stops."""
-    start = end = at
-    while start > max(0, at - before) and tokens[start - 1] not in _STOPS:
-        start -= 1
-    while end < min(len(tokens), at + after) and tokens[end] not in _STOPS:
-        end += 1
-    return tokens[start:end]
-
-
 def _made(tokens: list[str], at: int, end: int | None = None, *, group: VerbGroup | None = None) -> bool:
     return not _is_of_a_part(tokens, at) and stands(tokens, at, end or at + 1, group=group)
 
 
 def _is_of_a_part(tokens: list[str], at: int) -> bool:
     """Say whether it is said of a part: *restored for some customers*, *recovered in part*."""
-    following = _clause(tokens, at, before=0, after=8)
-    if following[1:2] in (["partly"], ["partially"], ["some"], ["few"]) or following[1:3] in (
-        ["a", "few"],
-        ["part", "of"],
-    ):
+    following = words_around(tokens, at, before=0, after=8)
+    if following[1:2] in (["partly"], ["partially"], ["some"], ["few"]):
+        return True
+    if following[1:3] in (["a", "few"], ["part", "of"], ["so", "far"]):
         return True
     parts = {"some", "most", "many", "several", "half"}
     return any(token in parts and before in PREPOSITIONS for before, token in pairwise(following))
@@ -97,8 +78,8 @@ def _is_of_a_part(tokens: list[str], at: int) -> bool:
 
 def _is_event(tokens: list[str], at: int) -> bool:
     """Say whether a verb or state is said of what it closes, its object where it has one, or stands alone."""
-    verb, has_object = _past_form(tokens[at]), _after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
-    wanted, around = closing.SUBJECTS.get(verb), _clause(tokens, at, before=0 if has_object else 12)
+    verb, has_object = _past_form(tokens[at]), word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
+    wanted, around = closing.SUBJECTS.get(verb), words_around(tokens, at, before=0 if has_object else 12)
     if verb == "mitigated" and closing.FULLY.isdisjoint(around):
         return False
     return wanted is None or not wanted.isdisjoint(around) or len(around) <= 2
@@ -106,7 +87,7 @@ def _is_event(tokens: list[str], at: int) -> bool:
 
 def _is_attribute(tokens: list[str], at: int) -> bool:
     """Say whether a participle belongs to a noun: *a fixed fee*, *recovered data is being checked*."""
-    follows, before = _after(tokens, at), _before(tokens, at)
+    follows, before = word_after(tokens, at), word_before(tokens, at)
     if not is_content(follows) or verb_group(tokens, at).words & BEING:
         return False
     if before in _STOPS or not at:
@@ -117,7 +98,7 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
 
 def _past(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
-    token, follows = tokens[at], _after(tokens, at)
+    token, follows = tokens[at], word_after(tokens, at)
     if _is_attribute(tokens, at) or not _is_event(tokens, at) or tokens[at + 1 : at + 3] == ["the", "first"]:
         return None
     is_other = (token == "stopped" and follows.endswith("ing")) or (token == "addressed" and follows == "to")
@@ -126,7 +107,7 @@ def _past(tokens: list[str], at: int) -> str | None:
 
 def _state(tokens: list[str], at: int) -> str | None:
     """Read *the outage is over*, *maintenance is complete*."""
-    token, follows = tokens[at], _after(tokens, at)
+    token, follows = tokens[at], word_after(tokens, at)
     if token == "finished" and not is_content(follows) and _is_event(tokens, at):
         return token if _made(tokens, at) else None
     if not _is_predicate(tokens, at) or not _is_event(tokens, at):
@@ -137,10 +118,8 @@ def _state(tokens: list[str], at: int) -> str | None:
 
 def _base(tokens: list[str], at: int) -> str | None:
     """Read *will resolve*, *managed to fix*, *did you close it*; *complete* is a state, too."""
-    words = verb_group(tokens, at).words
-    has_verb = words & {"will", "shall", "did", "able", "managed", "hereby"} or tokens[max(0, at - 2) : at - 1] == [
-        "did"
-    ]
+    stated = {"will", "shall", "did", "able", "managed", "hereby"}
+    has_verb = verb_group(tokens, at).words & stated or tokens[max(0, at - 2) : at - 1] == ["did"]
     if tokens[at] == "complete" and not has_verb:
         return _state(tokens, at)
     return _past_form(tokens[at]) if has_verb and _is_event(tokens, at) and _made(tokens, at) else None
@@ -148,7 +127,7 @@ def _base(tokens: list[str], at: int) -> str | None:
 
 def _present(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
-    has_object = _after(tokens, at) in ("the", "this", "it", "all", "that", "our", "your", "every", "everything")
+    has_object = word_after(tokens, at) in ("the", "this", "it", "all", "that", "our", "your", "every", "everything")
     is_said = at > 0 and (has_object or tokens[at] == "resolves")
     return _past_form(tokens[at]) if is_said and _is_event(tokens, at) and _made(tokens, at) else None
 
@@ -163,9 +142,9 @@ def _gerund(tokens: list[str], at: int) -> str | None:
 
 def _is_predicate(tokens: list[str], at: int) -> bool:
     """Say whether something is said to be so: *is stable*, *all systems operational*, *is the outage over*."""
-    if is_content(_after(tokens, at)):
+    if is_content(word_after(tokens, at)):
         return False
-    around = _clause(tokens, at, after=1)
+    around = words_around(tokens, at, after=1)
     if verb_group(tokens, at).is_said or around[:1] in (["is"], ["are"]):
         return True
     is_short = len(around) <= 5 and FINITE.isdisjoint(around)
@@ -174,18 +153,15 @@ def _is_predicate(tokens: list[str], at: int) -> bool:
 
 def _good(tokens: list[str], at: int) -> str | None:
     """Read *all systems are operational*, *everything is fine*, *available again*."""
-    token, follows, around = tokens[at], _after(tokens, at), _clause(tokens, at, after=8)
+    token, follows, around = tokens[at], word_after(tokens, at), words_around(tokens, at, after=8)
     of_all = not {"everything", "all"}.isdisjoint(around)
     if token in closing.AGAIN_GOOD:
         is_weak = token in ("live", "possible", "available", "reachable", "accessible")
-        if not ("again" in around or (of_all and not is_weak)):
+        if not ({"again", "fully"} & set(around) or (of_all and not is_weak)):
             return None
-    is_other = (
-        follows in ("that", "at")
-        or (follows == "to" and token in ("normal", "possible"))
-        or _before(tokens, at) == "to"
-    )
-    return token if not is_other and _is_predicate(tokens, at) and _made(tokens, at) else None
+    is_other = follows in ("that", "at") or (follows == "to" and token in ("normal", "possible"))
+    is_usual = token == "normal" and {"delay", "delays", "errors", "to"} & set(tokens[max(0, at - 3) : at])
+    return token if not (is_other or is_usual) and _is_predicate(tokens, at) and _made(tokens, at) else None
 
 
 def _returned(tokens: list[str], at: int) -> str | None:
@@ -198,44 +174,50 @@ def _returned(tokens: list[str], at: int) -> str | None:
 
 def _back(tokens: list[str], at: int) -> str | None:
     """Read *back to normal*, *is back*, *came back online*."""
-    follows, goal = _after(tokens, at), tokens[at + 1 : at + 5]
-    if _before(tokens, at) in closing.MOVING:
+    follows, goal = word_after(tokens, at), tokens[at + 1 : at + 5]
+    if word_before(tokens, at) in closing.MOVING:
         return None
+    start = at - 1 if word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not closing.NORMAL.isdisjoint(goal):
         return "back to normal" if _made(tokens, at, at + 3) else None
     is_here = follows in (*_STOPS, "online", "up", "at", "since", "now", "and", "for", "again")
     has_come = verb_group(tokens, at).is_said or follows in ("online", "up")
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
-    return "back" if is_here and has_come and _made(tokens, at) else None
+    is_level = follows == "to" and verb_group(tokens, at).is_said and not "".join(goal[1:2]).endswith("ing")
+    return "back" if (is_level or (is_here and has_come)) and _made(tokens, start, at + 1) else None
 
 
 def _up(tokens: list[str], at: int) -> str | None:
     """Read *is up again*, *the site is up*."""
-    is_up = verb_group(tokens, at).words & {"is", "are", "be", "been"} and _before(tokens, at) != "back"
-    is_all = _after(tokens, at) in (*_STOPS, "again", "since", "now")
+    is_up = verb_group(tokens, at).words & {"is", "are", "be", "been"} and word_before(tokens, at) != "back"
+    is_all = word_after(tokens, at) in (*_STOPS, "again", "since", "now")
     return "up" if is_up and is_all and _made(tokens, at) else None
 
 
 def _works(tokens: list[str], at: int) -> str | None:
     """Read *is working again*, *everything works*."""
-    follows, around = _after(tokens, at), _clause(tokens, at)
+    follows, around = word_after(tokens, at), words_around(tokens, at)
     if tokens[at] == "working":
         is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
         is_said = verb_group(tokens, at).is_said or {"got", "everything"} & set(around)
         is_plain = follows in (*_STOPS, *closing.WELL, "now", "and", "as", "for") and (is_service or "got" in around)
         return "working" if is_said and is_plain and _made(tokens, at) else None
+    if tokens[at] == "worked":
+        is_fix = {"fix", "hotfix", "patch", "rollback", "restart"} & set(around) and follows in (*_STOPS, "and", "for")
+        return "worked" if is_fix and _made(tokens, at) else None
     is_of_all = {"everything", "all"} & set(around) and follows not in ("on", "to") and not is_content(follows)
     return "working" if is_of_all and _made(tokens, at) else None
 
 
 def _as_usual(tokens: list[str], at: int) -> str | None:
     """Read *operating normally*, *performing as expected*, *payments succeed again*."""
-    if tokens[at] == "as" and _after(tokens, at) not in closing.AS_USUAL:
+    is_usual = word_after(tokens, at) in closing.AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
+    if tokens[at] == "as" and not is_usual:
         return None
     for place in range(at - 1, max(-1, at - 4), -1):
         if tokens[place] in closing.DOING:
             group = verb_group(tokens, place)
-            has_subject = place > 0 and _before(tokens, place) not in ("please", "the", "a", "is", "on")
+            has_subject = place > 0 and word_before(tokens, place) not in ("please", "the", "a", "is", "on")
             is_open = {"starting", "beginning", "stopped", "stops"} & set(tokens[max(0, place - 3) : place])
             is_said = (has_subject or group.words) and not is_open
             finite = group.without("being")
@@ -253,27 +235,27 @@ def _again(tokens: list[str], at: int) -> str | None:
     for place in range(at - 1, max(-1, at - 7), -1):
         if tokens[place] in _STOPS:
             break
-        if tokens[place] == "can":
+        if tokens[place] in ("can", "able"):
             return "possible again" if tokens[place + 1] != "not" and _made(tokens, place, at) else None
     return _as_usual(tokens, at)
 
 
 def _no_longer(tokens: list[str], at: int) -> str | None:
     """Read *no longer an issue*, *no longer see errors*."""
-    said = _clause(tokens, at, before=0, after=5)
+    said = words_around(tokens, at, before=0, after=5)
     return "no longer" if not closing.OVERCOME.isdisjoint(said[1:]) and _made(tokens, at, at + 2) else None
 
 
 def _anymore(tokens: list[str], at: int) -> str | None:
     """Read *nothing is broken any more*, *it does not occur any more*."""
-    around = _clause(tokens, at, after=1)
+    around = words_around(tokens, at, after=1)
     is_denied = {"not", "nothing", "nobody", "no"} & set(around)
     return "no longer" if is_denied and not closing.OVERCOME.isdisjoint(around) else None
 
 
 def _none_left(tokens: list[str], at: int) -> str | None:
     """Read *no further impact*, *no issues remain*."""
-    said = _clause(tokens, at, before=0, after=6)
+    said = words_around(tokens, at, before=0, after=6)
     trouble = next((place for place, token in enumerate(said[:4]) if token in closing.TROUBLE), 0)
     is_left = not closing.LEFT_OVER.isdisjoint(said[1:trouble]) or not {"remain", "remains", "left"}.isdisjoint(said)
     is_said = trouble and is_left and not verb_group(tokens, at).is_future
@@ -282,6 +264,6 @@ def _none_left(tokens: list[str], at: int) -> str | None:
 
 def _put_right(tokens: list[str], at: int) -> str | None:
     """Read *we have put the problem right*."""
-    said = _clause(tokens, at, before=0, after=6)
+    said = words_around(tokens, at, before=0, after=6)
     is_said = "right" in said[2:] and not closing.TROUBLE.isdisjoint(said)
     return "put right" if is_said and _made(tokens, at) else None

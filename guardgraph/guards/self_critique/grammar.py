@@ -14,7 +14,9 @@ __all__ = [
     "FACTIVE",
     "FINITE",
     "HOLDING",
+    "INVERTED",
     "IN_GROUP",
+    "MOMENTS",
     "NOT_ALL",
     "PARTIAL",
     "PART_OF",
@@ -47,7 +49,7 @@ DENIALS = listed("not never nor neither hardly barely scarcely seldom rarely un 
 PARTIAL = listed("partly partially mostly largely nearly almost mainly halfway virtually practically half somewhat")
 PROGRESS = listed("being getting becoming")
 UNREAL = listed("would should could may might must can need needs ought")
-REGARDED = listed("considered regarded declared deemed called treated")
+REGARDED = listed("considered regarded declared deemed called treated marked classified closed")
 _ADVERBS = listed(
     """now again already yet still just soon since also all both then even thus too only more very quite well ever
     here today tonight tomorrow back up got gets get gotten hereby marked believed thought reported appear
@@ -66,6 +68,9 @@ FACTIVE = listed(
 CONDITIONS = listed("if when once whenever until till unless whether before after pending provided")
 ALWAYS_OPEN = listed("if unless whether pending provided")
 """Conditions that stay open in the past tense, too; *once it was resolved* tells what happened."""
+MOMENTS = listed("after before until till")
+INVERTED = listed("should were had")
+"""At the beginning of a clause these are conditions, too: *should the fix work, ...*."""
 AWAITED = CONDITIONS - listed("before until till")
 """After a plain future these make it wait."""
 
@@ -79,18 +84,20 @@ EXPECTING = listed(
 
 SAYING = listed(
     """say says saying said confirm confirmed claim claiming consider considered call declare mean means think believe
-    assume tell know report state promise guarantee ensure sure true convinced see regard treat mark marked conclude
-    pretend suggest imply confirmation evidence sign indication proof guarantees claims promises"""
+    assume tell know report state promise guarantee ensure sure clear certain true
+    convinced see regard treat mark marked conclude
+    pretend suggest imply verify verified prove proven
+    announce show shown establish confirmation evidence sign indication proof guarantees claims promises"""
 )
 HOLDING = listed("consider considered believe declare declared know understand think")
 WRONG = listed("premature wrong false untrue incorrect misleading hard difficult impossible unable refuse decline")
-NOT_ALL = listed("no none nobody nothing neither few some most many several half part parts hardly")
+NOT_ALL = listed("no none nobody nothing neither few some most many much several half part parts hardly")
 """Subjects that deny a claim, or make it one of a part."""
 WHOLE = listed("all every each everything everyone a one")
-PART_OF = listed("one two three last")
+PART_OF = listed("one two three third quarter last majority minority portion fraction share bulk number")
 STARTERS = listed(
-    """the a an this that these those our your their its his her we you they it i he she all every everything each
-    some any no both nothing nobody everybody everyone"""
+    """the a an this that these those our your their its his her we you they it i he she there all every everything
+    each some any no both nothing nobody everybody everyone"""
 )
 """A noun phrase begins with one of these, with a number or with nothing."""
 PREPOSITIONS = listed(

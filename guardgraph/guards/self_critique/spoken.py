@@ -8,7 +8,17 @@ from functools import cache
 
 from guardgraph.guards.wording import Word, words
 
-__all__ = ["BREAK", "COMMA", "NO_LONGER", "PERCENT", "PURPOSE", "spoken_sentences"]
+__all__ = [
+    "BREAK",
+    "COMMA",
+    "NO_LONGER",
+    "PERCENT",
+    "PURPOSE",
+    "spoken_sentences",
+    "word_after",
+    "word_before",
+    "words_around",
+]
 
 COMMA, BREAK, PERCENT = ",", "|", "%"
 """Tokens that are no words; `BREAK` stands for a colon, semicolon, bracket or dash."""
@@ -79,7 +89,7 @@ _NOT = {
             "need",
         ]
     },
-    **{"cant": "can", "cannot": "can", "wont": "will", "shant": "shall"},
+    **{"cant": "can", "cannot": "can", "wont": "will", "shant": "shall", "aint": "is"},
 }
 _IS_SHORTENED = frozenset(
     [
@@ -133,6 +143,33 @@ def spoken_sentences(text: str) -> Iterator[list[str]]:
         said.append(PERCENT)
     if said:
         yield _shortened(said)
+
+
+def word_after(tokens: list[str], at: int) -> str:
+    """Return the token after a place, `BREAK` at the end."""
+    return tokens[at + 1] if at + 1 < len(tokens) else BREAK
+
+
+def word_before(tokens: list[str], at: int) -> str:
+    """Return the token before a place, `BREAK` at the start."""
+    return tokens[at - 1] if at else BREAK
+
+
+def words_around(tokens: list[str], at: int, *, before: int = 12, after: int = 5) -> list[str]:
+    """Return the words around a place, up to the next stops.
+
+    Args:
+        tokens: a sentence.
+        at: the place.
+        before: how many words before it at most.
+        after: how many from it on at most.
+    """
+    start = end = at
+    while start > max(0, at - before) and tokens[start - 1] not in (COMMA, BREAK):
+        start -= 1
+    while end < min(len(tokens), at + after) and tokens[end] not in (COMMA, BREAK):
+        end += 1
+    return tokens[start:end]
 
 
 def _spoken(text: str, word: Word) -> tuple[str, ...]:

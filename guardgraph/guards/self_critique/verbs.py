@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from guardgraph.guards.self_critique import grammar
-from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER, PURPOSE
+from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER, PERCENT, PURPOSE, word_after
 
 __all__ = ["VerbGroup", "stands", "verb_group"]
 
@@ -62,11 +62,11 @@ def verb_group(tokens: list[str], at: int) -> VerbGroup:
     place = at - 1
     while place >= max(0, at - _REACH):
         token = tokens[place]
-        if token == "to":
+        if token == "to" and not tokens[place + 1][0].isdigit():
             if place == 0 or tokens[place - 1] not in grammar.FACTIVE:
                 return VerbGroup(place, frozenset(tokens[place + 1 : at]), is_infinitive=True)
             place -= 2
-        elif token in grammar.IN_GROUP or (token.endswith("ly") and len(token) > 4 and token not in grammar.EXPECTING):
+        elif _belongs(token, tokens[place - 1] if place else ""):
             place -= 1
         elif token == COMMA and (opening := _parenthesis(tokens, place)):
             place = opening - 1
@@ -75,6 +75,11 @@ def verb_group(tokens: list[str], at: int) -> VerbGroup:
         else:
             break
     return VerbGroup(place + 1, frozenset(tokens[place + 1 : at]), is_infinitive=False)
+
+
+def _belongs(token: str, before: str) -> bool:
+    is_adverb = token.endswith("ly") and len(token) > 4 and token not in grammar.EXPECTING
+    return token in grammar.IN_GROUP or is_adverb or (token == "as" and before in grammar.REGARDED)
 
 
 def _parenthesis(tokens: list[str], closing: int) -> int:
@@ -124,7 +129,7 @@ def _causative(tokens: list[str], group: VerbGroup) -> VerbGroup:
 def _is_held_true(tokens: list[str], start: int) -> bool:
     """Say whether an infinitive is what somebody holds: *we consider the incident to be resolved*."""
     for place in range(start - 1, max(-1, start - 8), -1):
-        if tokens[place] in (COMMA, BREAK) or tokens[place] in grammar.FINITE:
+        if tokens[place] in (COMMA, BREAK) or tokens[place] in grammar.FINITE | grammar.EXPECTING:
             return False
         if tokens[place] in grammar.HOLDING:
             return not _is_denied(tokens, place) and not verb_group(tokens, place).is_open
@@ -144,7 +149,8 @@ def _waits(tokens: list[str], end: int) -> bool:
         if token in (BREAK, "and", "but"):
             return False
         if token in grammar.AWAITED:
-            return not (token == "after" and "".join(tokens[place + 1 : place + 2])[:1].isdigit())
+            follows = word_after(tokens, place)
+            return follows != "you" and not (token == "after" and follows[0].isdigit())
     return False
 
 
@@ -154,11 +160,12 @@ def _has_waited(tokens: list[str], start: int) -> bool:
     for opening in range(comma - 1, max(0, comma - _REACH) - 1, -1):
         if tokens[opening] in (COMMA, BREAK):
             return False
-        if tokens[opening] in grammar.CONDITIONS:
+        token, before = tokens[opening], tokens[opening - 1] if opening else BREAK
+        if token in grammar.CONDITIONS or (token in grammar.INVERTED and before in (COMMA, BREAK)):
             said = tokens[opening + 1 : comma]
             about_reader = not {"you", "your"}.isdisjoint(said[:2])
-            is_clause = tokens[opening] in {"if", "when", "once", "unless"} or not grammar.FINITE.isdisjoint(said)
-            return is_clause and not about_reader
+            is_moment = token in grammar.MOMENTS and grammar.FINITE.isdisjoint(said)
+            return not (about_reader or is_moment or {"was", "were"} & set(said))
     return False
 
 
@@ -171,6 +178,7 @@ def _is_governed(tokens: list[str], start: int, *, is_past: bool) -> bool:
             return False
         if token in grammar.CONDITIONS:
             starts = clause.phrases + (place + 1 < start and after not in grammar.STARTERS)
+            starts += token in grammar.MOMENTS and _ends_in_two_nouns(tokens, start)
             return starts <= 1 and (token in grammar.ALWAYS_OPEN or not is_past or place + 1 == start)
         if token == PURPOSE:
             return True
@@ -187,6 +195,13 @@ def _is_governed(tokens: list[str], start: int, *, is_past: bool) -> bool:
     return False
 
 
+def _ends_in_two_nouns(tokens: list[str], end: int) -> bool:
+    """Say whether a subject may begin with the last word: *after a restart payments have recovered*."""
+    last = tokens[end - 1]
+    is_bare = last.endswith("s") or last == "service"
+    return end > 1 and is_bare and grammar.is_content(last) and grammar.is_content(tokens[end - 2])
+
+
 class _Clause:
     """What is known of a clause that is read from its verb to its beginning."""
 
@@ -195,6 +210,8 @@ class _Clause:
         """How many noun phrases begin in it."""
         self.is_joined = False
         """Whether an *and* has been passed that may open a clause of its own."""
+        self.is_told = False
+        """Whether somebody says it, and does not deny it."""
         self.is_nested = is_nested
         """Whether it is the object of another clause."""
 
@@ -202,17 +219,19 @@ class _Clause:
 def _governs(tokens: list[str], place: int, clause: _Clause, before: str, after: str) -> bool | None:
     """Say what a word before a claim does to it; None where reading goes on."""
     token = tokens[place]
-    if token in grammar.EXPECTING and before not in ("as", "the", "an"):
+    is_need = token in ("need", "needs") and after in grammar.STARTERS
+    is_wish = clause.is_told and token in ("want", "wants", "wish")
+    if is_need or (token in grammar.EXPECTING and before not in ("as", "the", "an") and not is_wish):
         return clause.phrases <= 1
     if token in grammar.SAYING:
         if clause.phrases <= 1 and _is_denied(tokens, place):
             return True
-        clause.phrases, clause.is_nested = 0, True
+        clause.phrases, clause.is_nested, clause.is_told = 0, True, True
     elif clause.is_nested:
         return None
     elif token in grammar.FINITE:
         return False
-    elif _is_partial_subject(token, after):
+    elif _is_partial_subject(before, token, after):
         return True
     return None
 
@@ -222,12 +241,15 @@ def _starts_phrase(token: str, before: str) -> bool:
     return starts and before not in grammar.PREPOSITIONS and before not in grammar.STARTERS and token != "that"
 
 
-def _is_partial_subject(token: str, after: str) -> bool:
+def _is_partial_subject(before: str, token: str, after: str) -> bool:
     if token == "not":
         return after in grammar.WHOLE
     if token in ("first", "only"):
         return after not in ("time", "after", "then", "when", "once")
-    return token in grammar.NOT_ALL or (token in grammar.PART_OF and after == "of")
+    if token == "half" and after in ("a", "an"):
+        return False
+    is_share = token in grammar.PART_OF or (token == PERCENT and before != "100")
+    return token in grammar.NOT_ALL or (is_share and after == "of")
 
 
 def _is_denied(tokens: list[str], at: int) -> bool:

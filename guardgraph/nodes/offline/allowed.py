@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
+from guardgraph.nodes.offline.prose import ended
 from guardgraph.state.json import JsonObject
 
 __all__ = ["Allowed"]
@@ -21,7 +22,8 @@ class Allowed:
         self._closures = guards.licenses_closures(context, avoid_absolute_guarantees=strictly)
 
     def says(self, text: str) -> bool:
-        """Say whether a text may stand in an update."""
+        """Say whether a text may stand in an update as a sentence or several."""
+        text = ended(text)  # as a critic reads it in the update, so that what the guards found out is remembered
         return not unsupported(facts_in_text(text), self._facts) and not self.forbidden_claims(text)
 
     def first(self, texts: Iterable[str]) -> str:

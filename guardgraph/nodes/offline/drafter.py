@@ -108,9 +108,13 @@ def _fitting(lead: str, found: Iterable[str], room: int, allowed: Allowed) -> st
 
 def _joined(lines: list[str], allowed: Allowed) -> str:
     """Return the lines as one text; a line that says together with others what may not be said is left out."""
+    told = [ended(line) for line in lines if line]
+    text = " ".join(told)
+    if len(text) <= _ROOM and allowed.says(text):
+        return text
     text = ""
-    for line in filter(None, lines):
-        longer = f"{text} {ended(line)}".strip()
+    for line in told:
+        longer = f"{text} {line}".strip()
         text = longer if len(longer) <= _ROOM and allowed.says(longer) else text
     return text
 
