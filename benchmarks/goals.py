@@ -325,6 +325,20 @@ SECTIONS = (
         data="xquad",
     ),
     Section(
+        "rag_languages",
+        "The offline RAG agent in five languages",
+        "Questions of XQuAD to a base of half of its articles: those about the base (related), and those about the "
+        "other half (unrelated), which nothing in the base answers.",
+        (
+            Meaning("*_related_clarified_pct", "Per cent of the related ones that end in a clarification.", at_most=10),
+            Meaning("*_unrelated_grounded_pct", "Per cent of the unrelated ones that are answered.", at_most=3),
+            Meaning("*_cited_right_pct", "Per cent of the answers that cite the paragraph of the data."),
+            Meaning("*_answered_right_pct", "Per cent of the answers that have the words of the data's answer."),
+            Meaning("*_stopped_pct", "Per cent of all questions whose run is stopped.", at_most=0),
+        ),
+        data="xquad",
+    ),
+    Section(
         "incidents",
         "Updates on real incidents",
         "What the Self-critique agent without a model makes of records of public status pages: of contexts that are "

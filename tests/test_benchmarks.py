@@ -61,7 +61,8 @@ def data_sets(tmp_path):
     updates = ["Card payments fail for some customers.", "It is fixed. It was not closed."]
     incidents = [{**incident, "updates": [{"label": "update", "body": body} for body in updates]}]
     pair = {"knowledge": "It was built by Ann Lee.", "question": "Who built it?", "right_answer": "By Ann Lee."}
-    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [{"question": "Who is Ann Lee?", "paragraph": "0#0"}]}
+    question = {"question": "Who is Ann Lee?", "paragraph": "0#0", "answer": "Ann Lee"}
+    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [question]}
     english, german = "A train ran in 1912, and no more.", "Das war schon im März."
     sets = {
         "cranfield": {**cranfield, "qrels": {"1": {"a": 3}}},
