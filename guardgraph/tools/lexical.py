@@ -23,11 +23,13 @@ _B: Final = 0.4
 """BM25's saturation and length constants, as usual: 1.2..2 and 0.5..0.8 (Robertson and Zaragoza 2009)."""
 
 _OPEN: Final = 0.5
-_CHANCES: Final = 12
+_CHANCE: Final = 0.8
+_TRIES: Final = 3
 _LARGEST_CHANCE: Final = 0.6
-"""How much what is left open counts, the passages of a base with one chance more, and the share of a question that
-chance explains at most: set so that with 0.2 at most 2 % of the questions that a base of any size has nothing to do
-with pass, on bases of 5 to 10,000 passages, and most of the others.
+"""How much what is left open counts; the share of ln N that chance covers, and of how many passages; and at most.
+
+They were set so that with 0.2 at most 2 % of the questions pass that a base has nothing to do with, on bases of 5 to
+10,000 passages, and most of the others.
 """
 
 
@@ -57,12 +59,13 @@ class LexicalRetriever:
     base knows its vocabulary. That is Good and Turing's estimate of how likely the next word is a new one, T1 / T:
     of T words of the base, T1 occur once (Good, Biometrika 40, 1953).
 
-    Weights are information, so a document that covers `covered` of a question by chance is one in e^covered, and
-    the best of N covers about ln N: the more passages, the more the best covers of any question (Karlin and
-    Altschul, Methods for assessing the statistical significance of molecular sequence features, 1990, on the best
-    of many chance matches). The score counts what is covered beyond chance, against what is left open::
+    Weights are information: a document that has terms by chance is one in e^(their weights), so the best of N
+    covers a share of ln N of any question, the more, the more passages there are (Karlin and Altschul, Methods for
+    assessing the statistical significance of molecular sequence features, 1990, on the best of many chance matches),
+    of the words that the base knows. The score counts what is covered beyond chance, against what is left open::
 
-        beyond = ln(1 + (e^covered - 1) * e^-min(ln(1 + N / 12), 0.6 * whole))
+        chance = min(0.8 * (1 - T1 / T) * ln(1 + N / 3), 0.6 * whole)
+        beyond = ln(1 + (e^covered - 1) * e^-chance)
         score  = beyond / (beyond + (whole - covered) / 2)
 
     It is 0 where nothing is covered, 1 where all is, orders documents as BM25 does, and means the same on a small
@@ -95,7 +98,7 @@ class LexicalRetriever:
             Counter(terms(_searched(document), language))
             for document, language in zip(documents, languages, strict=True)
         ]
-        self._unseen_weight = _unseen_weight(counts)
+        self._unseen_weight, self._chance = _unseen_weight(counts), _chance(counts)
         self._postings = _postings(counts, languages)
 
     def __repr__(self) -> str:
@@ -128,7 +131,7 @@ class LexicalRetriever:
             whole += weight
             for index, share in chain.from_iterable(found):
                 covered[index] += weight * share
-        chance = min(math.log(1 + len(self.documents) / _CHANCES), _LARGEST_CHANCE * whole)
+        chance = min(self._chance, _LARGEST_CHANCE * whole)
         scores = {index: round(_score(weight, whole, chance), 4) for index, weight in covered.items()}
         return {index: score for index, score in scores.items() if score > 0}
 
@@ -175,13 +178,23 @@ def _score(covered: float, whole: float, chance: float) -> float:
     return beyond / (beyond + _OPEN * (whole - covered))
 
 
-def _unseen_weight(counts: Sequence[Counter[str]]) -> float:
+def _words_and_single_ones(counts: Sequence[Counter[str]]) -> tuple[int, int]:
+    """Count the words of a base, and those that occur once; 1 at least, for a base without such words."""
     totals: Counter[str] = Counter()
     for count in counts:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
-    # A base without words, or without one that occurs once, would divide by zero: 1 is the least that counts.
-    return math.log(1 + len(counts) / 1.5) + math.log(max(totals.total(), 1) / max(once, 1))
+    return max(totals.total(), 1), max(once, 1)
+
+
+def _unseen_weight(counts: Sequence[Counter[str]]) -> float:
+    total, once = _words_and_single_ones(counts)
+    return math.log(1 + len(counts) / 1.5) + math.log(total / once)
+
+
+def _chance(counts: Sequence[Counter[str]]) -> float:
+    total, once = _words_and_single_ones(counts)
+    return _CHANCE * (1 - once / total) * math.log1p(len(counts) / _TRIES)
 
 
 def _postings(counts: Sequence[Counter[str]], languages: Sequence[str]) -> dict[str, _Postings]:

@@ -55,7 +55,7 @@ def plan(view: JsonObject) -> JsonObject:
     """
     query, limit = " ".join(view["question"].split()), view.get("max_query_chars", QUERY_CHARS)
     if len(query) > limit:
-        words = [word for word in query.split() if terms(word)] or query.split()
+        words = [word for word in query.split() if terms(word, language_of(query))] or query.split()
         query = words[0][:limit]
         for word in words[1:]:
             if len(query) + 1 + len(word) > limit:
