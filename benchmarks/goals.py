@@ -348,6 +348,20 @@ SECTIONS = (
         data="xquad",
     ),
     Section(
+        "rag_languages",
+        "The offline RAG agent in five languages",
+        "Questions of XQuAD to a base of half of its articles: those about the base (related), and those about the "
+        "other half (unrelated), which nothing in the base answers.",
+        (
+            Meaning("*_related_clarified_pct", "Per cent of the related ones that end in a clarification.", at_most=10),
+            Meaning("*_unrelated_grounded_pct", "Per cent of the unrelated ones that are answered.", at_most=3),
+            Meaning("*_cited_right_pct", "Per cent of the answers that cite the paragraph of the data."),
+            Meaning("*_answered_right_pct", "Per cent of the answers that have the words of the data's answer."),
+            Meaning("*_stopped_pct", "Per cent of all questions whose run is stopped.", at_most=0),
+        ),
+        data="xquad",
+    ),
+    Section(
         "incidents",
         "Updates on real incidents",
         "What the Self-critique agent without a model makes of records of public status pages: of contexts that are "
@@ -367,6 +381,21 @@ SECTIONS = (
             Meaning("short_updates", "Short updates, each with a phrase that it lacks."),
             Meaning("short_updates_too_long_pct", "Per cent that end in `length_increase_limit`.", at_most=0),
             Meaning("short_updates_revised_pct", "Per cent that end with the revision."),
+        ),
+        data="incidents",
+    ),
+    Section(
+        "claims",
+        "Claims of updates",
+        "How well the guards of the Self-critique agent tell claims from what is none: on sentences of our own, of "
+        "which some were held out while the rules were written, and counted on updates of public status pages.",
+        (
+            Meaning("claims_caught", "Per cent of the claims that are found, of their kind.", at_least=98),
+            Meaning("claims_none_passed", "Per cent of the other sentences in which none is found.", at_least=95),
+            Meaning("claims_held_out_caught", "Per cent of the claims held out that are found.", at_least=98),
+            Meaning("claims_held_out_none_passed", "Per cent of the others held out that pass.", at_least=95),
+            Meaning("*_sentences", "Sentences."),
+            Meaning("claims_in_incidents", "Sentences of the status pages with a closing word that make a claim."),
         ),
         data="incidents",
     ),
