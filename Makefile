@@ -41,7 +41,7 @@ imports: .venv/.dev
 	$(BIN)/lint-imports
 
 unit: .venv/.dev
-	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=97
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term --cov-fail-under=97
 
 wheel: .venv/.dev  ## the built wheel in an empty environment
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -29,7 +29,9 @@ from guardgraph.graphs.door import REFUSED
 THREAD = {"configurable": {"thread_id": "1"}}
 
 
-@pytest.mark.parametrize("given", ["x", 7, ["x"], [], (), {"x"}, object(), b"{}", TICKET.items()], ids=repr)
+@pytest.mark.parametrize(
+    "given", ["x", 7, ["x"], [], (), {"x"}, object(), b"{}", TICKET.items()], ids=lambda given: type(given).__name__
+)
 @pytest.mark.parametrize("mode", MODES)
 def test_input_that_is_no_dictionary_is_a_clear_error(given, mode):
     """What LangGraph could not start a run from is an InputError that names the fields."""

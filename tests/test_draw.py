@@ -213,6 +213,28 @@ def test_a_notebook_shows_the_svg_as_an_image():
     assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag_agent, 10 nodes and 8 stops>"}
 
 
+def test_an_agent_alone_in_a_cell_is_its_picture():
+    """A notebook is given our picture of an agent, whatever it asks for, and nothing is asked of a network."""
+    agent = guardgraph.create_rag_agent()
+    given, _ = DisplayFormatter().format(agent, include={"image/png", "text/html", "text/plain"})
+    assert given == DisplayFormatter().format(draw(agent))[0]
+
+
+def test_an_agent_in_a_cell_is_mermaid_text_without_the_extra():
+    """Where the layout library is missing, a cell shows the graph as text that JupyterLab draws itself."""
+    code = (
+        "import sys; sys.modules['graphlay'] = None\n"
+        "import guardgraph as gg; from IPython.core.formatters import DisplayFormatter\n"
+        "agent = gg.create_rag_agent()\n"
+        "shown, _ = DisplayFormatter().format(agent)\n"
+        "assert sorted(shown) == ['text/plain', 'text/vnd.mermaid'], shown\n"
+        "text = shown['text/vnd.mermaid']\n"
+        "assert text == gg.draw(agent).mermaid and text in shown['text/plain']\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.usefixtures("fonts")
 def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
     """The scale is pixels for each CSS pixel, and a dark picture is another one."""

@@ -95,7 +95,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("slot", "reason"), VALUES)
-@pytest.mark.parametrize("value", [None, "not JSON", 5, [], b"bytes"])
+@pytest.mark.parametrize("value", [None, "not JSON", 5, []])
 def test_a_value_is_judged_with_the_patterns_own_reasons(slot, reason, value):
     """Whatever a Runnable returns, it is no model's text."""
     draft = "x" * 901 if slot == "shortener" else DRAFT

@@ -86,14 +86,18 @@ class Picture:
                 raise ConfigurationError(f"file: a name that ends in .svg, .png or .mmd; given: {str(path)!r:.200}")
         file.write_bytes(content)
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show: the SVG as an image.
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Return what notebooks show: the SVG as an image; without the extra ``draw``, the graph as Mermaid text.
 
         JupyterLab shows no bare SVG that it does not trust, as in every notebook that was run elsewhere, and GitHub
         takes the style sheet out of it.
         """
-        image = b64encode(self.svg.encode()).decode()
-        return f'<img alt="{escape(self.described)}" src="data:image/svg+xml;base64,{image}">'
+        try:
+            image = b64encode(self.svg.encode()).decode()
+        except ConfigurationError:
+            return {"text/vnd.mermaid": self.mermaid, "text/plain": f"{self!r}\n\n{self.mermaid}"}
+        shown = f'<img alt="{escape(self.described)}" src="data:image/svg+xml;base64,{image}">'
+        return {"text/html": shown, "text/plain": repr(self)}
 
     @property
     def described(self) -> str:

@@ -163,6 +163,13 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         for target in self.frame.opens:
             target.open()
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return what notebooks show of an agent: its picture. LangGraph's own asks a web service to draw the graph."""
+        from guardgraph.drawing.picture import draw
+
+        shown: dict[str, Any] = draw(self)._repr_mimebundle_()
+        return shown
+
     @property
     def frame(self) -> Frame:
         """What the nodes of this graph share."""

@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import chain
 from typing import NamedTuple
 
+from guardgraph.state.letters import compatible
 from guardgraph.state.memory import remembered
 
 __all__ = ["Word", "has_phrase", "keys", "normalised", "text_hash", "words"]
@@ -32,9 +33,6 @@ _WORD = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
 
 _ASCII_WORD = re.compile(r"\w+(?:(?:'|(?<=\d)[.,](?=\d))\w+)*", re.ASCII)
 """The same in a text of ASCII characters alone."""
-
-_LONGEST_FOLDED = 256
-"""Characters. Unicode normalisation takes quadratic time on endless accents; no phrase is as long."""
 
 
 class Word(NamedTuple):
@@ -112,8 +110,7 @@ def _kind(char: str) -> str:
 def _folded(word: str) -> str:
     if word.isascii():
         return word.replace("'", "").lower().strip("_")
-    plain = unicodedata.normalize("NFKC", word[:_LONGEST_FOLDED]) + word[_LONGEST_FOLDED:]
-    visible = (char for char in plain if char not in _APOSTROPHES and unicodedata.category(char) != "Cf")
+    visible = (char for char in compatible(word) if char not in _APOSTROPHES and unicodedata.category(char) != "Cf")
     return "".join(visible).casefold().strip("_")
 
 

@@ -1,11 +1,12 @@
-"""Which letters could steer or hide where a text is shown: on a page, in a picture, on a terminal."""
+"""Letters: which are the same, and which could steer or hide where a text is shown."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 
-__all__ = ["escaped", "is_harmless", "is_odd"]
+__all__ = ["compatible", "escaped", "is_harmless", "is_odd"]
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but scripts and emoji are spelled with them."""
@@ -29,3 +30,27 @@ def is_odd(letter: str) -> bool:
 def escaped(letter: str) -> str:
     r"""Return a letter as its escape, such as ``\u202e``."""
     return ascii(letter)[1:-1]
+
+
+_LONGEST_RUN = 30
+"""Characters. No writing system puts more marks on one letter (Unicode Standard Annex #15, section 13)."""
+
+_LONG_RUN = re.compile(rf"[\W\uff9e\uff9f]{{{_LONGEST_RUN + 1},}}")
+"""Where more marks than that could follow each other; the half-width sound marks count as letters elsewhere."""
+
+
+def compatible(text: str) -> str:
+    """Return a text in its compatibility form: full-width, ligature and composed letters are the plain ones.
+
+    This is NFKC in linear time. Putting marks in order takes quadratic time on endless runs of them, so a run
+    is cut after 30 marks, as the Stream-Safe Text Format of Unicode Standard Annex #15 does, and each part is
+    normalised for itself.
+    """
+    if text.isascii():
+        return text
+    runs = (match.span() for match in _LONG_RUN.finditer(text))
+    cuts = [at for start, end in runs for at in range(start + _LONGEST_RUN, end, _LONGEST_RUN)]
+    if not cuts:
+        return unicodedata.normalize("NFKC", text)
+    parts = pairwise([0, *cuts, len(text)])
+    return "".join(unicodedata.normalize("NFKC", text[start:end]) for start, end in parts)

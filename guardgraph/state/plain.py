@@ -18,14 +18,17 @@ from typing import Any
 from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = [
+    "INT_LIMIT",
     "MAX_DEPTH",
     "RESULT_DEPTH",
     "NotJson",
     "copied",
     "excerpt",
     "is_nested",
+    "is_plain",
     "json_problem",
     "json_text",
+    "legible_text",
     "nameless",
     "packed_text",
     "parse_json",
@@ -39,7 +42,8 @@ MAX_DEPTH = 64
 RESULT_DEPTH = 2 * MAX_DEPTH
 """Levels of nesting of a result, which stands around the values of its run."""
 
-_INT_LIMIT = 2**63
+INT_LIMIT = 2**63
+"""Whole numbers from ``-INT_LIMIT`` to below ``INT_LIMIT`` fit into 64 bits."""
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 _NEITHER = math.nan
 """Stands for what JSON cannot say: no guard takes it for a string, a list, an object or a whole number."""
@@ -56,8 +60,8 @@ def json_text(value: object) -> str:
 
 def packed_text(value: object) -> tuple[str, bool]:
     """Return a value as `json_text` does, and whether the text says just what the value is."""
-    is_plain = _is_plain(value)
-    return json.dumps(value if is_plain else _legible(value)), is_plain
+    plain = is_plain(value)
+    return json.dumps(value if plain else _legible(value)), plain
 
 
 def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
@@ -105,7 +109,7 @@ def is_nested(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:
 
 def _int(digits: str) -> int | float:
     number = int(digits) if len(digits) <= 20 else float(digits)
-    return number if -_INT_LIMIT <= number < _INT_LIMIT else float(number)
+    return number if -INT_LIMIT <= number < INT_LIMIT else float(number)
 
 
 _DECODER = json.JSONDecoder(parse_int=_int)
@@ -115,16 +119,19 @@ def _legible(value: object, above: tuple[int, ...] = (), levels: int = MAX_DEPTH
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _text(value)
+        return legible_text(value)
     if isinstance(value, int):
-        return int(value) if -_INT_LIMIT <= value < _INT_LIMIT else _float(value)
+        return int(value) if -INT_LIMIT <= value < INT_LIMIT else _float(value)
     if isinstance(value, float):
         return float(value)
     if len(above) == levels or id(value) in above:
         return _NEITHER
     inside = (*above, id(value))
     if isinstance(value, Mapping):
-        return {_text(k if isinstance(k, str) else str(k)): _legible(item, inside, levels) for k, item in value.items()}
+        return {
+            legible_text(k if isinstance(k, str) else str(k)): _legible(item, inside, levels)
+            for k, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_legible(item, inside, levels) for item in value]
     if isinstance(value, Integral):
@@ -139,7 +146,8 @@ def _float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _text(value: str) -> str:
+def legible_text(value: str) -> str:
+    """Return a text that every store can keep: lone surrogates and U+0000 become U+FFFD."""
     if not value.isascii():
         value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return str.__str__(value).replace("\0", "\ufffd")  # of an Enum its value, as in JSON, not its name
@@ -158,7 +166,7 @@ def _is_storable(value: str) -> bool:
 
 def storable(value: JsonValue) -> JsonValue:
     """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
-    return value if _is_plain(value) else _named(_legible(value))
+    return value if is_plain(value) else _named(_legible(value))
 
 
 def copied(value: Any) -> Any:
@@ -171,7 +179,7 @@ def copied(value: Any) -> Any:
     return value if kind in _ATOMS else deepcopy(value)
 
 
-def _is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
+def is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value is plain, finite JSON that any store can keep."""
     kind = type(value)
     if kind is str:
@@ -181,7 +189,7 @@ def _is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
     if kind is list:
         return levels > 0 and _are_plain(value, levels - 1)
     if kind is int:
-        return -_INT_LIMIT <= value < _INT_LIMIT  # type: ignore[no-any-return]
+        return -INT_LIMIT <= value < INT_LIMIT  # type: ignore[no-any-return]
     return value is None or kind is bool or (kind is float and math.isfinite(value))
 
 
@@ -191,7 +199,7 @@ def _is_key(key: Any) -> bool:
 
 def _are_plain(items: Iterable[Any], levels: int) -> bool:
     for item in items:  # noqa: SIM110 - all() with a generator takes twice as long
-        if not ((type(item) is str and item.isascii() and "\0" not in item) or _is_plain(item, levels)):
+        if not ((type(item) is str and item.isascii() and "\0" not in item) or is_plain(item, levels)):
             return False
     return True
 
@@ -233,7 +241,7 @@ def _named(value: JsonValue) -> JsonValue:
 
 def json_problem(value: object) -> str | None:
     """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them."""
-    return None if _is_plain(value) else _problem(value)
+    return None if is_plain(value) else _problem(value)
 
 
 def _problem(value: object, above: tuple[int, ...] = ()) -> str | None:
@@ -242,7 +250,7 @@ def _problem(value: object, above: tuple[int, ...] = ()) -> str | None:
     if isinstance(value, str):
         return None if _is_storable(value) else "a text with lone surrogates or U+0000"
     if isinstance(value, int):
-        return None if -_INT_LIMIT <= value < _INT_LIMIT else "a whole number of more than 64 bits"
+        return None if -INT_LIMIT <= value < INT_LIMIT else "a whole number of more than 64 bits"
     if not isinstance(value, dict | list):
         return f"a {type(value).__name__}"
     if len(above) == MAX_DEPTH or id(value) in above:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
+
+from guardgraph.state.letters import compatible
 
 __all__ = ["STOP_WORDS", "content_words", "terms"]
 
@@ -53,7 +54,7 @@ def content_words(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", text.lower())
+    plain = compatible(text).lower()
     return [word for word in _WORD.findall(plain) if word not in STOP_WORDS]
 
 

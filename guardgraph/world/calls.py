@@ -20,11 +20,11 @@ from typing import Any, TypeAlias
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 from langgraph.errors import GraphInterrupt
-from pydantic import BaseModel
 
 from guardgraph.state.instant import is_instant
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
+from guardgraph.state.returned import Unreturnable, plain_value
 from guardgraph.world.call import Call
 from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, in_thread
@@ -125,9 +125,11 @@ def _returned(call: Call, returned: Any) -> Outcome:
         returned = returned["raw"]
     if isinstance(returned, BaseMessage):
         return _message(call, returned)
-    if isinstance(returned, BaseModel):
-        returned = returned.model_dump(mode="python")
-    return Outcome("value", returned, call.about)
+    try:
+        return Outcome("value", plain_value(returned), call.about)
+    except Unreturnable as error:
+        reason = "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
+        return _failure(reason, error.details, call.about)
 
 
 def _message(call: Call, message: BaseMessage) -> Outcome:

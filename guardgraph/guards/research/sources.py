@@ -83,4 +83,6 @@ def _failure(outcome: Outcome) -> JsonObject:
     details: JsonObject = outcome.content["details"]
     if outcome.content["reason"] == "max_seconds":
         raise Stop("max_seconds", details=details)
+    if outcome.content["reason"] == "tool_invalid_output":
+        raise Stop("tool_invalid_output:read_source", details=details)
     return details

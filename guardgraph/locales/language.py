@@ -1,0 +1,124 @@
+"""Which language a text is in, told by its script, its stop words and its letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from guardgraph.locales.stop_words import stop_words
+from guardgraph.state.letters import compatible
+from guardgraph.state.memory import remembered
+
+__all__ = ["language_of"]
+
+_LONGEST_READ: Final = 1_000
+"""Characters. A text that is longer tells its language in its beginning."""
+
+_TELLING_SHARE: Final = 0.25
+"""Of the letters. Names and codes in Latin letters stand in texts of every script, hardly ever the other way round."""
+
+_LANGUAGES: Final = {
+    "LATIN": ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"),
+    "CYRILLIC": ("ru", "uk"),
+    "GREEK": ("el",),
+    "ARABIC": ("ar",),
+    "DEVANAGARI": ("hi",),
+    "THAI": ("th",),
+    "CJK": ("zh",),
+    "KANA": ("ja",),
+    "HANGUL": ("ko",),
+}
+"""Languages by the first word of the Unicode names of their letters (kana: either of Japan's)."""
+
+_KANA: Final = frozenset({"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
+
+_LETTERS: Final = {
+    "de": "äöüß",
+    "es": "áéíóúüñ",
+    "fr": "éèêëàâçîïôûùœ",
+    "it": "àèéìòù",
+    "pt": "ãõáâàçéêíóôú",
+    "nl": "ëïé",
+    "pl": "ąćęłńóśźż",
+    "cs": "áčďéěíňóřšťúůýž",
+    "ro": "ăâîșşțţ",
+    "sv": "åäö",
+    "tr": "çğıöşü",
+    "vi": "ăâđêôơưàáảãạằắẳẵặầấẩẫậèéẻẽẹềếểễệìíỉĩịòóỏõọồốổỗộờớởỡợùúủũụừứửữựỳýỷỹỵ",
+    "ru": "ёъыэ",
+    "uk": "ґєії",
+}
+"""The letters that a language is spelled with and that not all of its script have."""
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+@remembered(texts=1024, chars=_LONGEST_READ)
+def language_of(text: str) -> str:
+    """Tell which language a text is in.
+
+    Where one language alone is written in a script, the script tells. Where several are, each word votes for
+    the languages that list it as a stop word, and each letter for those that are spelled with it; a vote is
+    shared among them.
+
+    Args:
+        text: any text; its first 1,000 characters are read.
+
+    Returns:
+        An ISO 639-1 code, or ``""`` where nothing tells: no letters, a script that none of these languages is
+        written in, no votes, or as many for two of them.
+    """
+    text = compatible(text[:_LONGEST_READ]).lower()
+    languages = _LANGUAGES.get(_script(text), ())
+    if len(languages) <= 1:
+        return "".join(languages)
+    votes = Counter[str]()
+    known = _signs(languages)
+    for sign in _signs_of(text):
+        for language in known.get(sign, ()):
+            votes[language] += _WHOLE_VOTE // len(known[sign])
+    (best, most), (_, second) = (*votes.most_common(2), ("", 0), ("", 0))[:2]
+    return best if most > second else ""
+
+
+_WHOLE_VOTE: Final = 360_360
+"""Divisible by every number up to 15, so that shares of votes are whole numbers and their sums exact."""
+
+
+def _script(text: str) -> str:
+    scripts = Counter(map(_script_of, text))
+    scripts.pop("", None)
+    if scripts["KANA"] * 10 > scripts["CJK"]:  # Japanese is written in both, Chinese hardly ever in kana
+        scripts["KANA"] += scripts.pop("CJK", 0)
+    latin, letters = scripts.pop("LATIN", 0), scripts.total()
+    best = max(scripts, key=lambda script: scripts[script], default="")
+    return best if letters and letters >= _TELLING_SHARE * (latin + letters) else "LATIN"
+
+
+@cache
+def _script_of(character: str) -> str:
+    if not character.isalpha():
+        return ""
+    script = unicodedata.name(character, "").partition(" ")[0]
+    return "KANA" if script in _KANA else script
+
+
+def _signs_of(text: str) -> Iterator[str]:
+    yield from _WORD.findall(text)
+    if not text.isascii():
+        yield from (f"{letter}-" for letter in text if not letter.isascii())
+
+
+@cache
+def _signs(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    known: defaultdict[str, list[str]] = defaultdict(list)
+    for language in languages:
+        for word in stop_words(language):
+            known[word].append(language)
+        for letter in _LETTERS.get(language, ""):
+            known[f"{letter}-"].append(language)
+    return {sign: tuple(named) for sign, named in known.items()}

@@ -1,0 +1,149 @@
+"""What a Runnable, a function or a tool returned, as plain JSON: converted in one way or refused.
+
+The conversions are Pydantic's: dates and times as ISO 8601, durations too, Decimal and UUID as texts, enumerations by
+their values, models, dataclasses and named tuples by what they hold, and every other whole or real number by its value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from numbers import Integral, Real
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from guardgraph.state.json import JsonValue
+from guardgraph.state.plain import INT_LIMIT, MAX_DEPTH, is_plain, legible_text
+
+__all__ = ["Unreturnable", "plain_value"]
+
+_BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
+
+ALLOWED = "plain JSON; dates, Decimal, UUID, enumerations, models, dataclasses and numbers become it"
+"""What may be returned, in the words of a refusal."""
+
+
+class Unreturnable(ValueError):
+    """Something that was returned is no plain JSON and becomes none.
+
+    Args:
+        given: what it is, in words.
+    """
+
+    def __init__(self, given: str) -> None:
+        super().__init__(given)
+        self.given = given
+        self.place: tuple[str, ...] = ()
+        """Keys and indices that lead to it."""
+
+    @property
+    def details(self) -> dict[str, JsonValue]:
+        """What a stop says of it."""
+        return {"place": ".".join(self.place)[:200], "given": self.given, "allowed": ALLOWED}
+
+
+def plain_value(value: object) -> JsonValue:
+    """Return a value as plain JSON that every store can keep.
+
+    Lone surrogates and U+0000 in texts become U+FFFD. That is the only change; all else is a conversion that says the
+    same, or is refused.
+
+    Args:
+        value: anything. Plain JSON is returned as it is, not copied.
+
+    Raises:
+        Unreturnable: it holds bytes, NaN, an infinity, a whole number of more than 64 bits, more than `MAX_DEPTH`
+            levels, two keys that become one text, or an object of any other kind.
+    """
+    return value if is_plain(value) else _plain(value, 0)
+
+
+def _plain(value: Any, depth: int) -> JsonValue:
+    if value is None or type(value) is bool:
+        return value
+    if isinstance(value, Enum):
+        return _plain(value.value, depth)
+    if isinstance(value, str):
+        return legible_text(value)
+    if isinstance(value, _BY_PYDANTIC):
+        return _by_pydantic(value)
+    if isinstance(value, Integral | Real):
+        return _number(value)
+    if depth == MAX_DEPTH:
+        raise Unreturnable(f"more than {MAX_DEPTH} levels of nesting")
+    if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
+        return [_inside(str(at), item, depth) for at, item in enumerate(value)]
+    return _object(_held(value), depth)
+
+
+def _by_pydantic(value: object) -> str:
+    text = to_jsonable_python(value)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise Unreturnable(f"the Decimal {text}")
+    return str(text)
+
+
+def _number(value: Integral | Real) -> int | float:
+    if isinstance(value, Integral):
+        if not -INT_LIMIT <= (whole := int(value)) < INT_LIMIT:
+            raise Unreturnable("a whole number of more than 64 bits")
+        return whole
+    try:
+        real = float(value)
+    except OverflowError:
+        raise Unreturnable("a number too large for a float") from None
+    if not math.isfinite(real):
+        raise Unreturnable("NaN" if math.isnan(real) else "an infinite number")
+    return real
+
+
+def _held(value: Any) -> Mapping[Any, Any]:
+    """Return what an object holds, by name."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: getattr(value, item.name) for item in fields(value)}
+    if isinstance(value, tuple):
+        named: Mapping[Any, Any] = value._asdict()  # type: ignore[attr-defined]  # a named tuple
+        return named
+    raise Unreturnable(f"a {type(value).__name__}")
+
+
+def _object(held: Mapping[Any, Any], depth: int) -> dict[str, JsonValue]:
+    made: dict[str, JsonValue] = {}
+    for key, item in held.items():
+        name = _key(key)
+        if name in made:
+            raise Unreturnable(f"two keys that are both {name!r:.80}")
+        made[name] = _inside(name, item, depth)
+    return made
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
+        raise Unreturnable(f"the key {key!r:.80}")
+    return str(_plain(key, 0))
+
+
+def _inside(name: str, item: Any, depth: int) -> JsonValue:
+    with _placed(name):
+        return _plain(item, depth + 1)
+
+
+@contextmanager
+def _placed(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Unreturnable as error:
+        error.place = (name, *error.place)
+        raise

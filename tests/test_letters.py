@@ -1,0 +1,46 @@
+"""The compatibility form of a text: NFKC, in linear time."""
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.state.letters import compatible
+
+MARKS = "\u0300\u0301\u0315\u0316\u093f\u3099"
+
+
+@given(st.text())
+def test_any_text_has_its_compatibility_form(text):
+    """What people write comes out as Unicode's NFKC, and is its own compatibility form."""
+    assert compatible(text) == unicodedata.normalize("NFKC", text)
+    assert compatible(compatible(text)) == compatible(text)
+
+
+@given(st.text(), st.text(MARKS, max_size=29))
+def test_up_to_thirty_marks_belong_to_one_letter(text, marks):
+    """No writing system puts more of them on one letter; so many are put in order and composed."""
+    assert compatible(f"{text}e{marks}.") == unicodedata.normalize("NFKC", f"{text}e{marks}.")
+
+
+@pytest.mark.parametrize("unit", ["\u0315\u0300", "\u0315\uff9e", "\u0300.", "a\u0300\u0315\u0316"])
+def test_marks_without_end_are_cut_into_short_runs(unit):
+    """A hundred thousand of them are normalised part by part: nothing is lost, and no part waits for the others."""
+    text = unit * (100_000 // len(unit))
+    plain = compatible(text)
+    decomposed = [unicodedata.normalize("NFKD", unit), unicodedata.normalize("NFKD", plain)]
+    assert set(decomposed[0]) == set(decomposed[1])
+    assert len(decomposed[1]) == len(decomposed[0]) * (100_000 // len(unit))
+
+
+def test_every_letter_that_begins_with_a_mark_is_cut():
+    """Of all characters that count as letters, only the half-width sound marks become marks, and they are cut too."""
+    begin_with_mark = {
+        letter
+        for letter in map(chr, range(sys.maxunicode + 1))
+        if letter.isalnum() and unicodedata.combining(unicodedata.normalize("NFKD", letter)[0])
+    }
+    assert begin_with_mark == {"\uff9e", "\uff9f"}
+    assert compatible("\u0315\uff9e" * 1000) != unicodedata.normalize("NFKC", "\u0315\uff9e" * 1000)

@@ -1,0 +1,201 @@
+"""What proposers and tools return becomes plain JSON in one way, or is refused by name and place."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict, namedtuple
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum, IntEnum
+from fractions import Fraction
+from numbers import Integral, Real
+from types import MappingProxyType
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, agent
+from research_cases import research
+from runs import run
+
+from guardgraph.state.plain import is_plain
+from guardgraph.state.returned import Unreturnable, plain_value
+
+
+class Plan(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
+    """A text with a name."""
+
+    TEAM = "team"
+
+
+class Size(IntEnum):
+    """A number with a name."""
+
+    LARGE = 3
+
+
+class Count:
+    """A whole number of another library."""
+
+    def __int__(self):
+        """Return the number."""
+        return 7
+
+
+class Score:
+    """A real number of another library."""
+
+    def __float__(self):
+        """Return the number."""
+        return 0.5
+
+
+Integral.register(Count)
+Real.register(Score)
+Line = namedtuple("Line", ["item", "price"])
+
+
+@dataclass
+class Order:
+    """What a tool of a user's may return."""
+
+    placed: date
+    lines: list[Line]
+
+
+class Bill(BaseModel):
+    """The same as a model."""
+
+    amount: Decimal
+    due: date | None = None
+
+
+CONVERTED = {
+    "a date": (date(2026, 3, 6), "2026-03-06"),
+    "a moment": (datetime(2026, 3, 6, 13, 5, tzinfo=UTC), "2026-03-06T13:05:00Z"),
+    "a moment elsewhere": (datetime(2026, 3, 6, 13, tzinfo=timezone(timedelta(hours=2))), "2026-03-06T13:00:00+02:00"),
+    "a time of day": (time(13, 5), "13:05:00"),
+    "a duration": (timedelta(minutes=90), "PT1H30M"),
+    "a Decimal": (Decimal("1.10"), "1.10"),
+    "a UUID": (UUID(int=3), "00000000-0000-0000-0000-000000000003"),
+    "a text with a name": (Plan.TEAM, "team"),
+    "a number with a name": (Size.LARGE, 3),
+    "a whole number of another library": (Count(), 7),
+    "a real number of another library": (Score(), 0.5),
+    "a fraction": (Fraction(1, 4), 0.25),
+    "a tuple": ((1, 2.5), [1, 2.5]),
+    "a mapping": (MappingProxyType({"a": OrderedDict(b=Plan.TEAM)}), {"a": {"b": "team"}}),
+    "keys": ({1: "a", date(2026, 3, 6): "b", Plan.TEAM: "c"}, {"1": "a", "2026-03-06": "b", "team": "c"}),
+    "a dataclass": (
+        Order(date(2026, 3, 6), [Line("seat", Decimal("9.50"))]),
+        {"placed": "2026-03-06", "lines": [{"item": "seat", "price": "9.50"}]},
+    ),
+    "a model": (Bill(amount=Decimal("12.00")), {"amount": "12.00", "due": None}),
+    "half a character": ({"a\ud800": ["b\udfff", "c\0"]}, {"a\ufffd": ["b\ufffd", "c\ufffd"]}),
+}
+
+
+def nested(levels):
+    """Return lists in lists."""
+    value = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+REFUSED = {
+    "bytes": (b"x", "a bytes"),
+    "NaN": (math.nan, "NaN"),
+    "an infinity": (-math.inf, "an infinite number"),
+    "a Decimal that is none": (Decimal("NaN"), "the Decimal NaN"),
+    "more than 64 bits": (2**63, "a whole number of more than 64 bits"),
+    "more than a float": (Fraction(10**400), "a number too large for a float"),
+    "a set": ({1}, "a set"),
+    "an object": (object(), "a object"),
+    "a class": (Order, "a type"),
+    "a key that is none": ({None: 1}, "the key None"),
+    "a key of bytes": ({b"a": 1}, "the key b'a'"),
+    "two keys that are one": ({1: "a", "1": "b"}, "two keys that are both '1'"),
+    "too many levels": (nested(65), "more than 64 levels of nesting"),
+}
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_what_says_the_same_in_json_is_converted(name):
+    """Each kind has one form, wherever it stands."""
+    value, plain = CONVERTED[name]
+    assert plain_value(value) == plain
+    assert plain_value({"a": [value]}) == {"a": [plain]}
+    assert is_plain(plain_value(value))
+
+
+@pytest.mark.parametrize(
+    "value", [date(2026, 3, 6), datetime(2026, 3, 6, 1, tzinfo=UTC), time(1), timedelta(1.5), Decimal(2)]
+)
+def test_the_form_is_pydantics(value):
+    """Whoever reads a value back with Pydantic gets what was returned."""
+    assert TypeAdapter(type(value)).validate_python(plain_value(value)) == value
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_json_cannot_say_is_refused_by_name_and_place(name):
+    """Nothing turns into something else."""
+    value, named = REFUSED[name]
+    with pytest.raises(Unreturnable) as caught:
+        plain_value({"rows": ["fine", {"amount": value}]})
+    assert caught.value.given == named
+    assert ".".join(caught.value.place).startswith("rows.1.amount")
+
+
+ODD = st.sampled_from([value for value, _ in [*CONVERTED.values(), *REFUSED.values()]])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.decimals() | st.datetimes() | ODD,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text() | st.integers(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_any_value_is_plain_or_refused(value):
+    """What comes out can be kept by every store and stays as it is; nothing else is raised."""
+    with suppress(Unreturnable):
+        plain = plain_value(value)
+        assert is_plain(plain)
+        assert plain_value(plain) is plain
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_score_of_another_library_is_a_score(mode):
+    """A retriever may return numpy's numbers, and a date where a text is asked for is its text."""
+    candidate = {**CANDIDATE, "score": Score(), "updated_at": date(2026, 3, 6)}
+
+    answer = {"answer": "P1 within 15 minutes.", "citations": ["a"]}
+    result = run(agent(INTENT, answer, retriever=lambda request: [candidate], policy=POLICY), QUESTION, mode)
+    [cited] = result["citation_details"]
+    assert (cited["score"], cited["updated_at"]) == (0.5, "2026-03-06")
+
+
+@pytest.mark.parametrize("value", [b"x", math.nan, {1}, 10**30])
+def test_a_tool_that_returns_no_json_stops_the_run(value):
+    """The reason names the tool, the details the place; nothing of it reaches the next proposer."""
+    seen = []
+    graph = agent(INTENT, seen.append, retriever=lambda request: [{**CANDIDATE, "title": value}], policy=POLICY)
+    result = graph.invoke(QUESTION)
+    assert (result["stop_reason"], seen) == ("tool_invalid_output:retrieve", [])
+    assert result["details"]["place"] == "0.title"
+
+
+def test_a_proposer_that_returns_no_json_stops_the_run():
+    """A value of a Runnable is held to the same."""
+    result = agent(INTENT, lambda view: {**ANSWER, "answer": b"99.95%"}).invoke(QUESTION)
+    assert (result["stop_reason"], result["details"]["given"]) == ("llm_bad_response", "a bytes")
+
+
+def test_a_reader_that_returns_no_json_broke_its_contract():
+    """A page that is none is no page that could not be read."""
+    result = research(reader=lambda request: {"title": "", "body": b"<html>"})
+    assert result["stop_reason"] == "tool_invalid_output:read_source"
