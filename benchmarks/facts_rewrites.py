@@ -18,7 +18,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,8 +32,8 @@ from rewrites import KINDS, Kind, Rewrite
 FOUND, PLANTED = 400, 100
 """How many phrases of a class are rewritten, and how many there are at least, with those that are planted."""
 
-_END = re.compile(r"(?<=[.!?।])\s+(?=[^\W\d_a-z])|(?<=[。！？])|\n+")
-_CLAUSE = re.compile(r"[,;:()]\s+|\s[-–—]\s|[，；：（）]")
+_END = re.compile(r"(?<=[.!?।])\s+(?=[^\W\d_a-z])|(?<=\s\.)\s|(?<=[。！？])|\n+")
+_CLAUSE = re.compile(r"[,;:]\s+|\s[-–—]\s|[，；：]")
 
 
 def is_supported(rule: str, claim: str, source: str) -> bool:
@@ -98,11 +98,22 @@ def identity(sentences: dict[str, list[str]]) -> tuple[list[tuple[str, str]], in
     return wrong, number
 
 
+def _shared(one: str, two: str) -> int:
+    """Count the characters with which both texts begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+
+
 def show(word: str, pairs: list[tuple[str, str]]) -> None:
-    """Print what was judged wrongly."""
+    """Print what was judged wrongly, and where the claim differs."""
     for source, claim in pairs:
-        missing = unsupported(facts_in_text(claim), facts_in_text(source)).all()
-        print(f"{word}: {source}\n    claim: {claim}\n    {missing}")
+        start = _shared(source, claim)
+        end = _shared(source[start:][::-1], claim[start:][::-1])
+        said, meant = (text[max(0, start - 30) : len(text) - end + 30] for text in (claim, source))
+        print(f"{word} {unsupported(facts_in_text(claim), facts_in_text(source)).all()}: {said!r} for {meant!r}")
+
+
+def _print(name: str, wrong: list[tuple[str, str]], number: int) -> None:
+    print(f"facts_{name}_wrong {len(wrong) / number:.4f}\nfacts_{name}_cases {number}")
 
 
 def main() -> None:
@@ -114,7 +125,7 @@ def main() -> None:
     sentences = sentences_of(given.paths)
     if not given.show or given.show == "identity":
         wrong, number = identity(sentences)
-        print(f"facts_identity_wrong {len(wrong) / number:.4f}\nfacts_identity_cases {number}")
+        _print("identity_same", wrong, number)
         show("flagged", wrong if given.show else [])
     for kind in KINDS:
         if kind.language not in sentences and kind.language != "en":
@@ -124,8 +135,7 @@ def main() -> None:
         flagged, passed, same, other = wrong_of(kind, sentences.get(kind.language, []))
         for word, pairs, number in (("same", flagged, same), ("other", passed, other)):
             if number:
-                print(f"facts_{kind.name}_{word}_wrong {len(pairs) / number:.4f}")
-                print(f"facts_{kind.name}_{word}_cases {number}")
+                _print(f"{kind.name}_{word}", pairs, number)
             show({"same": "flagged", "other": "passed"}[word], pairs if given.show else [])
 
 

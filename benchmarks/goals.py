@@ -279,4 +279,18 @@ SECTIONS = (
             Meaning("*flagged_*", "Per cent of these claims that the number check flags."),
         ),
     ),
+    Section(
+        "facts_rewrites",
+        "The fact check on rewritten sentences",
+        "Phrases of real sentences are said otherwise, by class: a decade, a range of years, a time, an amount of "
+        "money, and so on. What says the same must be supported by the sentence; what says another thing must be "
+        "flagged. Where sentences have few phrases of a class, some are put at their end. For the identity, every "
+        "sentence must support itself and each of its clauses.",
+        (
+            Meaning("*_same_wrong", "Share of the claims that say the same and are flagged.", at_most=0.02),
+            Meaning("*_other_wrong", "Share of the claims that say another thing and pass.", at_most=0.02),
+            Meaning("*_same_cases", "Claims that say the same."),
+            Meaning("*_other_cases", "Claims that say another thing."),
+        ),
+    ),
 )

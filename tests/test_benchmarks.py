@@ -21,7 +21,7 @@ from scripted_agents import scripted_agent
 from guardgraph.testing import scripted_tool
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-ON_DATA = ("cranfield", "facts_fever")
+ON_DATA = ("cranfield", "facts_fever", "facts_rewrites")
 SCRIPTS = [section.script for section in SECTIONS if section.script not in ON_DATA]
 PATTERNS = ("rag", "research", "self_critique")
 CODE = re.compile(r"`([^`]+)`")
@@ -54,12 +54,15 @@ def printed():
 
 @pytest.fixture
 def data_sets(tmp_path):
-    """Data sets of one question and two claims, as options of the command line."""
+    """Data sets of one question, two claims and two sentences, as options of the command line."""
     cranfield = {"docs": {"a": "wing flutter", "b": "heat transfer"}, "queries": {"1": "flutter of a wing"}}
     fever = {"rows": [["It has 12 rooms.", ["It has 12 rooms."], True], ["It has 13 rooms.", ["It has 12."], False]]}
     for name, data in (("cranfield", {**cranfield, "qrels": {"1": {"a": 3}}}), ("fever", fever)):
         (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
-    return [f"--{name}={tmp_path / name}" for name in ("cranfield", "fever")]
+    (tmp_path / "sentences").mkdir()
+    texts = {"en": {"paragraphs": {"0": "The train ran in 1912, and no more."}}, "de": {"paragraphs": {"0": "Das war im März."}}}
+    (tmp_path / "sentences" / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+    return [f"--{name}={tmp_path / name}" for name in ("cranfield", "fever", "sentences")]
 
 
 @pytest.fixture(scope="module", params=PATTERNS)
@@ -112,10 +115,13 @@ def test_benchmarks_on_data_sets_are_skipped_with_a_word_when_there_are_none():
 
 
 def test_benchmarks_on_data_sets_print_figures(data_sets):
-    """With the files, they measure the retriever and the number check."""
+    """With the files, they measure the retriever, the number check, and the check of rewritten sentences."""
     figures = _figures(_lines(_started(*ON_DATA, *data_sets)))
     assert figures["ndcg_at_10"] == 1
     assert (figures["flagged_false_pct"], figures["flagged_true_pct"]) == (100, 0)
+    assert figures["facts_identity_same_wrong"] == figures["facts_years_other_wrong"] == 0
+    assert figures["facts_identity_same_cases"] == 5
+    assert "facts_months_de_same_wrong" in figures
 
 
 def test_an_unknown_benchmark_is_refused():

@@ -3,230 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from random import Random
 
 from num2words import num2words
 
 from rewrites.cardinals import alternatives, another
 from rewrites.kinds import Forms, Kind
-
-
-@dataclass(frozen=True)
-class Tongue:
-    """What the generators know of a language.
-
-    Args:
-        code: of the language, as in texts that are measured.
-        months: as they stand after `inside`, January first.
-        inside: "in" before a month.
-        nouns: plurals that are counted.
-        millions: the words for 10^6 and 10^9 after a decimal number.
-        units: names of a unit after a number, with its English name.
-        years: how a range of years is said.
-        decades: how a decade is said, with `{}` for 1990 and `{short}` for 90.
-        date: a day and a month.
-    """
-
-    code: str
-    months: Sequence[str]
-    inside: str
-    nouns: Sequence[str]
-    millions: tuple[str, str]
-    units: Sequence[tuple[str, str]]
-    years: Sequence[str]
-    decades: Sequence[str]
-    date: str
-
-
-TONGUES = (
-    Tongue(
-        "de",
-        [
-            "Januar",
-            "Februar",
-            "März",
-            "April",
-            "Mai",
-            "Juni",
-            "Juli",
-            "August",
-            "September",
-            "Oktober",
-            "November",
-            "Dezember",
-        ],
-        "im",
-        ("Spieler", "Besucher", "Briefe", "Kirchen"),
-        ("Millionen", "Milliarden"),
-        (
-            ("Kilometer", "km"),
-            ("Stunden", "hours"),
-            ("Minuten", "minutes"),
-            ("Tage", "days"),
-            ("Prozent", "%"),
-            ("Euro", "EUR"),
-        ),
-        ("von {} bis {}", "zwischen {} und {}", "{}–{}"),
-        ("in den {}er Jahren", "in den {}ern", "in den {short}er Jahren", "in den {}er-Jahren"),
-        "am {}. {}",
-    ),
-    Tongue(
-        "es",
-        [
-            "enero",
-            "febrero",
-            "marzo",
-            "abril",
-            "mayo",
-            "junio",
-            "julio",
-            "agosto",
-            "septiembre",
-            "octubre",
-            "noviembre",
-            "diciembre",
-        ],
-        "en",
-        ("jugadores", "visitantes", "cartas", "iglesias"),
-        ("millones", "mil millones"),
-        (
-            ("kilómetros", "km"),
-            ("horas", "hours"),
-            ("minutos", "minutes"),
-            ("días", "days"),
-            ("por ciento", "%"),
-            ("euros", "EUR"),
-        ),
-        ("de {} a {}", "entre {} y {}", "desde {} hasta {}", "{}–{}"),
-        ("en los años {short}", "en la década de {}", "en la década de los {short}", "en los {}s"),
-        "el {} de {}",
-    ),
-    Tongue(
-        "fr",
-        [
-            "janvier",
-            "février",
-            "mars",
-            "avril",
-            "mai",
-            "juin",
-            "juillet",
-            "août",
-            "septembre",
-            "octobre",
-            "novembre",
-            "décembre",
-        ],
-        "en",
-        ("joueurs", "visiteurs", "lettres", "églises"),
-        ("millions", "milliards"),
-        (
-            ("kilomètres", "km"),
-            ("heures", "hours"),
-            ("minutes", "minutes"),
-            ("jours", "days"),
-            ("pour cent", "%"),
-            ("euros", "EUR"),
-        ),
-        ("de {} à {}", "entre {} et {}", "{}–{}"),
-        ("dans les années {short}", "dans les années {}"),
-        "le {} {}",
-    ),
-    Tongue(
-        "ru",
-        [
-            "январе",
-            "феврале",
-            "марте",
-            "апреле",
-            "мае",
-            "июне",
-            "июле",
-            "августе",
-            "сентябре",
-            "октябре",
-            "ноябре",
-            "декабре",
-        ],
-        "в",
-        ("игроков", "посетителей", "писем", "церквей"),
-        ("миллионов", "миллиардов"),
-        (
-            ("километров", "km"),
-            ("часов", "hours"),
-            ("минут", "minutes"),
-            ("дней", "days"),
-            ("процентов", "%"),
-            ("рублей", "RUB"),
-        ),
-        ("с {} по {}", "от {} до {}", "{}–{}"),
-        ("в {}-х годах", "в {short}-х годах", "в {}-е годы"),
-        "{} {}",
-    ),
-    Tongue(
-        "uk",
-        [
-            "січні",
-            "лютому",
-            "березні",
-            "квітні",
-            "травні",
-            "червні",
-            "липні",
-            "серпні",
-            "вересні",
-            "жовтні",
-            "листопаді",
-            "грудні",
-        ],
-        "у",
-        ("гравців", "відвідувачів", "листів", "церков"),
-        ("мільйонів", "мільярдів"),
-        (
-            ("кілометрів", "km"),
-            ("годин", "hours"),
-            ("хвилин", "minutes"),
-            ("днів", "days"),
-            ("відсотків", "%"),
-            ("гривень", "UAH"),
-        ),
-        ("з {} по {}", "від {} до {}", "{}–{}"),
-        ("у {}-х роках", "у {short}-х роках"),
-        "{} {}",
-    ),
-)
-_GENITIVES = {
-    "ru": [
-        "января",
-        "февраля",
-        "марта",
-        "апреля",
-        "мая",
-        "июня",
-        "июля",
-        "августа",
-        "сентября",
-        "октября",
-        "ноября",
-        "декабря",
-    ],
-    "uk": [
-        "січня",
-        "лютого",
-        "березня",
-        "квітня",
-        "травня",
-        "червня",
-        "липня",
-        "серпня",
-        "вересня",
-        "жовтня",
-        "листопада",
-        "грудня",
-    ],
-}
+from rewrites.tongues import GENITIVES, TONGUES, Tongue
 
 
 def _kinds(tongue: Tongue) -> Iterator[Kind]:
@@ -254,7 +38,7 @@ def _months(tongue: Tongue) -> Kind:
 
 
 def _dates(tongue: Tongue) -> Kind:
-    months = _GENITIVES.get(tongue.code, tongue.months)
+    months = GENITIVES.get(tongue.code, tongue.months)
     day_shape, month_shape = r"(\d\d?)", f"({alternatives(months)})"
     shape = re.escape(tongue.date).replace(r"\{\}", day_shape, 1).replace(r"\{\}", month_shape)
 
@@ -378,7 +162,7 @@ def _years(tongue: Tongue) -> Kind:
         if not 2 < last - first < 90:
             return None
         same = [each.format(first, last) for each in tongue.years] + [f"({first}–{last})"]
-        same += [f"{first}-{last % 100}"] if first // 100 == last // 100 else []
+        same += [f"{first}-{last % 100}"] if first // 100 == last // 100 and last % 100 > 9 else []
         wrong = [(first, last + 1), (first - 1, last)]
         other = [each.format(*years) for years in wrong for each in tongue.years]
         return Forms(same, [f"({first})", f"({last})"], [*other, f"({first + 1})"])
@@ -394,93 +178,4 @@ def _years(tongue: Tongue) -> Kind:
     )
 
 
-_BARE_NUMBER = r"(?<![\w.,:/$€£–-])([1-9]\d{0,2})"
-
-
-def _separated_forms(match: re.Match[str], random: Random) -> Forms:
-    thousands, rest = match[1], match[2]
-    number = int(thousands + rest)
-    same = [
-        match[0],
-        f"{number:,}",
-        str(number),
-        f"{thousands}\u00a0{rest}",
-        f"{thousands} {rest}",
-        f"{thousands}.{rest}",
-    ]
-    other = [
-        f"{number + 1:,}",
-        f"{thousands}.{int(rest) + 1:03}" if rest != "999" else "7",
-        str(number * 10),
-        f"{number}0,5",
-    ]
-    return Forms(same, other=other)
-
-
-SEPARATORS = tuple(
-    Kind(
-        f"separators_{code}",
-        re.compile(rf"{_BARE_NUMBER}\.(\d{{3}})(?![\w.,/]| ?[–-] ?\d)(?! (?:Millionen|millones|Milliarden|mil))"),
-        _separated_forms,
-        lambda random, noun=noun: f"{random.randint(1, 999)}.{random.randint(0, 999):03} {noun}",  # type: ignore[misc]
-        code,
-    )
-    for code, noun in (("de", "Besucher"), ("es", "visitantes"))
-)
-
-
-def _han_forms(match: re.Match[str], random: Random) -> Forms:
-    number, measure = int(match[1]), match[2]
-
-    def said(each: int) -> list[str]:
-        return [f"{each}{measure}", f"{each} {measure}", f"{num2han(each)}{measure}"]
-
-    return Forms(said(number), other=[*said(another(number, random)), *said(number * 10)])
-
-
-def num2han(number: int) -> str:
-    """A number below 10,000 in Han numerals."""
-    digits, text, gap = "零一二三四五六七八九", "", False
-    for place, unit in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
-        digit, number = divmod(number, place)
-        if digit:
-            text += ("零" if gap and text else "") + digits[digit] + unit
-        gap = not digit
-    return text.removeprefix("一") if text.startswith("一十") else text
-
-
-HAN = Kind(
-    "words_zh",
-    re.compile(r"(?<![\d.,:/–-])(?<![\d.,:/–-] )([1-9]\d{1,2}) ?(公里|公斤|小时|分钟|天|个|人|次|名|位|岁|场|米)"),
-    _han_forms,
-    lambda random: f"{random.randint(11, 999)} {random.choice(['公里', '小时', '分钟', '个', '人', '次', '米'])}",
-    "zh",
-)
-
-
-def _wan_forms(match: re.Match[str], random: Random) -> Forms | None:
-    number, scale = match[1], match[2]
-    power = {"万": 4, "亿": 8}[scale]
-    whole, _, rest = number.partition(".")
-    value = int(whole + rest) * 10 ** (power - len(rest))
-    swapped = "亿" if scale == "万" else "万"
-    same = [f"{value}{match[3]}", f"{value:,}{match[3]}", f"{number}{scale}{match[3]}"]
-    return Forms(
-        same,
-        other=[
-            f"{number}{swapped}{match[3]}",
-            f"{value}0{match[3]}",
-            f"{number}{match[3]}",
-            f"{int(whole) + 1}{scale}{match[3]}",
-        ],
-    )
-
-
-WAN = Kind(
-    "magnitudes_zh",
-    re.compile(r"(?<![\d.,:/–-])(?<![\d.,:/–-] )([1-9]\d{0,3}(?:\.\d)?) ?([万亿])(人|名|个)(?!\d)"),
-    _wan_forms,
-    lambda random: f"{random.randint(2, 99)}{random.choice('万亿')}{random.choice('人名个')}",
-    "zh",
-)
-KINDS = (*(kind for tongue in TONGUES for kind in _kinds(tongue)), *SEPARATORS, HAN, WAN)
+KINDS = tuple(kind for tongue in TONGUES for kind in _kinds(tongue))

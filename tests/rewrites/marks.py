@@ -6,9 +6,9 @@ import re
 from random import Random
 
 from rewrites.cardinals import another, spelled
+from rewrites.dates import DASHES
 from rewrites.kinds import Forms, Kind, pattern
 from rewrites.measures import COUNTED_NOUNS
-from rewrites.times import DASHES
 
 _LABELS = (
     "Section",

@@ -1,4 +1,4 @@
-"""Measures said otherwise: units, currencies, rates, durations, counted nouns."""
+"""Measures said otherwise: units, rates, durations, counted nouns."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ UNIT = Kind(
     _unit_forms,
     lambda random: f"with {_some(random)} {random.choice(list(NAMES))}",
 )
+_SQUARE = {"kilometres": "km²", "metres": "m²", "miles": "sq mi", "feet": "sq ft", "kilometers": "km²"}
 SQUARES = Kind(
     "square_units",
     pattern(rf"{LEFT}(\d[\d,.]*\d|\d) square (kilometres|metres|miles|feet|kilometers)\b"),
@@ -111,7 +112,6 @@ SQUARES = Kind(
     ),
     lambda random: f"on {random.randint(11, 99)} square {random.choice(list(_SQUARE))}",
 )
-_SQUARE = {"kilometres": "km²", "metres": "m²", "miles": "sq mi", "feet": "sq ft", "kilometers": "km²"}
 
 
 def _some(random: Random) -> str:
@@ -136,62 +136,6 @@ GLUED = Kind(
         f"{random.choice(['hp', 'km', 'kg', 'mm', 'MB', 'GB', 'kW', 'rpm', 'px', 'dpi', 'cc', 'mph', 'zt', 'wq'])}"
     ),
 )
-
-CURRENCIES: dict[str, tuple[str, ...]] = {
-    "USD": ("${}", "US${}", "{} dollars", "{} US dollars", "USD {}", "{} USD"),
-    "EUR": ("€{}", "{} euros", "EUR {}", "{} €"),
-    "GBP": ("£{}", "GBP {}", "{} pounds sterling", "{} British pounds"),
-    "JPY": ("JPY {}", "{} yen", "{} Japanese yen"),
-    "HKD": ("HK${}", "{} Hong Kong dollars", "HKD {}"),
-    "CAD": ("C${}", "{} Canadian dollars", "CAD {}", "CA${}"),
-    "AUD": ("A${}", "{} Australian dollars", "AUD {}"),
-    "MXN": ("MX${}", "{} Mexican pesos", "MXN {}"),
-    "INR": ("₹{}", "{} Indian rupees", "INR {}"),
-    "RUB": ("₽{}", "{} Russian rubles", "RUB {}"),
-    "KRW": ("₩{}", "KRW {}", "{} South Korean won"),
-    "PLN": ("{} Polish zlotys", "PLN {}"),
-    "SEK": ("{} Swedish kronor", "SEK {}"),
-    "NZD": ("NZ${}", "NZD {}"),
-    "BRL": ("R${}", "{} Brazilian reals"),
-    "UAH": ("₴{}", "{} hryvnias", "UAH {}"),
-}
-_LOOSE = ("{} pesos", "{} rupees", "{} francs", "{} shillings", "{} kronor")
-_BEFORE = r"(?<![\w$€£¥])(?P<sign>US\$|\$|€|£|₹|HK\$|C\$|A\$)"
-_SIGNS = {"US$": "USD", "$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "HK$": "HKD", "C$": "CAD", "A$": "AUD"}
-_WORDS = {"US dollars": "USD", "dollars": "USD", "euros": "EUR", "yen": "JPY", "Hong Kong dollars": "HKD"}
-
-
-def _money_forms(match: re.Match[str], random: Random) -> Forms:
-    number, code = match["number"] or match["count"], _SIGNS.get(match["sign"] or "") or _WORDS[match["word"]]
-    others = [form for each, forms in CURRENCIES.items() if each != code for form in forms]
-    foreign = [each for each in _LOOSE if not (code == "INR" and "rupees" in each)]
-    same = [form.replace("{}", number) for form in CURRENCIES[code]]
-    other = [form.replace("{}", number) for form in [*random.sample(others, 6), random.choice(foreign)]]
-    digits = re.sub(r"\D.*", "", number)
-    return Forms(same, other=[*other, same[0].replace(digits, str(another(int(digits), random)), 1), f"{number} hours"])
-
-
-_MONEY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?: (?:million|billion|thousand|trillion))?"
-MONEY = Kind(
-    "currencies",
-    re.compile(
-        rf"{_BEFORE} ?(?P<number>{_MONEY_NUMBER})(?![\w%–-]|[,.]\d| (?:million|billion|[Mm]n|per|an?|to)\b| ?[–-] ?\d)"
-        rf"|{LEFT}(?P<count>{_MONEY_NUMBER}) (?P<word>{alternatives(_WORDS)})\b(?! (?:per|an?)\b)"
-    ),
-    _money_forms,
-    lambda random: (
-        f"for {random.choice(list(_SIGNS))}{_cost(random)}"
-        if random.random() < 0.7
-        else f"for {_cost(random)} {random.choice(list(_WORDS))}"
-    ),
-)
-
-
-def _cost(random: Random) -> str:
-    return random.choice(
-        [str(random.randint(2, 999)), f"{random.randint(1000, 99_999):,}", f"{random.randint(2, 99)} million", "7.50"]
-    )
-
 
 _PERIODS = ("second", "minute", "hour", "day", "week", "month", "year")
 
@@ -297,6 +241,13 @@ SINGLE = Kind(
         f"{'an hour' if (unit := random.choice(list(_LENGTHS))) == 'hour' else f'a {unit}'}"
     ),
 )
+_PARTS = {
+    "a quarter of an hour": 15,
+    "half an hour": 30,
+    "three quarters of an hour": 45,
+    "an hour and a quarter": 75,
+    "an hour and a half": 90,
+}
 PARTS_OF_HOURS = Kind(
     "parts_of_hours",
     pattern(
@@ -305,13 +256,6 @@ PARTS_OF_HOURS = Kind(
     lambda match, random: _part_forms(match[1].lower(), random),
     lambda random: f"for {random.choice(list(_PARTS))}",
 )
-_PARTS = {
-    "a quarter of an hour": 15,
-    "half an hour": 30,
-    "three quarters of an hour": 45,
-    "an hour and a quarter": 75,
-    "an hour and a half": 90,
-}
 
 
 def _part_forms(phrase: str, random: Random) -> Forms:
@@ -323,4 +267,4 @@ def _part_forms(phrase: str, random: Random) -> Forms:
     )
 
 
-KINDS = (UNIT, SQUARES, GLUED, MONEY, RATE, SPEED, COUNTED, BARE, SINGLE, PARTS_OF_HOURS)
+KINDS = (UNIT, SQUARES, GLUED, RATE, SPEED, COUNTED, BARE, SINGLE, PARTS_OF_HOURS)
