@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -21,6 +22,7 @@ from guardgraph.guards.facts.shares import ordinal_at, share_at
 from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_at, year_at
 from guardgraph.guards.facts.tokens import MAX_DIGITS, ORDINAL_SUFFIXES, Token, number_in, range_end, shown, tokens_of
+from guardgraph.guards.facts.translation import surely, translated
 from guardgraph.guards.facts.units import CURRENCIES, FRACTION, MONTHS, PERCENT
 from guardgraph.guards.facts.values import BARE, Amount, Date, Label, Number, Ordinal, Quantity, Unit, Value, Written
 from guardgraph.guards.facts.words import implied
@@ -31,7 +33,6 @@ from guardgraph.state.memory import remembered
 __all__ = ["number_of", "numbers_in"]
 
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
-_MONTH_NAMES: Final = tuple(MONTHS)
 _NO_NUMBERS: Final[tuple[frozenset[Number], frozenset[Number]]] = (frozenset(), frozenset())
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""
@@ -44,6 +45,11 @@ _Reader: TypeAlias = Callable[[list[Token], int], _Moment | None]
 
 _READERS: Final[tuple[_Reader, ...]] = (clock_at, date_at, period_at, decade_at, share_at, ordinal_at)
 """What reads numbers that are no plain amounts, in the order in which they are tried."""
+
+
+@cache
+def _month_names() -> tuple[str, ...]:
+    return tuple(MONTHS)
 
 
 class _Found(NamedTuple):
@@ -65,8 +71,9 @@ def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
     Returns:
         The numbers it claims, and those that it says in passing ("every hour", the "2." of a list).
     """
-    plain_text, marked = plain(text)
-    read = [_numbers_of(part) for part in _parts(plain_text)]
+    language = surely(text)
+    plain_text, marked = plain(text, language)
+    read = [_numbers_of(part, language) for part in _parts(plain_text)]
     if len(read) == 1 and not marked:
         return read[0]
     counted = (Number(str(each), (Ordinal(each), Label("step", str(each), None))) for each in marked)
@@ -81,15 +88,15 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     for match in _STOP.finditer(text):
         end = match.end() - 1
-        if not text[max(end - 12, start) : end - 1].lower().endswith(_MONTH_NAMES):
+        if not text[max(end - 12, start) : end - 1].lower().endswith(_month_names()):
             yield text[start:end]
             start = end
     yield text[start:]
 
 
 @remembered(texts=512, chars=300)
-def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
-    tokens = tokens_of(part)
+def _numbers_of(part: str, language: str) -> tuple[frozenset[Number], frozenset[Number]]:
+    tokens = translated(tokens_of(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     if not starts:
         return _NO_NUMBERS
