@@ -213,7 +213,8 @@ def _names(language: str) -> frozenset[str]:
 
 def _parted(word: str, names: frozenset[str]) -> str:
     """Part the magnitudes and the unit with which a word begins: 万美元的 is 万, 美元 and the rest."""
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     while at < len(word) and len(parts) < 3:
         end = next((end for end in range(min(at + _LONGEST_NAME, len(word)), at, -1) if word[at:end] in names), at)
         if end == at:

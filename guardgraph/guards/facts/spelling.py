@@ -22,7 +22,8 @@ _POINTS = re.compile(r"(?<![\w.,:/-])([1-9]\d{0,2}(?:\.\d{3})++)(?:,(\d++))?(?![
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʹ](?=[а-яіїєґё])", re.IGNORECASE)
 _DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
 _MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_DASH = re.compile(r"(?<=\d)[–—‒―](?=\d)|[‐‑]")
+_DASH = re.compile(r"(?<=\d)[–—‒―−](?=\d)")
+_HYPHENS: Final = str.maketrans("‐‑", "--")
 _ALWAYS = re.compile(
     r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
@@ -36,10 +37,10 @@ _GROUPED = re.compile(r"\d[ ]\d{3}")
 
 def visible(text: str) -> str:
     """Take out characters that are drawn as nothing: a soft hyphen or a zero-width blank parts no number."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return text if text.isascii() else _INVISIBLE.sub("", text).translate(_HYPHENS)
 
 
-def plain(text: str, language: str) -> tuple[str, frozenset[int]]:
+def plain(text: str, language: str = "") -> tuple[str, frozenset[int]]:
     """Take out addresses and markers and bring variants of spelling together.
 
     Args:

@@ -46,7 +46,7 @@ _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
 _READ: Final = 1_000
 """Characters of a text that tell its language, as in `language_of`."""
 
-_TEENS: Final = range(13, 21)
+_TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
 
 
