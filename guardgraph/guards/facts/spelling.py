@@ -19,7 +19,7 @@ _BLANK_SEPARATED = re.compile(r"[1-9](?<![\w.,:/].)(?<!\d[ ].)\d{0,2}(?:[ ]\d{3}
 _MIXED = re.compile(r"([0-9](?<![\w.,].)\d{0,2})[ ]?([½¼¾])(?!\w)")
 _DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
 _MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_OFFSET = re.compile(r"(T\d\d:\d\d(?::\d\d(?:\.\d++)?)?)[+-]\d\d:?\d\d(?!\d)")
+_DASH = re.compile(r"(?<=\d)[–—‒―](?=\d)|[‐‑]")
 _ALWAYS = re.compile(
     r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
@@ -34,12 +34,16 @@ def visible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def plain(text: str) -> str:
-    """Take out addresses and markers and bring variants of spelling together."""
-    text = without_markers(_rewritten(text, ADDRESSES))
+def plain(text: str) -> tuple[str, frozenset[int]]:
+    """Take out addresses and markers and bring variants of spelling together.
+
+    Returns:
+        The text, and the numbers of the markers.
+    """
+    text, marked = without_markers(_rewritten(text, ADDRESSES))
     for step in VARIANTS:
         text = _rewritten(text, step)
-    return text
+    return text, marked
 
 
 class Step(NamedTuple):
@@ -76,6 +80,6 @@ VARIANTS: Final = (
     Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
     Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
     Step(_has_meridiem, _MERIDIEM, r"\1m"),
-    Step(lambda text: "T" in text and ":" in text, _OFFSET, r"\1"),
+    Step(lambda text: not text.isascii(), _DASH, "-"),
     Step(lambda text: "24" in text, _ALWAYS, "24/7"),
 )

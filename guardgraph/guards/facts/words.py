@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from guardgraph.guards.facts.grammar import WITHIN
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import EACH, FIRST, PERCENT, SCALES, SHARES, SMALL, units_at
-from guardgraph.guards.facts.values import Amount, Mark, Quantity, Value
+from guardgraph.guards.facts.units import EACH, SCALES, SHARES, SMALL, units_at
+from guardgraph.guards.facts.values import Amount, Quantity, Value
 
-__all__ = ["implied", "ordinal", "spelled"]
+__all__ = ["implied", "spelled"]
 
-_NEARLY: Final = frozenset({"within", "in", "under", "than", "about", "around", "approximately", "after"})
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
-_PERIODS: Final = {"quarter": ("q", 4), "half": ("h", 2)}
-_VERSION = re.compile(r"v(\d++(?:\.\d++)*+)")
 
 _Implied: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
@@ -29,7 +26,7 @@ def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
     if word in SHARES:
         return SHARES[word], at + 1, True
     if word in ("a", "an") and following != "hundred":
-        near = tokens[at - 1].lower in _NEARLY or following in SCALES
+        near = tokens[at - 1].lower in WITHIN or following in SCALES
         return (1, at + 1, True) if near else (None, at, True)
     value, start, at = (1, at, at + 1) if word == "a" else (-1, at, at)
     while (longer := _with_word(value, tokens[at].lower, tokens[at + 1].lower)) is not None:
@@ -50,25 +47,9 @@ def _with_word(value: int, word: str, following: str) -> int | None:
 
 
 def implied(tokens: list[Token], at: int) -> _Implied | None:
-    """Read what licenses a number and claims none: "the first", "an hour", "half of", "v3.2.1"."""
-    word, following = tokens[at].lower, tokens[at + 1].lower
-    if word[0] == "v" and (version := _VERSION.fullmatch(word)):
-        return (Mark("written", version[1]),), at + 1
-    if word in FIRST:
-        return ordinal(FIRST[word], following), at + 1
-    if word == "half":
-        return ((Quantity(50, PERCENT),), at + 2) if following == "of" else None
-    if word not in EACH or tokens[at - 1].lower == "of":
+    """Read what licenses a number and claims none: "an hour", "every minute"."""
+    if tokens[at].lower not in EACH or tokens[at - 1].lower == "of":
         return None
-    if following == "quarter" and tokens[at + 2].text == "of":
-        return (Quantity(25, PERCENT),), at + 3
     units, end = units_at(tokens[at + 1].text, tokens[at + 2].text)
     lengths = tuple(Quantity(1, unit) for unit in units if unit.dimension in _LENGTHS)
     return (lengths, at + 1 + end) if lengths else None
-
-
-def ordinal(number: int, following: str) -> tuple[Mark, ...]:
-    """What an ordinal names beside its number: "third" is the 3rd, "third quarter" also Q3."""
-    letter, last = _PERIODS.get(following, ("", 0))
-    period = (Mark("written", f"{letter}{number}"),) if number <= last else ()
-    return (Mark("ordinal", number), *period)
