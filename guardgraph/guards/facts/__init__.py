@@ -60,6 +60,8 @@ class Facts:
     """As in the policy list."""
     implied: frozenset[Number] = frozenset()
     """Numbers said in passing ("every hour", the "2." of a list): they license, and are not checked."""
+    numerals: frozenset[Number] = frozenset()
+    """Roman numerals of names ("Henry VIII"): unsupported only where the name stands there with other numbers."""
     undated: frozenset[Undated] = frozenset()
     """The days without a year of each source, with the years that the source names elsewhere."""
 
@@ -70,6 +72,7 @@ class Facts:
             self.incident_ids | other.incident_ids,
             self.regions | other.regions,
             self.implied | other.implied,
+            self.numerals | other.numerals,
             self.undated | other.undated,
         )
 
@@ -123,10 +126,10 @@ def _facts(text: str, regions: tuple[str, ...]) -> Facts:
     text = visible(text)
     severities, unlabelled = severities_in(text)
     incident_ids, unnamed = incident_ids_in(unlabelled)
-    numbers, implied = numbers_in(unnamed)
+    numbers, implied, numerals = numbers_in(unnamed)
     named = regions_in(text, regions)
-    if numbers or severities or incident_ids or named or implied:
-        return Facts(numbers, severities, incident_ids, named, implied, undated_in(numbers))
+    if numbers or severities or incident_ids or named or implied or numerals:
+        return Facts(numbers, severities, incident_ids, named, implied, numerals, undated_in(numbers))
     return _NO_FACTS
 
 
@@ -140,6 +143,7 @@ def _of_source(facts: Iterable[Facts]) -> Facts:
         frozenset().union(*[each.incident_ids for each in some]),
         frozenset().union(*[each.regions for each in some]),
         frozenset().union(*[each.implied for each in some]),
+        frozenset().union(*[each.numerals for each in some]),
         one_source(chain.from_iterable(each.undated for each in some)),
     )
 
@@ -199,8 +203,9 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     The rest is compared as sets.
     """
     # Every number licenses itself; only what is put differently needs to be looked up.
-    differently = claimed.numbers - licence.numbers - licence.implied
-    allowed = Licence(licence.numbers | licence.implied, licence.undated) if differently else Licence()
+    said = licence.numbers | licence.implied | licence.numerals
+    differently = (claimed.numbers | claimed.numerals) - said
+    allowed = Licence(said, licence.undated) if differently else Licence()
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
         numbers=_shown(number.shown for number in differently if not allowed.covers(number)),

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
+from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.tokens import Token, range_end
 from guardgraph.guards.facts.values import Clock
 from guardgraph.locales.calendar import zones
@@ -113,12 +114,18 @@ def _is_time(tokens: list[Token], at: int, match: re.Match[str], zoned: bool, sp
     if sign is not None and sign in ":hH":
         return True
     if sign == ".":
-        return zoned or spoken
+        return zoned or spoken or (tokens[at - 1].lower in _AT and not _measures(tokens, at + 1))
     if match[6] or tokens[at + 1].lower in _HALVES:
         return True
     if tokens[at + 1].lower in ("uhr", "o"):
         return tokens[at + 1].lower == "uhr" or tokens[at + 3].lower == "clock"
     return _ends_in_time(tokens, at)
+
+
+def _measures(tokens: list[Token], at: int) -> bool:
+    """Say whether what follows makes an amount of a number with a full stop."""
+    text = tokens[at].text
+    return text in {"%", "€", "$", "£"} or (text.isalpha() and text.lower() not in FUNCTION_WORDS)
 
 
 def _ends_in_time(tokens: list[Token], at: int) -> bool:

@@ -105,7 +105,7 @@ LABELS: Final = {
         "option": "option options",
         "equation": "equation equations eq",
         "ticket": "ticket tickets issue issues bug bugs case",
-        "number": "# № no nos number numbers",
+        "number": "# № no nos number",
         "room": "room rooms",
         "gate": "gate gates",
         "route": "route highway interstate",

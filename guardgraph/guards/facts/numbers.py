@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.clocks import clock_at
 from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
@@ -28,11 +28,10 @@ from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered
 
-__all__ = ["number_of", "numbers_in"]
+__all__ = ["Numbers", "number_of", "numbers_in"]
 
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
 _MONTH_NAMES: Final = tuple(MONTHS)
-_NO_NUMBERS: Final[tuple[frozenset[Number], frozenset[Number]]] = (frozenset(), frozenset())
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""
 
@@ -46,6 +45,19 @@ _READERS: Final[tuple[_Reader, ...]] = (clock_at, date_at, period_at, decade_at,
 """What reads numbers that are no plain amounts, in the order in which they are tried."""
 
 
+class Numbers(NamedTuple):
+    """The numbers of a text."""
+
+    claimed: frozenset[Number] = frozenset()
+    implied: frozenset[Number] = frozenset()
+    """Said in passing: "every hour", the "2." of a list."""
+    numerals: frozenset[Number] = frozenset()
+    """Roman numerals of names."""
+
+
+_NO_NUMBERS: Final = Numbers()
+
+
 class _Found(NamedTuple):
     """A number and the tokens that it takes up."""
 
@@ -55,22 +67,21 @@ class _Found(NamedTuple):
     hit: Hit | None = None
     of: str = ""
     """The kind of thing that it labels."""
-    implied: bool = False
-    """Words say it in passing: it licenses and is not checked."""
+    role: Literal["claimed", "implied", "numeral"] = "claimed"
+    """"implied" where words say it in passing, "numeral" for the Roman numeral of a name."""
 
 
-def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
-    """Read the numbers of a text, in time linear in its length.
-
-    Returns:
-        The numbers it claims, and those that it says in passing ("every hour", the "2." of a list).
-    """
+def numbers_in(text: str) -> Numbers:
+    """Read the numbers of a text, in time linear in its length."""
     plain_text, marked = plain(text)
     read = [_numbers_of(part) for part in _parts(plain_text)]
     if len(read) == 1 and not marked:
         return read[0]
     counted = (Number(str(each), (Ordinal(each), Label("step", str(each), None))) for each in marked)
-    return frozenset().union(*(found for found, _ in read)), frozenset(counted).union(*(said for _, said in read))
+    claimed, implied, numerals = zip(*read, strict=True)
+    return Numbers(
+        frozenset().union(*claimed), frozenset(counted).union(*implied), frozenset().union(*numerals)
+    )
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -88,7 +99,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 @remembered(texts=512, chars=300)
-def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
+def _numbers_of(part: str) -> Numbers:
     tokens = tokens_of(part)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     if not starts:
@@ -103,11 +114,10 @@ def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
             found[-1], now = _as_range(tokens, before, now)
         found.append(now)
         before = now
-    numbers = [(Number(shown_name(shown(tokens, each.first, each.end)), each.readings), each) for each in found]
-    return (
-        frozenset(number for number, each in numbers if not each.implied),
-        frozenset(number for number, each in numbers if each.implied),
-    )
+    by_role: dict[str, list[Number]] = {"claimed": [], "implied": [], "numeral": []}
+    for each in found:
+        by_role[each.role].append(Number(shown_name(shown(tokens, each.first, each.end)), each.readings))
+    return Numbers(*map(frozenset, by_role.values()))
 
 
 def number_of(value: JsonValue, unit: Unit) -> Number | None:
@@ -147,7 +157,7 @@ def _amount_of(text: str) -> Amount | None:
 def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
     name, claimed = identifier_at(tokens, at)
     if name:
-        return _Found((name,), at, at + 1, implied=not claimed)
+        return _Found((name,), at, at + 1, role="claimed" if claimed else "implied")
     if (version := version_at(tokens, at)) is not None:
         return _Found((version,), at, at + 1, of="version")
     if of := label_before(tokens, at) or _label_shared(tokens, at, before):
@@ -161,12 +171,12 @@ def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
 
 def _aside(tokens: list[Token], at: int) -> _Found | None:
     if roman := roman_at(tokens, at):
-        return _Found(roman, at, at + 1)
+        return _Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
     if has_digits(text):
         return _Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
     said = implied(tokens, at)
-    return _Found(said[0], at, said[1], implied=True) if said else None
+    return _Found(said[0], at, said[1], role="implied") if said else None
 
 
 def _label_shared(tokens: list[Token], at: int, before: _Found) -> str:
@@ -211,34 +221,40 @@ def _plain_readings(tokens: list[Token], at: int, hit: Hit, readings: tuple[Valu
         return (Date(year),) if dated else (*readings, Date(year))
     if tokens[at].number is None:
         return readings
-    names = named(tokens, at, hit.amount)
-    if any(isinstance(name, Label) and name.amount is None for name in names):
-        return names  # "Python 3.10" is not 3.1
-    return (*names, *readings)
+    names = named(tokens, at, hit.amount, counted=hit.counted)
+    return (*names, *readings[1:]) if names else readings
 
 
 def _as_range(tokens: list[Token], before: _Found, now: _Found) -> tuple[_Found, _Found]:
     """Let two ends of a range say for each other what is said once: "10-15 minutes", "1939-45", "October 8-13"."""
-    if range_end(tokens, before.first, before.end) != now.first:
+    behind = range_end(tokens, before.first, before.end)
+    if behind is None or now.first != behind + (tokens[behind].lower == "the"):
         return before, now
     if before.hit and now.hit:
         if (year := _end_year(tokens, before, now)) is not None:
             return before, now._replace(readings=(Date(year),))
         return _shared(before, before.hit, now, now.hit)
-    day = now.hit and now.hit.amount
     start = before.readings[0] if before.readings else None
-    if isinstance(start, Date) and start.day and now.hit and now.hit.measures is PLAIN and isinstance(day, int):
+    if isinstance(start, Date) and start.day and (day := _day_of(now)) is not None:
         return _days(tokens, before, now, start, day)
     end = now.readings[0] if now.readings else None
-    if isinstance(end, Date) and end.day and before.hit and before.hit.measures is PLAIN:
-        first = before.hit.amount
-        if isinstance(first, int) and 1 <= first <= 31:
-            return before._replace(readings=(Date(end.year, end.month, first),)), now
+    if isinstance(end, Date) and end.day and (first := _day_of(before)) is not None:
+        return before._replace(readings=(Date(end.year, end.month, first),)), now
     return before, now
 
 
+def _day_of(found: _Found) -> int | None:
+    """Return the day that a plain number or a place can be: "7" and "7th" in "7th to 26th of April"."""
+    value = found.readings[0] if found.readings else None
+    if isinstance(value, Ordinal):
+        return value.place if 1 <= value.place <= 31 else None
+    if found.hit is None or found.hit.measures is not PLAIN or not isinstance(found.hit.amount, int):
+        return None
+    return found.hit.amount if 1 <= found.hit.amount <= 31 else None
+
+
 def _days(tokens: list[Token], before: _Found, now: _Found, start: Date, day: int) -> tuple[_Found, _Found]:
-    if not 1 <= day <= 31 or start.year is not None:
+    if start.year is not None:
         return before, now
     at = now.end + (tokens[now.end].text == ",")
     year, end = year_at(tokens, at), now.end

@@ -6,9 +6,8 @@ import re
 from typing import Final
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS, LABELS
-from guardgraph.guards.facts.times import year_at
 from guardgraph.guards.facts.tokens import ROMAN, Token
-from guardgraph.guards.facts.values import Amount, Identifier, Label, Named, Value, Written
+from guardgraph.guards.facts.values import Amount, Identifier, Label, Named, Quantity, Value, Written
 
 __all__ = ["identifier_at", "label_before", "name_before", "named", "roman_at", "version_at"]
 
@@ -36,7 +35,8 @@ def label_before(tokens: list[Token], at: int) -> str:
         return "number"
     if len(before.text) == 1 and before.text.isalpha() and tokens[at - 1].text != ".":
         return ""
-    return LABELS.get(before.lower, "")
+    of = LABELS.get(before.lower, "")
+    return "" if of == "number" and not tokens[at].text.isdecimal() else of
 
 
 def version_at(tokens: list[Token], at: int) -> Label | None:
@@ -56,15 +56,16 @@ def name_before(tokens: list[Token], at: int) -> bool:
     return at > 0 and before.text[:1].isupper() and before.text.isalpha() and before.lower not in FUNCTION_WORDS
 
 
-def named(tokens: list[Token], at: int, amount: Amount) -> tuple[Value, ...]:
-    """Return what a plain number means beside its amount where a name stands before it: "Apollo 11", "Python 3.10"."""
-    text = tokens[at].text
+def named(tokens: list[Token], at: int, amount: Amount, *, counted: bool) -> tuple[Value, ...]:
+    """Return what a plain number means where a name stands before it ("Apollo 11", "Python 3.10"), or else beside it."""
+    text, is_named = tokens[at].text, name_before(tokens, at)
     if _DOTTED.fullmatch(text):
-        if not name_before(tokens, at):
-            return (Written(text),)
-        return (Label("version", text, None if text.endswith("0") else amount),)
-    if isinstance(amount, int) and amount < 1000 and year_at(tokens, at) is None and name_before(tokens, at):
-        return (Named(amount),)
+        if not is_named:
+            return (Quantity(amount, counted=counted), Written(text))
+        # "Python 3.10" is not 3.1.
+        return (Label("version", text), *(() if text.endswith("0") else (Quantity(amount, counted=counted),)))
+    if is_named and isinstance(amount, int) and amount < 1000:
+        return (Named(tokens[at - 1].lower, amount, counted=counted),)
     return ()
 
 
@@ -73,10 +74,10 @@ def roman_at(tokens: list[Token], at: int) -> tuple[Value, ...]:
     text, of = tokens[at].text, label_before(tokens, at)
     if not ROMAN.fullmatch(text) or not (of or name_before(tokens, at)):
         return ()
-    if text == "I" and tokens[at + 1].lower in _PRONOUN:
-        return ()
+    if len(text) == 1 and tokens[at + 1].lower in (".", *_PRONOUN):
+        return ()  # an initial, or the pronoun
     number = _roman(text)
-    return (Label(of, str(number), number),) if of else (Named(number),)
+    return (Label(of, str(number), number),) if of else (Named(tokens[at - 1].lower, number, roman=True),)
 
 
 def _roman(text: str) -> int:

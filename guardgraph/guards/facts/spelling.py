@@ -19,7 +19,7 @@ _BLANK_SEPARATED = re.compile(r"[1-9](?<![\w.,:/].)(?<!\d[ ].)\d{0,2}(?:[ ]\d{3}
 _MIXED = re.compile(r"([0-9](?<![\w.,].)\d{0,2})[ ]?([½¼¾])(?!\w)")
 _DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
 _MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_DASH = re.compile(r"(?<=\d)[–—‒―](?=\d)|[‐‑]")
+_DASH = re.compile(r"(?<=\d)[–—‒―−](?=\d)|[‐‑]")
 _ALWAYS = re.compile(
     r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",

@@ -34,6 +34,11 @@ _TIME_WORDS: Final = frozenset(
 )
 """Words before a year or a month."""
 
+_TIME_WORDS_ABROAD: Final = frozenset(
+    "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em nel di do od".split()
+)
+"""Words before a month in languages that write it with Latin letters."""
+
 _VERBS: Final = frozenset({"may", "march", "mar"})
 """English words that are a month only with a capital, and beside a day or a year."""
 
@@ -68,10 +73,12 @@ def date_at(tokens: list[Token], at: int) -> _Moment | None:
     """Read a date, a month or a weekday that begins at a token."""
     token, end = tokens[at], at + 1
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
-        readings = tuple(Date(*date) for date in sorted(_numeric_dates(match)))
+        readings = tuple(Date(*date) for date in sorted(_numeric_dates(match), key=str))
         return (readings, end) if readings else None
     if (day := _weekday_names().get(token.lower)) and not token.text.islower():
-        return (Weekday(day),), end
+        beside = end + (tokens[end].text == ",")
+        dated = tokens[end].text != "" and (_day_first(tokens, beside) or _month_first(tokens, beside)) is not None
+        return (Weekday(day, dated),), end
     return _day_first(tokens, at) or _month_first(tokens, at)
 
 
@@ -111,7 +118,9 @@ def _is_month_alone(tokens: list[Token], at: int) -> bool:
         return False
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
-    return not text.islower() or not text.isascii() or before in _TIME_WORDS or text.lower() not in _english()
+    if text.lower() in _english():
+        return not text.islower() or before in _TIME_WORDS
+    return not text.isascii() or before in _TIME_WORDS_ABROAD
 
 
 @cache
@@ -133,16 +142,18 @@ def _year(tokens: list[Token], at: int) -> tuple[int | None, int]:
     return None, at
 
 
-def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int, int | None]]:
+def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | None]]:
     if match["y"]:
         day = int(match["d"]) if match["d"] else None
-        dates = {(int(match["y"]), int(match["m"] or match["month"]), day)}
+        dates: set[tuple[int, int | None, int | None]] = {(int(match["y"]), int(match["m"] or match["month"]), day)}
+        if match["month"] and match["month"] > match["y"][2:]:
+            dates.add((int(match["y"][:2] + match["month"]), None, None))  # "1910-12" ends in 1912
     else:
         one, other, year = int(match["one"]), int(match["two"] or match["other"]), int(match["year"] or match["short"])
         # POSIX strptime %y: 69 to 99 are of the last century.
         year += 0 if match["year"] else 1900 if year >= 69 else 2000
         dates = {(year, one, other), (year, other, one)}
-    return {(year, month, day) for year, month, day in dates if 1 <= month <= 12 and (day is None or 1 <= day <= 31)}
+    return {date for date in dates if 1 <= (date[1] or 1) <= 12 and 1 <= (1 if date[2] is None else date[2]) <= 31}
 
 
 def _day(token: Token) -> int | None:

@@ -53,6 +53,13 @@ _ANY, _LEAST, _MOST = 3, 1, 2
 _SIDES: Final[dict[Bound, int]] = {"": _ANY, "least": _LEAST, "most": _MOST}
 
 
+class Excuse(NamedTuple):
+    """When a value is no other thing though it is not licensed: where one key is absent and another given."""
+
+    absent: Key
+    given: Key | None = None
+
+
 class Unit(NamedTuple):
     """A unit of measure: amounts of one dimension compare after conversion to its base."""
 
@@ -206,16 +213,20 @@ class Clock(NamedTuple):
 
 
 class Weekday(NamedTuple):
-    """A day of the week, Monday 1 to Sunday 7."""
+    """A day of the week, Monday 1 to Sunday 7. Beside a date, any fits a source that names none."""
 
     number: int
+    dated: bool = False
     kind: Literal["weekday"] = "weekday"
 
     def gives(self) -> Iterator[Key]:
-        yield "weekday", self.number
+        yield from (("weekday", self.number), ("weekdays",))
 
     def needs(self) -> tuple[Key, ...]:
         return (("weekday", self.number),)
+
+    def excuse(self) -> Excuse | None:
+        return Excuse(("weekdays",)) if self.dated else None
 
 
 class Ordinal(NamedTuple):
@@ -232,16 +243,27 @@ class Ordinal(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A number that belongs to the name before it: "World War II", "Apollo 11"."""
+    """A number that belongs to the name before it: "World War II", "Apollo 11".
 
+    It is another thing where the source has the name with other numbers only. Where the source has the name
+    without any, a Roman numeral is a part of the name, and digits are supported as a number is.
+    """
+
+    name: str
     number: int
+    roman: bool = False
+    counted: bool = False
     kind: Literal["named"] = "named"
 
     def gives(self) -> Iterator[Key]:
-        yield from (("named", self.number), ("=", self.number), ("ordinal", self.number))
+        yield from (("named", self.name, self.number), ("numbered", self.name), ("ordinal", self.number))
+        yield from (("=", self.number), ("#", self.number)) if self.counted else (("=", self.number),)
 
     def needs(self) -> tuple[Key, ...]:
-        return ("named", self.number), ("ordinal", self.number)
+        return (("named", self.name, self.number),)
+
+    def excuse(self) -> Excuse:
+        return Excuse(("numbered", self.name), None if self.roman else ("#" if self.counted else "=", self.number))
 
 
 class Label(NamedTuple):
@@ -259,7 +281,6 @@ class Label(NamedTuple):
         if self.amount is not None:
             yield "=", self.amount
             yield "ordinal", self.amount
-            yield "named", self.amount
 
     def needs(self) -> tuple[Key, ...]:
         return (("label", self.of, self.number),)
@@ -364,6 +385,8 @@ class Licence:
         sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
         if any(self._given.get(key, 0) & sides for key in value.needs()):
             return True
+        if isinstance(value, Named | Weekday) and (excuse := value.excuse()):
+            return excuse.absent not in self._given and (excuse.given is None or excuse.given in self._given)
         if not isinstance(value, Date) or value.year is None or value.month is None:
             return False
         return any(value.year in years for years in self._years.get((value.month, value.day), ()))
