@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,17 +103,23 @@ SENTENCES = st.lists(
 @settings(max_examples=1000, deadline=None)
 def test_no_number_reaches_across_a_full_stop(text: str) -> None:
     """A text read sentence by sentence has the numbers of the text read as a whole."""
-    assert numbers_in(text) == _numbers_of.__wrapped__(plain(text))
+    plain_text, marked = plain(text)
+    whole, read = _numbers_of.__wrapped__(plain_text), numbers_in(text)
+    assert (read.claimed, read.numerals) == (whole.claimed, whole.numerals)
+    assert read.implied >= whole.implied
+    assert bool(marked) or read == whole
 
 
 @given(st.lists(TEXTS, max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_several_texts_say_what_each_says(texts: list[str]) -> None:
-    """Facts of texts read together are the union of their facts."""
+    """Texts read together say what each of them says, and no number runs from one into the next."""
     together = Facts()
     for text in texts:
         together |= facts_in_text(text)
-    assert facts_in_texts(texts) == together
+    source = facts_in_texts(texts)
+    assert replace(source, undated=frozenset()) == replace(together, undated=frozenset())
+    assert not unsupported(together, source)
 
 
 @given(st.integers(0, 10**9), st.sampled_from(["ms", "seconds", "min", "hours", "days", "weeks"]))

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from guardgraph.guards.facts.labels import DEFAULT_REGIONS, incident_ids_in, regions_in, severities_in
+from guardgraph.guards.facts.licence import Licence
+from guardgraph.guards.facts.moments import Undated, one_source, undated_in
 from guardgraph.guards.facts.numbers import number_of, numbers_in
 from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.units import key_unit
-from guardgraph.guards.facts.values import BARE, Licence, Number, Undated, Unit, one_source, undated_in
+from guardgraph.guards.facts.values import BARE, Number, Unit
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered, remembered_json

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
+from guardgraph.guards.facts.moments import Clock
 from guardgraph.guards.facts.tokens import Token, range_end
-from guardgraph.guards.facts.values import Clock
 from guardgraph.locales.calendar import zones
 
 __all__ = ["clock_at"]
@@ -16,13 +16,13 @@ __all__ = ["clock_at"]
 _NAMED: Final = {"noon": 12, "midday": 12, "midnight": 0}
 """Hours by their names."""
 
+_TWELVE: Final = frozenset({"12", "12:00", "12.00"})
 _CLOCK = re.compile(r"(\d\d?)(?:([:.h])(\d\d)(?::(\d\d)(?:\.\d++)?)?)?(h)?([ap]m)?(z)?", re.IGNORECASE)
 _OFFSET = re.compile(r"(\d\d?)(?::?(\d\d))?")
 _HALVES: Final = frozenset({"am", "pm"})
 _HOURS: Final = frozenset({"uhr", "o'clock", "hrs", "h"})
-_AT: Final = frozenset(
-    "at by until till from since around before after um gegen à vers las las о в at about between and to".split()
-)
+_BEFORE: Final = "at by until till before after um gegen à vers las los о в"
+_AT: Final = frozenset(_BEFORE.split())
 """Words before a time of day."""
 
 _GENERIC: Final = {"ET": "eastern time", "CT": "central time", "MT": "mountain time", "PT": "pacific time"}
@@ -46,6 +46,8 @@ class _Time(NamedTuple):
     half: str
     digits: int
     """How many digits the hour has."""
+    whole: bool
+    """Whether the hours are those of the whole day, as in "9h15"."""
     end: int
     zone: str = ""
     ahead: tuple[int, ...] = ()
@@ -57,6 +59,8 @@ def clock_at(tokens: list[Token], at: int) -> _Moment | None:
     if word in _NAMED:
         zone, ahead, end = _zone(tokens, at + 1)
         return (Clock(_NAMED[word] * 3600, False, zone, ahead),), end
+    if tokens[at + 1].lower in _NAMED and tokens[at].text in _TWELVE:
+        return clock_at(tokens, at + 1)  # "12 noon"
     time = _time(tokens, at)
     if time is None:
         return None
@@ -84,6 +88,8 @@ def _completed(tokens: list[Token], at: int, time: _Time) -> _Time:
 
 def _hours(time: _Time) -> list[int]:
     """Return the hours of the day that are meant: a single digit without a half of the day can mean two."""
+    if time.whole:
+        return [time.hour]
     if time.half:
         return [time.hour % 12 + (12 if time.half == "pm" else 0)]
     return [time.hour, time.hour + 12] if 1 <= time.hour <= 11 and time.digits == 1 else [time.hour]
@@ -104,8 +110,8 @@ def _time(tokens: list[Token], at: int) -> _Time | None:
     hour, minute, second = int(match[1]), int(match[3] or 0), int(match[4] or 0)
     if minute > 59 or second > 59 or hour > (12 if half else 24) or (hour == 24 and minute):
         return None
-    end = _behind_hour(tokens, end)
-    return _Time(hour, minute, second, match[4] is not None, half, len(match[1]), end, zone, ahead)
+    end, is_whole = _behind_hour(tokens, end), match[2] in ("h", "H") or tokens[end].lower == "uhr"
+    return _Time(hour, minute, second, match[4] is not None, half, len(match[1]), is_whole, end, zone, ahead)
 
 
 def _is_time(tokens: list[Token], at: int, match: re.Match[str], zoned: bool, spoken: bool) -> bool:

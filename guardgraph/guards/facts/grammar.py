@@ -51,80 +51,83 @@ BEHIND: Final[dict[tuple[str, ...], Bound]] = {
     ("at", "most"): "most",
 }
 
+_PREPOSITIONS: Final = """
+about above across after against ago along alongside although amid among and around as at away because before behind
+below beneath beside besides between beyond both but by despite down due during either else except for from if in
+inside instead into like minus near neither nor off on once onto or out outside over past per plus rather respectively
+since so than that though through throughout thus till times to together toward towards under unless unlike until up
+upon versus via vs when whenever where whereas wherever whether which while who whom whose why with within without
+"""
+_AUXILIARIES: Final = "am are be been being can could did do does doing done had has have having is may might must"
+_MORE_AUXILIARIES: Final = "ought shall should was were will would became become becomes got gets"
+_PRONOUNS: Final = """
+a all an another any each every he her hers him his how i it its me my no none not only our ours own same she some such
+the their theirs them then there these they this those us we what you your yours
+"""
+_ADVERBS: Final = """
+also already again almost alone altogether apart approximately back currently earlier early even ever exactly first
+forward further hence here however indeed initially just last late later less likewise mainly meanwhile merely more
+moreover mostly nearly never nevertheless next now often originally otherwise overall perhaps previously quite recently
+roughly simply slightly sometimes soon still subsequently therefore today tomorrow tonight too total usually very well
+yet yesterday
+"""
+
 FUNCTION_WORDS: Final = frozenset(
-    # prepositions and conjunctions
-    """about above across after against ago along alongside although amid among and around as at away because before
-    behind below beneath beside besides between beyond both but by despite down due during either else except for
-    from if in inside instead into like minus near neither nor off on once onto or out outside over past per plus
-    rather respectively since so than that though through throughout thus till times to together toward towards under
-    unless unlike until up upon versus via vs when whenever where whereas wherever whether which while who whom whose
-    why with within without
-    """.split()
-    # auxiliary verbs and pronouns
-    + """am are be been being can could did do does doing done had has have having he her hers him his how i is it its
-    may me might must my not our ours ought shall she should their theirs them then there these they this those us
-    was we were what will would you your yours a all an another any each every he is no none only own same some
-    such the also already again almost alone altogether apart approximately back currently earlier early even ever
-    exactly first forward further hence here however indeed initially just last late later less likewise mainly
-    meanwhile merely more moreover mostly nearly never nevertheless next now often originally otherwise overall
-    perhaps previously quite recently roughly simply slightly sometimes soon still subsequently therefore today
-    tomorrow tonight too total until usually very well yet yesterday
-    """.split()
+    " ".join((_PREPOSITIONS, _AUXILIARIES, _MORE_AUXILIARIES, _PRONOUNS, _ADVERBS)).split()
 )
 """Words that count nothing: a number before one of them is bare."""
 
-LABELS: Final = {
-    name: of
-    for of, names in {
-        "section": "section sections sec sect § §§ paragraph paragraphs para clause clauses",
-        "chapter": "chapter chapters ch chap",
-        "appendix": "appendix annex",
-        "figure": "figure figures fig figs",
-        "table": "table tables tab",
-        "footnote": "footnote footnotes note",
-        "step": "step steps",
-        "page": "page pages p pp",
-        "volume": "volume volumes vol vols",
-        "part": "part parts pt",
-        "line": "line lines",
-        "item": "item items",
-        "article": "article articles art",
-        "rule": "rule rules",
-        "phase": "phase phases",
-        "stage": "stage stages",
-        "level": "level levels tier tiers",
-        "version": "version versions release releases v ver",
-        "season": "season",
-        "episode": "episode episodes",
-        "act": "act",
-        "scene": "scene",
-        "round": "round",
-        "week": "week",
-        "day": "day",
-        "question": "question questions",
-        "option": "option options",
-        "equation": "equation equations eq",
-        "ticket": "ticket tickets issue issues bug bugs case",
-        "number": "# № no nos number",
-        "room": "room rooms",
-        "gate": "gate gates",
-        "route": "route highway interstate",
-        "channel": "channel channels",
-        "port": "port ports",
-        "grade": "grade grades class",
-        "group": "group groups",
-        "quarter": "quarter",
-        "half": "half",
-    }.items()
-    for name in names.split()
-}
+_LABELS: Final = """
+section sections sec sect § §§ paragraph paragraphs para clause clauses
+chapter chapters ch chap
+appendix annex
+figure figures fig figs
+table tables tab
+footnote footnotes note
+step steps
+page pages p pp
+volume volumes vol vols
+part parts pt
+line lines
+item items
+article articles art
+rule rules
+phase phases
+stage stages
+level levels tier tiers
+version versions release releases v ver
+season
+episode episodes
+act
+scene
+round
+week
+day
+question questions
+option options
+equation equations eq
+ticket tickets issue issues bug bugs case
+number # № no nos
+room rooms
+gate gates
+route highway interstate
+channel channels
+port ports
+grade grades class
+group groups
+quarter
+half
+"""
+
+LABELS: Final = {name: kind[0] for line in _LABELS.split("\n") if (kind := line.split()) for name in kind}
 """What a number behind it tells apart, by every name of the kind."""
 
 ANNOUNCING: Final = frozenset({"step", "phase", "stage", "part", "item", "rule", "option", "question", "day", "week"})
 """Kinds whose number, at the start of a line or sentence and before a colon, only announces what follows."""
 
-WITHIN: Final = frozenset(
-    """within in under than about around approximately after for over nearly almost roughly every per another lasts
-    lasted takes took""".split()
-)
+_WITHIN: Final = """
+within in under than about around approximately after for over nearly almost roughly every per another lasts lasted
+takes took
+"""
+WITHIN: Final = frozenset(_WITHIN.split())
 """Words after which "an hour" is a length of time that is claimed."""

@@ -19,7 +19,8 @@ _NUMBER = re.compile(r"\d+")
 _ANNOUNCES = re.compile(r"\w[,:.](?:\s|$)")
 _ANNOUNCED = re.compile(
     r"(?P<before>(?:^|[.!?;:]\s)[ \t>#*_+•-]*+)"
-    rf"(?:(?P<place>[A-Z][a-z]{{3,9}}+)(?=,\s)|(?i:{'|'.join(sorted(ANNOUNCING))})[ ](?P<number>\d{{1,2}}+)(?=\**[:.](?:\s|$)))",
+    r"(?:(?P<place>[A-Z][a-z]{3,9}+)(?=,\s)"
+    rf"|(?i:{'|'.join(sorted(ANNOUNCING))})[ ](?P<number>\d{{1,2}}+)(?=\**[:.](?:\s|$)))",
     re.MULTILINE,
 )
 _WORDS = re.compile(r"[ -]?([^\W\d_]++)(?:[ ]([^\W\d_]++))?")

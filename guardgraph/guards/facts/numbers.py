@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.clocks import clock_at
+from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
 from guardgraph.guards.facts.references import (
     identifier_at,
@@ -22,8 +23,8 @@ from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_at, year_at
 from guardgraph.guards.facts.tokens import MAX_DIGITS, ORDINAL_SUFFIXES, Token, number_in, range_end, shown, tokens_of
 from guardgraph.guards.facts.units import CURRENCIES, FRACTION, MONTHS, PERCENT
-from guardgraph.guards.facts.values import BARE, Amount, Date, Label, Number, Ordinal, Quantity, Unit, Value, Written
-from guardgraph.guards.facts.words import implied
+from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Unit, Value, Written
+from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered
@@ -79,9 +80,7 @@ def numbers_in(text: str) -> Numbers:
         return read[0]
     counted = (Number(str(each), (Ordinal(each), Label("step", str(each), None))) for each in marked)
     claimed, implied, numerals = zip(*read, strict=True)
-    return Numbers(
-        frozenset().union(*claimed), frozenset(counted).union(*implied), frozenset().union(*numerals)
-    )
+    return Numbers(frozenset().union(*claimed), frozenset(counted).union(*implied), frozenset().union(*numerals))
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -160,9 +159,9 @@ def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
         return _Found((name,), at, at + 1, role="claimed" if claimed else "implied")
     if (version := version_at(tokens, at)) is not None:
         return _Found((version,), at, at + 1, of="version")
-    if of := label_before(tokens, at) or _label_shared(tokens, at, before):
-        if labelled := _labelled(tokens, at, of):
-            return labelled
+    of = label_before(tokens, at) or _label_shared(tokens, at, before)
+    if of and (labelled := _labelled(tokens, at, of)):
+        return labelled
     for reader in _READERS:
         if moment := reader(tokens, at):
             return _Found(moment[0], at, moment[1])
@@ -193,6 +192,9 @@ def _labelled(tokens: list[Token], at: int, of: str) -> _Found | None:
     if token.identifier or roman_at(tokens, at):
         return None
     hit = quantity_at(tokens, at, at)
+    if hit is None and token.text.isalpha():
+        amount, end, _ = spelled(tokens, at)
+        return _Found((label(of, str(amount)),), at, end, of=of) if amount is not None else None
     if hit is None:
         is_dotted = token.text.replace(".", "").isdecimal()
         return _Found((label(of, token.text),), at, at + 1, of=of) if is_dotted and has_digits(token.text) else None
@@ -205,9 +207,10 @@ def _labelled(tokens: list[Token], at: int, of: str) -> _Found | None:
 def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
     hit = quantity_at(tokens, at, before.end)
     if hit is None:
-        token = tokens[at]
-        times = token.number and token.number[0] is not None and token.number[1].lower() in ORDINAL_SUFFIXES
-        return _Found((Quantity(token.number[0], counted=True),), at, at + 1) if times and token.number else None
+        amount, suffix = tokens[at].number or (None, "")
+        if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
+            return None
+        return _Found((Quantity(amount, counted=True),), at, at + 1)  # "10x"
     readings: tuple[Value, ...] = hit.readings()
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
         readings = _plain_readings(tokens, at, hit, readings)

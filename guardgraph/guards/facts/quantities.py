@@ -21,7 +21,13 @@ _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"
 _LETTERS: Final = frozenset("aeoyà")
 """Names of units that are words of one letter in other languages."""
 
-_AND_A_HALF: Final = ["and", "a", "half"]
+_PARTS: Final[dict[tuple[str, ...], Fraction]] = {
+    ("and", "a", "half"): Fraction(1, 2),
+    ("and", "a", "quarter"): Fraction(1, 4),
+    ("and", "three", "quarters"): Fraction(3, 4),
+}
+"""Parts of a unit behind it: "an hour and a half"."""
+
 _BOUND_TOKENS: Final = 3
 
 Measures: TypeAlias = tuple[tuple[Amount, Unit], ...]
@@ -78,8 +84,9 @@ def quantity_at(tokens: list[Token], at: int, floor: int) -> Hit | None:
         if longer is None:
             break
         hit = longer
-    if [token.lower for token in tokens[hit.end : hit.end + 3]] == _AND_A_HALF and hit.measures[0][1] != BARE:
-        hit = hit._replace(amount=hit.amount + Fraction(1, 2), end=hit.end + 3, also=None)
+    part = _PARTS.get(tuple(token.lower for token in tokens[hit.end : hit.end + 3]))
+    if part is not None and hit.measures[0][1] != BARE:
+        hit = hit._replace(amount=hit.amount + part, end=hit.end + 3, also=None)
     hit = _rated(tokens, _priced(tokens, hit, floor))
     return _bounded(tokens, _signed(tokens, hit), floor)
 
@@ -125,7 +132,7 @@ def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[Measures, int]
     units, width = ((), 0) if before_amount else units_at(name, following)
     if units:
         measures = tuple([(scale, unit) for unit in units])
-        if name.lower() in FUNCTION_WORDS or name in _LETTERS:  # "12 in total"
+        if width == 1 and (name.lower() in FUNCTION_WORDS or name in _LETTERS):  # "12 in total"
             return (*measures, (scale, BARE)), at
         return measures, at + width
     return (PLAIN if scale == 1 else ((scale, BARE),)), at

@@ -14,9 +14,8 @@ __all__ = ["identifier_at", "label_before", "name_before", "named", "roman_at", 
 _VERSION = re.compile(r"[vV](\d++(?:\.\d++)*+)")
 _DOTTED = re.compile(r"\d+\.\d+")
 _SIGNS = re.compile(r"[\W_]+")
-_PRONOUN: Final = frozenset(
-    "am was have had will would can could do did think believe know want need should must may might ' ’ just".split()
-)
+_VERBS: Final = "am was have had will would can could do did think believe know want need should must may might just"
+_PRONOUN: Final = frozenset({*_VERBS.split(), "'", "’"})
 """Words behind the pronoun I."""
 
 _ROMAN_DIGITS: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -57,7 +56,7 @@ def name_before(tokens: list[Token], at: int) -> bool:
 
 
 def named(tokens: list[Token], at: int, amount: Amount, *, counted: bool) -> tuple[Value, ...]:
-    """Return what a plain number means where a name stands before it ("Apollo 11", "Python 3.10"), or else beside it."""
+    """Return what a plain number means where a name stands before it: "Apollo 11", "Python 3.10"."""
     text, is_named = tokens[at].text, name_before(tokens, at)
     if _DOTTED.fullmatch(text):
         if not is_named:

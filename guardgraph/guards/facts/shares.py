@@ -24,7 +24,7 @@ _Found: TypeAlias = tuple[tuple[Value, ...], int]
 
 
 def share_at(tokens: list[Token], at: int) -> _Found | None:
-    """Read a share: "two-thirds", "a quarter of", "half the", "⅔", "2/3", and of a unit: "three quarters of an hour"."""
+    """Read a share ("two-thirds", "a quarter of", "half the", "2/3"), also of a unit ("three quarters of an hour")."""
     token = tokens[at]
     if match := _WRITTEN.fullmatch(token.text):
         share = Fraction(int(match[1]), int(match[2])) if int(match[2]) else Fraction(0)
@@ -108,6 +108,7 @@ def _place(tokens: list[Token], at: int) -> int | None:
         return int(amount) if amount is not None and suffix.lower() in _SUFFIXES else None
     if token.lower == "first" and (before == "at" or [each.lower for each in tokens[at + 1 : at + 3]] == ["of", "all"]):
         return None
-    if token.lower == "second" and before in _EACH and tokens[at + 1].lower in ("", *FUNCTION_WORDS):
+    following = tokens[at + 1].lower
+    if token.lower == "second" and before in _EACH and (not following.isalpha() or following in FUNCTION_WORDS):
         return None
     return FIRST.get(token.lower) or ORDINALS.get(token.lower)

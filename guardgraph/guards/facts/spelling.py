@@ -19,7 +19,8 @@ _BLANK_SEPARATED = re.compile(r"[1-9](?<![\w.,:/].)(?<!\d[ ].)\d{0,2}(?:[ ]\d{3}
 _MIXED = re.compile(r"([0-9](?<![\w.,].)\d{0,2})[ ]?([½¼¾])(?!\w)")
 _DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
 _MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_DASH = re.compile(r"(?<=\d)[–—‒―−](?=\d)|[‐‑]")
+_DASH = re.compile(r"(?<=\d)[–—‒―−](?=\d)")
+_HYPHENS: Final = str.maketrans("‐‑", "--")
 _ALWAYS = re.compile(
     r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
@@ -31,7 +32,7 @@ _GROUPED = re.compile(r"\d[ ]\d{3}")
 
 def visible(text: str) -> str:
     """Take out characters that are drawn as nothing: a soft hyphen or a zero-width blank parts no number."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return text if text.isascii() else _INVISIBLE.sub("", text).translate(_HYPHENS)
 
 
 def plain(text: str) -> tuple[str, frozenset[int]]:

@@ -6,9 +6,10 @@ import re
 from functools import cache
 from typing import Final, TypeAlias
 
+from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import ORDINALS, units_named
-from guardgraph.guards.facts.values import YEARS, Date, Decade, Label, Value, Weekday
+from guardgraph.guards.facts.values import Label, Value
 from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
 
@@ -29,14 +30,16 @@ _DECADES: Final = {word: number for number, word in enumerate(_TEENS.split(), st
 _DATE_CHARS: Final = range(6, 11)
 _DAY_CHARS: Final = range(1, 5)
 
-_TIME_WORDS: Final = frozenset(
-    "in since until till by from of to before after during through throughout around circa early late mid".split()
+_BEFORE_TIME: Final = (
+    "in since until till by from of to before after during around circa early late mid"
 )
+_BEFORE_MONTH: Final = (
+    "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em di do"
+)
+_TIME_WORDS: Final = frozenset(_BEFORE_TIME.split())
 """Words before a year or a month."""
 
-_TIME_WORDS_ABROAD: Final = frozenset(
-    "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em nel di do od".split()
-)
+_TIME_WORDS_ABROAD: Final = frozenset(_BEFORE_MONTH.split())
 """Words before a month in languages that write it with Latin letters."""
 
 _VERBS: Final = frozenset({"may", "march", "mar"})

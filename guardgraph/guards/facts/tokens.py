@@ -51,7 +51,8 @@ NUMBER: Final = re.compile(
 
 _UNGROUPED: Final = str.maketrans("", "", ",._")
 
-TIMES: Final = frozenset({"noon", "midday", "midnight", *(f"{tens}ies" for tens in "twent thirt fort fift sixt sevent eight ninet".split())})
+_TIMES: Final = "noon midday midnight twenties thirties forties fifties sixties seventies eighties nineties"
+TIMES: Final = frozenset(_TIMES.split())
 """Times of day and decades that have a name."""
 
 _WORDS = re.compile(r"(?:(?<!\S)[_-]++\s++)*+\S++")
@@ -63,6 +64,7 @@ _TOKEN = re.compile(
 _DIGIT = re.compile(r"\d")
 _DASHES: Final = frozenset({"-", "–", "—", "‒", "to"})
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(?:\.\d++)?(?:(Z)|(-)(\d\d:?\d\d))?")
+_ZONE = re.compile(r"(UTC|GMT)(-)(\d\d?(?::?\d\d)?)")
 _HOURS = re.compile(r"(?:\d++(?:d|h|m|min|s)(?![^\W\d_])){2,}")
 _HOUR = re.compile(r"\d++[a-z]++")
 _DIGITS = re.compile(r"\d++(?:[-/.:]\d++)++|\d\d?:\d\d(?::\d\d)?(?:[ap]m|z)|\d\d?h\d\d", re.IGNORECASE)
@@ -204,8 +206,10 @@ def _pieces(chunk: str, start: int) -> list[Piece]:
     if not _DIGIT.search(chunk):
         return _split(chunk, start, "-")
     if stamp := _STAMP.fullmatch(chunk):
-        parts = [part for part in range(1, 6) if stamp[part]]
-        return [Piece(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in parts]
+        said = [part for part in range(1, 6) if stamp[part]]
+        return [Piece(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in said]
+    if zone := _ZONE.fullmatch(chunk):
+        return [Piece(zone[part], start + zone.start(part), start + zone.end(part)) for part in (1, 2, 3)]
     if _HOURS.fullmatch(chunk):
         return [Piece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
     head = _PREFIX.match(chunk) or _CODE.match(chunk)

@@ -7,8 +7,7 @@ keys, however much is licensed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from datetime import date
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -17,23 +16,17 @@ __all__ = [
     "RATIO",
     "Amount",
     "Bound",
-    "Clock",
-    "Date",
-    "Decade",
+    "Excuse",
     "Identifier",
+    "Key",
     "Label",
-    "Licence",
     "Named",
     "Number",
     "Ordinal",
     "Quantity",
-    "Undated",
     "Unit",
     "Value",
-    "Weekday",
     "Written",
-    "one_source",
-    "undated_in",
 ]
 
 Amount: TypeAlias = Fraction | int
@@ -43,14 +36,8 @@ Key: TypeAlias = Hashable
 Bound: TypeAlias = Literal["", "least", "most"]
 """How an amount is bounded: "at least 5" and "more than 5" are "least", "at most 5" and "under 5" are "most"."""
 
-YEARS: Final = range(1000, 3000)
-"""Whole numbers that can be a year, and so lie in a decade."""
-
 RATIO: Final = "ratio"
 """The dimension of shares and percentages."""
-
-_ANY, _LEAST, _MOST = 3, 1, 2
-_SIDES: Final[dict[Bound, int]] = {"": _ANY, "least": _LEAST, "most": _MOST}
 
 
 class Excuse(NamedTuple):
@@ -93,6 +80,7 @@ class Quantity(NamedTuple):
     bound: Bound = ""
 
     def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
         yield from self._gives(self.amount)
         if self.amount.numerator < 0:  # "fell by 5%" carries the sign in words
             yield from self._gives(-self.amount)
@@ -115,6 +103,7 @@ class Quantity(NamedTuple):
                     yield RATIO, amount
 
     def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
         if self.per is not None:
             return self._rate(self.amount, self.per), ("?", self.amount)
         if self.unit != BARE:
@@ -125,110 +114,6 @@ class Quantity(NamedTuple):
         return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
 
 
-class Date(NamedTuple):
-    """A day, a month or a year, with None for what is not said. It licenses its coarser forms."""
-
-    year: int | None
-    month: int | None = None
-    day: int | None = None
-    kind: Literal["date"] = "date"
-
-    def gives(self) -> Iterator[Key]:
-        year, month, day = self[:3]
-        yield "date", year, month, day
-        if month is not None:
-            yield from (("date", year, month, None), ("date", None, month, day), ("date", None, month, None))
-        if day is not None:
-            yield "day", day
-        if year is not None:
-            yield from (("=", year), ("date", year, None, None))
-            yield from Decade(year // 10).gives()
-            if month is not None and day is not None:
-                yield from _weekday_of(year, month, day)
-
-    def needs(self) -> tuple[Key, ...]:
-        if self.month is None:
-            return (("=", self.year),) if self.day is None else (("day", self.day),)
-        return (("date", *self[:3]),)
-
-
-def _weekday_of(year: int, month: int, day: int) -> Iterator[Key]:
-    try:
-        yield "weekday", date(year, month, day).isoweekday()
-    except ValueError:  # no such day
-        return
-
-
-class Decade(NamedTuple):
-    """Ten years, by the year without its last digit; a `short` one ("the 90s") by a single digit."""
-
-    number: int
-    short: bool = False
-    kind: Literal["decade"] = "decade"
-
-    def gives(self) -> Iterator[Key]:
-        yield "decade", self.number % 10
-        yield ("any decade" if self.short else "full decade"), self.number
-
-    def needs(self) -> tuple[Key, ...]:
-        if self.short:
-            return (("decade", self.number),)
-        return ("full decade", self.number), ("any decade", self.number % 10)
-
-
-class Clock(NamedTuple):
-    """A time of day. Without a zone it fits any; said to the second, it licenses its minute."""
-
-    second: int
-    """Since midnight."""
-    exact: bool = False
-    """Whether it is said to the second."""
-    zone: str = ""
-    ahead: tuple[int, ...] = ()
-    """Minutes ahead of UTC, of each zone that has the name."""
-    kind: Literal["clock"] = "clock"
-
-    def gives(self) -> Iterator[Key]:
-        for exact in (True, False):
-            yield self._key("clock", 0, exact)
-            if not self.zone:
-                yield self._key("local", 0, exact)
-            yield self._key(self.zone, 0, exact)
-            for ahead in self.ahead:
-                yield self._key("utc" if len(self.ahead) == 1 else "perhaps utc", ahead, exact)
-            yield from (self._key("likely utc", ahead, exact) for ahead in self.ahead[:1])
-
-    def needs(self) -> tuple[Key, ...]:
-        if not self.zone:
-            return (self._key("clock", 0, self.exact),)
-        zoned = [self._key("utc", ahead, self.exact) for ahead in self.ahead]
-        # Two names that several zones share (CST and PST) are compared by the zone that each names first.
-        other = "perhaps utc" if len(self.ahead) == 1 else "likely utc"
-        zoned += [self._key(other, ahead, self.exact) for ahead in self.ahead[:1]]
-        return self._key("local", 0, self.exact), self._key(self.zone, 0, self.exact), *zoned
-
-    def _key(self, name: str, ahead: int, exact: bool) -> Key:
-        second = (self.second - ahead * 60) % 86_400
-        return name, exact, second if exact else second // 60
-
-
-class Weekday(NamedTuple):
-    """A day of the week, Monday 1 to Sunday 7. Beside a date, any fits a source that names none."""
-
-    number: int
-    dated: bool = False
-    kind: Literal["weekday"] = "weekday"
-
-    def gives(self) -> Iterator[Key]:
-        yield from (("weekday", self.number), ("weekdays",))
-
-    def needs(self) -> tuple[Key, ...]:
-        return (("weekday", self.number),)
-
-    def excuse(self) -> Excuse | None:
-        return Excuse(("weekdays",)) if self.dated else None
-
-
 class Ordinal(NamedTuple):
     """A place in an order: "5th", "fifth". It is no amount."""
 
@@ -236,9 +121,11 @@ class Ordinal(NamedTuple):
     kind: Literal["ordinal"] = "ordinal"
 
     def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
         yield "ordinal", self.place
 
     def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
         return (("ordinal", self.place),)
 
 
@@ -256,13 +143,16 @@ class Named(NamedTuple):
     kind: Literal["named"] = "named"
 
     def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
         yield from (("named", self.name, self.number), ("numbered", self.name), ("ordinal", self.number))
         yield from (("=", self.number), ("#", self.number)) if self.counted else (("=", self.number),)
 
     def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
         return (("named", self.name, self.number),)
 
     def excuse(self) -> Excuse:
+        """Return when it is no other thing though it is not licensed."""
         return Excuse(("numbered", self.name), None if self.roman else ("#" if self.counted else "=", self.number))
 
 
@@ -276,6 +166,7 @@ class Label(NamedTuple):
     """The same as an amount, where it is one."""
 
     def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
         yield "label", self.of, self.number
         yield "written", self.number
         if self.amount is not None:
@@ -283,6 +174,7 @@ class Label(NamedTuple):
             yield "ordinal", self.amount
 
     def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
         return (("label", self.of, self.number),)
 
 
@@ -293,9 +185,11 @@ class Identifier(NamedTuple):
     kind: Literal["identifier"] = "identifier"
 
     def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
         yield "identifier", self.name
 
     def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
         return (("identifier", self.name),)
 
 
@@ -306,18 +200,22 @@ class Written(NamedTuple):
     kind: Literal["written"] = "written"
 
     def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
         yield "written", self.text
 
     def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
         return (("written", self.text),)
 
 
 class Value(Protocol):
     """One meaning of a number."""
 
-    def gives(self) -> Iterator[Key]: ...
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
 
-    def needs(self) -> tuple[Key, ...]: ...
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
 
 
 class Number(NamedTuple):
@@ -325,68 +223,3 @@ class Number(NamedTuple):
 
     shown: str
     readings: tuple[Value, ...]
-
-
-class Undated(NamedTuple):
-    """What one source says about time in several places: its days without a year, and the years that it names."""
-
-    days: frozenset[tuple[int, int | None]]
-    """Month and day, None for a month alone."""
-    years: frozenset[int]
-
-
-def undated_in(numbers: Iterable[Number]) -> frozenset[Undated]:
-    """Collect the days without a year, and the years, that a source names; nothing where it has neither."""
-    days: set[tuple[int, int | None]] = set()
-    years: set[int] = set()
-    for number in numbers:
-        for value in number.readings:
-            if isinstance(value, Date):
-                if value.year is not None:
-                    years.add(value.year)
-                elif value.month is not None:
-                    days.add((value.month, value.day))
-    return frozenset([Undated(frozenset(days), frozenset(years))]) if days or years else frozenset()
-
-
-def one_source(parts: Iterable[Undated]) -> frozenset[Undated]:
-    """Put together what several texts of one source say about time."""
-    listed = list(parts)
-    if len(listed) < 2:
-        return frozenset(listed)
-    days, years = zip(*listed, strict=True)
-    return frozenset([Undated(frozenset().union(*days), frozenset().union(*years))])
-
-
-class Licence:
-    """The numbers that may be said, indexed so that each question is answered in constant time."""
-
-    def __init__(self, numbers: Iterable[Number] = (), undated: Iterable[Undated] = ()) -> None:
-        self._given: dict[Key, int] = {}
-        self._years: dict[tuple[int, int | None], list[frozenset[int]]] = {}
-        for number in numbers:
-            for value in number.readings:
-                self._add(value)
-        for source in undated:
-            for day in source.days:
-                self._years.setdefault(day, []).append(source.years)
-
-    def _add(self, value: Value) -> None:
-        sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
-        given = self._given
-        for key in value.gives():
-            given[key] = given.get(key, 0) | sides
-
-    def covers(self, number: Number) -> bool:
-        """Say whether at least one meaning of the number is licensed."""
-        return any(self._covers(value) for value in number.readings)
-
-    def _covers(self, value: Value) -> bool:
-        sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
-        if any(self._given.get(key, 0) & sides for key in value.needs()):
-            return True
-        if isinstance(value, Named | Weekday) and (excuse := value.excuse()):
-            return excuse.absent not in self._given and (excuse.given is None or excuse.given in self._given)
-        if not isinstance(value, Date) or value.year is None or value.month is None:
-            return False
-        return any(value.year in years for years in self._years.get((value.month, value.day), ()))
