@@ -223,9 +223,13 @@ def _converted(expression: str) -> list[str] | None:
 
 
 def _dimension(items: Iterable[tuple[str, Fraction]]) -> str:
+    items = list(items)
     powers = {name: Fraction(power) for name, power in items}
     if powers == {"second": 1}:
         return "time"
+    if len(powers) == 2 and powers.pop("second", None) == -1:
+        return f"{_dimension(powers.items())}/time"  # as "60 miles per hour" is read
+    powers = {name: Fraction(power) for name, power in items}
     return " ".join(f"{name}^{power}" if power != 1 else name for name, power in sorted(powers.items())) or "ratio"
 
 

@@ -58,7 +58,13 @@ MORE = {
 """Magnitudes that CLDR's compact numbers do not use."""
 
 GENDERS = {
-    "es": [(r"uno$", "un"), (r"uno$", "una"), (r"cientos$", "cientas"), (r"quinientos$", "quinientas")],
+    "es": [
+        (r"veintiuno$", "veintiún"),
+        (r"uno$", "un"),
+        (r"uno$", "una"),
+        (r"cientos$", "cientas"),
+        (r"quinientos$", "quinientas"),
+    ],
     "pt": [(r"\bum$", "uma"), (r"dois$", "duas"), (r"entos$", "entas"), (r"zentos$", "zentas")],
     "fr": [(r"\bun$", "une"), (r"vingts$", "vingt"), (r"cents$", "cent")],
     "it": [(r"\buno$", "una"), (r"uno$", "un")],
@@ -77,9 +83,11 @@ ENDINGS = {
     "pt": [("o$", each) for each in ("o", "a", "os", "as")],
     "it": [("o$", each) for each in ("o", "a", "i", "e")],
     "fr": [("$", ""), ("$", "s"), ("premier$", "première"), ("deuxième$", "second"), ("deuxième$", "seconde")],
-    "uk": [("ий$", each) for each in "ий а е ого ому им ім у ої ій ою і их ими".split()]
-    + [("ій$", each) for each in "ій я є ього ьому ім ю ьої ьою і іх іми".split()],
-    "pl": [("y$", each) for each in "y a e ego emu ym ą ej".split()],
+    "uk": [
+        ("ий$", each) for each in ["ий", "а", "е", "ого", "ому", "им", "ім", "у", "ої", "ій", "ою", "і", "их", "ими"]
+    ]
+    + [("ій$", each) for each in ["ій", "я", "є", "ього", "ьому", "ім", "ю", "ьої", "ьою", "і", "іх", "іми"]],
+    "pl": [("y$", each) for each in ["y", "a", "e", "ego", "emu", "ym", "ą", "ej"]],
 }
 """How ordinals bend, where num2words says only one form. These are grammar: a closed class of endings."""
 
@@ -139,13 +147,17 @@ def _keep(made: dict[str, dict[str, int]], scales: dict[str, int], kind: str, wo
         made[kind].setdefault(words, value)
 
 
-def _read(made: dict[str, dict[str, int]], scales: dict[str, int], words: str, value: int, *, ordinal: bool = False) -> bool:
+def _read(
+    made: dict[str, dict[str, int]], scales: dict[str, int], words: str, value: int, *, ordinal: bool = False
+) -> bool:
     split = words.split()
     return NumberWords(made, scales).read(split, 0) == (value, ordinal, len(split))
 
 
 def _cardinals(language: str, numbers: Iterable[int]) -> Iterator[tuple[str, int]]:
-    for number, place, form in itertools.product(numbers, VARIANTS.get(language, [language]), FORMS.get(language, [{}])):
+    for number, place, form in itertools.product(
+        numbers, VARIANTS.get(language, [language]), FORMS.get(language, [{}])
+    ):
         words = _spelled(number, place, **form)
         if words:
             yield words, number

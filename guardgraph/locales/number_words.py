@@ -35,12 +35,14 @@ class NumberWords:
     """
 
     def __init__(self, shipped: Mapping[str, Mapping[str, int]], scales: Mapping[str, int]) -> None:
-        self._words = shipped.get("cardinals", {})
-        self._ordinals = shipped.get("ordinals", {})
+        self.cardinals = self._words = shipped.get("cardinals", {})
+        """Phrases below a thousand, by value."""
+        self.ordinals = self._ordinals = shipped.get("ordinals", {})
+        """Phrases for a place, by it."""
         self._scales = {**shipped.get("hundred", {}), **scales}
         self._alone = shipped.get("alone", {})
         self._joiners = frozenset(shipped.get("joiners", {}))
-        self._inside = {word: 0 for word in shipped.get("joined", {})} | {
+        self._inside = dict.fromkeys(shipped.get("joined", {}), 0) | {
             word: value for words in (self._words, self._scales) for word, value in words.items() if " " not in word
         }
         self.beginnings = frozenset(
@@ -89,7 +91,7 @@ class NumberWords:
         scale, after_scale = self._phrase(self._scales, words, at)
         value, after = self._phrase(self._words, words, at)
         if scale is not None and (value is None or after_scale > after):
-            if not parts and " ".join(words[at:after_scale]) not in self._alone:
+            if not parts and words[at] not in self._alone:
                 return None  # "hundreds of them"
             more = _multiplied(parts, scale)
             return (more, after_scale) if more is not None else None

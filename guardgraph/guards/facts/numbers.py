@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -22,6 +23,7 @@ from guardgraph.guards.facts.shares import ordinal_at, share_at
 from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_at, year_at
 from guardgraph.guards.facts.tokens import MAX_DIGITS, ORDINAL_SUFFIXES, Token, number_in, range_end, shown, tokens_of
+from guardgraph.guards.facts.translation import surely, translated
 from guardgraph.guards.facts.units import CURRENCIES, FRACTION, MONTHS, PERCENT
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Unit, Value, Written
 from guardgraph.guards.facts.words import implied, spelled
@@ -32,7 +34,6 @@ from guardgraph.state.memory import remembered
 __all__ = ["Numbers", "number_of", "numbers_in"]
 
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
-_MONTH_NAMES: Final = tuple(MONTHS)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""
 
@@ -44,6 +45,11 @@ _Reader: TypeAlias = Callable[[list[Token], int], _Moment | None]
 
 _READERS: Final[tuple[_Reader, ...]] = (clock_at, date_at, period_at, decade_at, share_at, ordinal_at)
 """What reads numbers that are no plain amounts, in the order in which they are tried."""
+
+
+@cache
+def _month_names() -> tuple[str, ...]:
+    return tuple(MONTHS)
 
 
 class Numbers(NamedTuple):
@@ -74,8 +80,9 @@ class _Found(NamedTuple):
 
 def numbers_in(text: str) -> Numbers:
     """Read the numbers of a text, in time linear in its length."""
-    plain_text, marked = plain(text)
-    read = [_numbers_of(part) for part in _parts(plain_text)]
+    language = surely(text)
+    plain_text, marked = plain(text, language)
+    read = [_numbers_of(part, language) for part in _parts(plain_text)]
     if len(read) == 1 and not marked:
         return read[0]
     counted = (Number(str(each), (Ordinal(each), Label("step", str(each), None))) for each in marked)
@@ -91,15 +98,15 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     for match in _STOP.finditer(text):
         end = match.end() - 1
-        if not text[max(end - 12, start) : end - 1].lower().endswith(_MONTH_NAMES):
+        if not text[max(end - 12, start) : end - 1].lower().endswith(_month_names()):
             yield text[start:end]
             start = end
     yield text[start:]
 
 
 @remembered(texts=512, chars=300)
-def _numbers_of(part: str) -> Numbers:
-    tokens = tokens_of(part)
+def _numbers_of(part: str, language: str) -> Numbers:
+    tokens = translated(tokens_of(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     if not starts:
         return _NO_NUMBERS
