@@ -30,12 +30,8 @@ _DECADES: Final = {word: number for number, word in enumerate(_TEENS.split(), st
 _DATE_CHARS: Final = range(6, 11)
 _DAY_CHARS: Final = range(1, 5)
 
-_BEFORE_TIME: Final = (
-    "in since until till by from of to before after during around circa early late mid"
-)
-_BEFORE_MONTH: Final = (
-    "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em di do"
-)
+_BEFORE_TIME: Final = "in since until till by from of to before after during around circa early late mid"
+_BEFORE_MONTH: Final = "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em di do"
 _TIME_WORDS: Final = frozenset(_BEFORE_TIME.split())
 """Words before a year or a month."""
 
