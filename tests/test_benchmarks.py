@@ -60,7 +60,8 @@ def data_sets(tmp_path):
     for name, data in (("cranfield", {**cranfield, "qrels": {"1": {"a": 3}}}), ("fever", fever)):
         (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
     (tmp_path / "sentences").mkdir()
-    texts = {"en": {"paragraphs": {"0": "The train ran in 1912, and no more."}}, "de": {"paragraphs": {"0": "Das war im März."}}}
+    english, german = "A train ran in 1912, and no more.", "Das war schon im März."
+    texts = {code: {"paragraphs": {"0": text}} for code, text in (("en", english), ("de", german))}
     (tmp_path / "sentences" / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
     return [f"--{name}={tmp_path / name}" for name in ("cranfield", "fever", "sentences")]
 

@@ -149,10 +149,21 @@ def test_checks_can_be_switched_off():
         ("for P1", "for P1/P2", True),
         ("not a quote", "a quote, not", False),
         ("Up", "up", False),
+        ("a well–known rule", "It is a well-known rule.", True),
+        ("the war of 1939-45", "after the war of 1939—45", True),
+        ("aid the bill on time", "They paid the bill on time.", False),
+        ("They paid the bil", "They paid the bill on time.", False),
+        ("don't pay the bill", "We don’t pay the bill.", True),
+        ("t pay the bill", "We don’t pay the bill.", False),
+        ("cafe", "the café́ and the café", False),
+        ("पैंथर", "पैंथर्स ने लीग", False),
+        ("पैंथर्स ने लीग", "और पैंथर्स ने लीग में", True),
+        ("防守只丢了 308", "黑豹队的防守只丢了 308分", True),
+        ("防守只丢了 30", "黑豹队的防守只丢了 308分", False),
     ],
 )
 def test_a_quote_is_verbatim(quote, text, expected):
-    """White space and quote marks aside, every character counts, and numbers count as a whole."""
+    """White space and the kinds of quote marks and dashes aside, every character counts, and words are whole."""
     assert stands_in(quote, text) is expected
 
 

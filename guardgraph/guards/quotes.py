@@ -6,28 +6,55 @@ import re
 
 __all__ = ["comparable", "stands_in"]
 
-_MARKS = str.maketrans(dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"'))
+_SAME = str.maketrans(
+    dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
+)
 
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u096f\u0971-\u0dff\u20d0-\u20f0"
+)
+"""Accents and vowel signs, which belong to their letter, and the blocks of India's scripts without their stops."""
+
+_UNSPACED = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts that write words without blanks: Thai, Lao, Tibetan, Burmese, Khmer, Han, kana. Any letter is a word."""
+
+_LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
+_WORD = re.compile(rf"{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+")
 
 
 def comparable(text: str) -> str:
-    """Return a text with runs of white space as one blank and typographic quote marks as straight ones."""
-    return " ".join((text if text.isascii() else text.translate(_MARKS)).split())
+    """Return a text with runs of white space as one blank, and typographic quote marks and dashes as plain ones."""
+    return " ".join((text if text.isascii() else text.translate(_SAME)).split())
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Say whether a text contains a quote verbatim, white space and quote marks aside.
+    """Say whether a text contains a quote verbatim, white space and the kinds of quote marks and dashes aside.
 
-    A number counts as a whole: ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``.
+    A quote begins and ends where words do, in scripts without blanks at any letter. A number counts as a whole:
+    ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``.
 
     Args:
         quote: what is said to be quoted.
         text: what it is said to be quoted from.
     """
-    return _with_whole_numbers(quote) in _with_whole_numbers(text)
+    quote, text = comparable(quote), comparable(text)
+    start = text.find(quote)
+    if start < 0:
+        return False
+    marked = _with_whole_words(quote)
+    # A quote mostly fits where it first stands, so that the rest need not be read.
+    return marked in _with_whole_words(_around(start, start + len(quote), text)) or marked in _with_whole_words(text)
 
 
-def _with_whole_numbers(text: str) -> str:
-    # A comparable text holds no line break, so line breaks can mark where its numbers begin and end.
-    return _NUMBER.sub(lambda number: f"\n{number[0]}\n", comparable(text))
+def _around(start: int, end: int, text: str) -> str:
+    """Return a part of a text up to the blanks around it, which no word reaches across."""
+    blank = text.find(" ", end)
+    return text[text.rfind(" ", 0, start) + 1 : blank if blank >= 0 else len(text)]
+
+
+def _with_whole_words(text: str) -> str:
+    # A comparable text holds no line break, so line breaks can mark where its words begin and end.
+    return _WORD.sub(lambda word: f"\n{word[0]}\n", text)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, NamedTuple
 
+from rewrites.cardinals import in_digits
+
 NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[$€£¥₹₴%°]")
 
@@ -113,8 +115,7 @@ def _with(sentence: str, match: re.Match[str], phrase: str) -> str:
 
 def _is_new(other: str, phrase: str, rest: str) -> bool:
     """Say whether the rest of the sentence has nothing that could license the other phrase."""
-    held = set(_TOKEN.findall(rest.lower()))
-    tokens, old = set(_TOKEN.findall(other.lower())), set(_TOKEN.findall(phrase.lower()))
+    held, tokens, old = (set(_TOKEN.findall(in_digits(text.lower()))) for text in (rest, other, phrase))
     plain = {token for token in tokens - old if token not in ("the", "of", "to", "and", "a", "an", "from", "s", "in")}
     return not plain & held and not {token for token in tokens if token[0].isdigit()} & held
 
