@@ -182,7 +182,7 @@ def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
         amount, suffix = tokens[at].number or (None, "")
         if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
             return None
-        return _Found((Quantity(amount, counted=True),), at, at + 1)  # "10x"
+        return _Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
     readings: tuple[Value, ...] = hit.readings()
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
         readings = _plain_readings(tokens, at, hit, readings)

@@ -264,6 +264,8 @@ def _language(language: str) -> _Language:
             names |= {name.lower(): foreign(language, name) for name in known if _is_foreign(language, name)}
         names |= {name: scale_of(amount) for name, amount in magnitudes(language).items()}
         names |= GRAMMAR.get(language, {}) if sure else {}
+        for month in months(language):  # "julio" is July, and a joule
+            names.pop(month, None)
     heads = frozenset(name.partition(" ")[0] for name in names)
     ordinary = _ordinary(language, names) if sure and language != "en" else frozenset[str]()
     return _Language(
