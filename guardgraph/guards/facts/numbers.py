@@ -252,7 +252,9 @@ def _shared(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, 
     if other.measures is PLAIN and (not other.counted and other.per is None):
         return before, now
     if one.measures is PLAIN and one.per is None and not one.counted:
-        one = one._replace(measures=other.measures, counted=other.counted, per=other.per)
+        # "from 1.7 to 2.2 million" are both millions, "from 1,400,000 to 2.2 million" are not.
+        scaled = other.measures if one.amount < 1000 else tuple((1, unit) for _, unit in other.measures)
+        one = one._replace(measures=scaled, counted=other.counted, per=other.per)
     elif one.measures[0][1].dimension in CURRENCIES and all(own == BARE for _, own in other.measures):
         shared = tuple((scale, one.measures[0][1]) for scale, _ in other.measures)
         one, other = one._replace(measures=shared), other._replace(measures=shared)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import ORDINALS, units_named
+from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
 from guardgraph.guards.facts.values import Label, Value
 from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
@@ -164,7 +164,7 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | Non
 def _day(token: Token) -> int | None:
     text = token.text
     if text.isalpha():
-        return ORDINALS.get(token.lower)
+        return ORDINALS.get(token.lower) or FIRST.get(token.lower)
     match = _DAY.fullmatch(token.lower) if len(text) in _DAY_CHARS else None
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 
