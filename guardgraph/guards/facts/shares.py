@@ -42,7 +42,7 @@ def share_at(tokens: list[Token], at: int) -> _Found | None:
         return None
     found = _of(tokens, Fraction(number, _denominator(tokens[part].lower)), part + 1)
     if tokens[part].lower == "quarters":  # of a year
-        return (*found[0], Quantity(number, counted=True)), found[1]
+        return (*found[0], Quantity(number, counted="surely")), found[1]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import ORDINALS, units_named
+from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
 from guardgraph.guards.facts.values import Label, Value
 from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
@@ -51,8 +51,11 @@ def _month_names() -> dict[str, int]:
     names: dict[str, int] = {}
     clashing = set()
     for language in LANGUAGES:
+        longest: dict[int, int] = {}
         for name, number in months(language).items():
-            if len(name) < 4 and name.isascii() and language != "en":
+            longest[number] = max(longest.get(number, 0), len(name))
+        for name, number in months(language).items():
+            if len(name) < 4 and name.isascii() and len(name) < longest[number] and language != "en":
                 continue
             if names.setdefault(name, number) != number:
                 clashing.add(name)
@@ -62,7 +65,7 @@ def _month_names() -> dict[str, int]:
 @cache
 def _weekday_names() -> dict[str, int]:
     """Every day of the week by its full names in all languages."""
-    names: dict[str, int] = {}
+    names: dict[str, int] = {f"{name}.": day for name, day in weekdays("en").items() if len(name) < 5}
     for language in LANGUAGES:
         names |= {name: day for name, day in weekdays(language).items() if len(name) > 4 or not name.isascii()}
     return names | {name: day for name, day in weekdays("en").items() if len(name) > 4}
@@ -74,7 +77,8 @@ def date_at(tokens: list[Token], at: int) -> _Moment | None:
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
         readings = tuple(Date(*date) for date in sorted(_numeric_dates(match), key=str))
         return (readings, end) if readings else None
-    if (day := _weekday_names().get(token.lower)) and not token.text.islower():
+    name = f"{token.lower}." if tokens[end].text == "." and not tokens[end].leads else token.lower
+    if (day := _weekday_names().get(name) or _weekday_names().get(token.lower)) and not token.text.islower():
         beside = end + (tokens[end].text == ",")
         dated = tokens[end].text != "" and (_day_first(tokens, beside) or _month_first(tokens, beside)) is not None
         return (Weekday(day, dated),), end
@@ -113,8 +117,10 @@ def _counts(tokens: list[Token], at: int) -> bool:
 
 def _is_month_alone(tokens: list[Token], at: int) -> bool:
     text, before = tokens[at].text, tokens[at - 1].lower
+    if tokens[at + 1].text == "." and text.istitle() and len(text) < 5 and text != "Mar":
+        return True
     if len(text) < 4 and text.isascii() and text != "May":
-        return False
+        return text.lower() not in _english() and before in _TIME_WORDS_ABROAD
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
     if text.lower() in _english():
@@ -158,7 +164,7 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | Non
 def _day(token: Token) -> int | None:
     text = token.text
     if text.isalpha():
-        return ORDINALS.get(token.lower)
+        return ORDINALS.get(token.lower) or FIRST.get(token.lower)
     match = _DAY.fullmatch(token.lower) if len(text) in _DAY_CHARS else None
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 

@@ -16,6 +16,7 @@ __all__ = [
     "RATIO",
     "Amount",
     "Bound",
+    "Counted",
     "Excuse",
     "Identifier",
     "Key",
@@ -33,6 +34,9 @@ Amount: TypeAlias = Fraction | int
 """An exact number; an int where it is whole, which compares and hashes much faster."""
 
 Key: TypeAlias = Hashable
+Counted: TypeAlias = Literal["", "perhaps", "surely"]
+"""Whether a noun that is no unit follows an amount: "23 players" surely, "23 caminando" perhaps."""
+
 Bound: TypeAlias = Literal["", "least", "most"]
 """How an amount is bounded: "at least 5" and "more than 5" are "least", "at most 5" and "under 5" are "most"."""
 
@@ -73,8 +77,7 @@ class Quantity(NamedTuple):
 
     amount: Amount
     unit: Unit = BARE
-    counted: bool = False
-    """Whether a noun that is no unit follows."""
+    counted: Counted = ""
     per: Unit | None = None
     """What a rate is for: the hour of "$5 per hour"."""
     bound: Bound = ""
@@ -108,7 +111,7 @@ class Quantity(NamedTuple):
             return self._rate(self.amount, self.per), ("?", self.amount)
         if self.unit != BARE:
             return (self.unit.dimension, self.unit.base(self.amount)), ("?", self.amount)
-        return (("#" if self.counted else "=", self.amount),)
+        return (("#" if self.counted == "surely" else "=", self.amount),)
 
     def _rate(self, amount: Amount, per: Unit) -> Key:
         return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
@@ -139,7 +142,7 @@ class Named(NamedTuple):
     name: str
     number: int
     roman: bool = False
-    counted: bool = False
+    counted: Counted = ""
     kind: Literal["named"] = "named"
 
     def gives(self) -> Iterator[Key]:
@@ -153,7 +156,9 @@ class Named(NamedTuple):
 
     def excuse(self) -> Excuse:
         """Return when it is no other thing though it is not licensed."""
-        return Excuse(("numbered", self.name), None if self.roman else ("#" if self.counted else "=", self.number))
+        return Excuse(
+            ("numbered", self.name), None if self.roman else ("#" if self.counted == "surely" else "=", self.number)
+        )
 
 
 class Label(NamedTuple):
