@@ -73,7 +73,8 @@ def roman_at(tokens: list[Token], at: int) -> tuple[Value, ...]:
     text, of = tokens[at].text, label_before(tokens, at)
     if not ROMAN.fullmatch(text) or not (of or name_before(tokens, at)):
         return ()
-    if len(text) == 1 and tokens[at + 1].lower in (".", *_PRONOUN):
+    behind = tokens[at + 1].lower
+    if len(text) == 1 and (behind in _PRONOUN or (behind == "." and tokens[at + 2].text)):
         return ()  # an initial, or the pronoun
     number = _roman(text)
     return (Label(of, str(number), number),) if of else (Named(tokens[at - 1].lower, number, roman=True),)

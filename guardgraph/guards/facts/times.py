@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import ORDINALS, units_named
+from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
 from guardgraph.guards.facts.values import Label, Value
 from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
@@ -30,12 +30,8 @@ _DECADES: Final = {word: number for number, word in enumerate(_TEENS.split(), st
 _DATE_CHARS: Final = range(6, 11)
 _DAY_CHARS: Final = range(1, 5)
 
-_BEFORE_TIME: Final = (
-    "in since until till by from of to before after during around circa early late mid"
-)
-_BEFORE_MONTH: Final = (
-    "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em di do"
-)
+_BEFORE_TIME: Final = "in since until till by from of to before after during around circa early late mid"
+_BEFORE_MONTH: Final = "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em di do"
 _TIME_WORDS: Final = frozenset(_BEFORE_TIME.split())
 """Words before a year or a month."""
 
@@ -78,7 +74,10 @@ def date_at(tokens: list[Token], at: int) -> _Moment | None:
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
         readings = tuple(Date(*date) for date in sorted(_numeric_dates(match), key=str))
         return (readings, end) if readings else None
-    if (day := _weekday_names().get(token.lower)) and not token.text.islower():
+    day = _weekday_names().get(token.lower)
+    if day is None and _is_shortened(tokens, at):
+        day = weekdays("en").get(token.lower)
+    if day and not token.text.islower():
         beside = end + (tokens[end].text == ",")
         dated = tokens[end].text != "" and (_day_first(tokens, beside) or _month_first(tokens, beside)) is not None
         return (Weekday(day, dated),), end
@@ -88,11 +87,15 @@ def date_at(tokens: list[Token], at: int) -> _Moment | None:
 def _day_first(tokens: list[Token], at: int) -> _Moment | None:
     """Read "6 March 2026", "the 6th of March", "the fifth of July"."""
     day, end = _day(tokens[at]), at + 1
+    if day is None and tokens[end].lower == "of":
+        day = FIRST.get(tokens[at].lower)
     if day is None:
         return None
     end += tokens[end].text == "." and tokens[at].text.isdecimal()
     end += tokens[end].lower in ("of", "de")
-    month, end = _month(tokens, end)
+    # "6 march 2026" is a day, and "the 6 march" is none.
+    dated = end > at + 1 or _year(tokens, end + 1)[0] is not None
+    month, end = _month(tokens, end, dated=dated)
     return _with_year(tokens, month, day, end) if month else None
 
 
@@ -102,7 +105,8 @@ def _month_first(tokens: list[Token], at: int) -> _Moment | None:
     if month is None:
         return None
     the = tokens[end].lower == "the"
-    if (day := _day(tokens[end + the])) and not _counts(tokens, end + the):
+    day = _day(tokens[end + the]) or (FIRST.get(tokens[end + the].lower) if the else None)
+    if day and not _counts(tokens, end + the):
         return _with_year(tokens, month, day, end + the + 1)
     year, behind = _year(tokens, end)
     if year is not None:
@@ -115,10 +119,16 @@ def _counts(tokens: list[Token], at: int) -> bool:
     return tokens[at].text.isdecimal() and bool(units_named(tokens[at + 1].text))
 
 
+def _is_shortened(tokens: list[Token], at: int) -> bool:
+    """Tell "in Dec." and "on Mon." from other short words."""
+    before = tokens[at - 1].lower
+    return tokens[at].text.istitle() and tokens[at + 1].text == "." and (before in _TIME_WORDS or before == "on")
+
+
 def _is_month_alone(tokens: list[Token], at: int) -> bool:
     text, before = tokens[at].text, tokens[at - 1].lower
     if len(text) < 4 and text.isascii() and text != "May":
-        return False
+        return _is_shortened(tokens, at)
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
     if text.lower() in _english():
@@ -167,9 +177,9 @@ def _day(token: Token) -> int | None:
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 
 
-def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:
+def _month(tokens: list[Token], at: int, *, dated: bool = False) -> tuple[int | None, int]:
     month = _month_names().get(tokens[at].lower)
-    if month is None or tokens[at].text in _VERBS:
+    if month is None or (tokens[at].text in _VERBS and not dated):
         return None, at
     return month, at + 1 + (tokens[at + 1].text == "." and len(tokens[at].text) < 6)
 
