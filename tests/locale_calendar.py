@@ -17,7 +17,7 @@ YEARS = range(2015, 2027)
 """Of the time zone database: zones that were given up earlier are not in texts of today."""
 
 ENDINGS = {
-    "ru": [("я$", "ю ем ём е"), ("а$", "а у ом ы ой"), ("к$", "к ка ку ком ке"), ("ье$", "ья ью")],
+    "ru": [("я$", "ю ем ём е"), ("а$", "у ом е ы ой"), ("к$", "к ка ку ком ке"), ("ье$", "ья ью")],
     "uk": [("ня$", "ню нем ні"), ("да$", "ду дом ді"), ("ого$", "ому им ім"), ("а$", "у и і ою"), ("к$", "ка ку ком")],
     "pl": [("a$", "owi em u ie zie y ę"), ("ego$", "emu ym")],
     "cs": [("a$", "u em ě"), ("e$", "i em")],
@@ -51,7 +51,7 @@ def _named(language: str, kind: str, numbers: dict[int, int]) -> dict[str, int]:
                         named.setdefault(key, numbers[number])
     for name, number in list(named.items()):
         for pattern, endings in ENDINGS.get(language, ()):
-            if len(name) > 3 and re.search(pattern, name):
+            if len(name) > 2 and re.search(pattern, name):
                 for ending in endings.split():
                     named.setdefault(re.sub(pattern, ending, name), number)
     return dict(sorted(named.items(), key=lambda item: (item[1], item[0])))

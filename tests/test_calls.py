@@ -235,3 +235,30 @@ def test_a_late_answer_is_dropped_without_a_word(mode):
     assert outcome(target, mode, "tool", seconds=0.05).content["reason"] == "max_seconds"
     release.set()
     assert done.wait(5)
+
+
+def failing(error):
+    """Return a rule that raises."""
+
+    def rule(request):
+        raise error
+
+    return rule
+
+
+RULES = {"a function": failing, "a RunnableLambda": lambda error: RunnableLambda(failing(error))}
+
+
+@MODES
+@pytest.mark.parametrize("kind", RULES)
+def test_a_rule_of_the_deployment_that_raises_is_no_failure_of_a_model(kind, mode):
+    """Its error comes out, and the node that asked closes the run."""
+    with pytest.raises(KeyError):
+        outcome(RULES[kind](KeyError("task")), mode)
+
+
+@MODES
+@pytest.mark.parametrize("kind", RULES)
+def test_a_rule_that_asks_a_server_fails_as_a_model_does(kind, mode):
+    """What only a server causes keeps its reason, whoever called the server."""
+    assert outcome(RULES[kind](ConnectionResetError()), mode).content["reason"] == "llm_timeout"

@@ -104,7 +104,7 @@ SENTENCES = st.lists(
 def test_no_number_reaches_across_a_full_stop(text: str) -> None:
     """A text read sentence by sentence has the numbers of the text read as a whole."""
     plain_text, marked = plain(text)
-    whole, read = _numbers_of.__wrapped__(plain_text), numbers_in(text)
+    whole, read = _numbers_of.__wrapped__(plain_text, ""), numbers_in(text)
     assert (read.claimed, read.numerals) == (whole.claimed, whole.numerals)
     assert read.implied >= whole.implied
     assert bool(marked) or read == whole

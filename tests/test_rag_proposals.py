@@ -289,3 +289,13 @@ def test_any_answer(value):
     """Any JSON value as answer ends with a reason of the catalogue."""
     allowed = ("llm_bad_response", "llm_invalid_schema", "llm_empty", "invalid_answer", "success")
     assert ANYTHING.family(answer=value) in allowed
+
+
+def test_a_rule_that_raises_is_named_by_its_node():
+    """A planner of the deployment's own that fails closes the run with the error's type."""
+
+    def planner(view):
+        return {"kind": "retrieve", "query": view["qustion"]}
+
+    result = agent(planner).invoke(QUESTION)
+    assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:plan", "KeyError")

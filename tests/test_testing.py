@@ -273,3 +273,9 @@ def test_threads_share_a_script() -> None:
         texts, values, readings = zip(*pool.map(one, range(size)), strict=True)
     assert sorted(map(int, texts)) == sorted(values) == sorted(map(int, readings)) == list(range(size))
     assert len(model.calls) == len(tool.calls) == size
+
+
+def test_an_unknown_keyword_is_refused():
+    """A misspelt keyword is an error that names it, not a model without it."""
+    with pytest.raises(ConfigurationError, match="given looop; allowed: loop, clock, "):
+        ScriptedChatModel("{}", looop=True)

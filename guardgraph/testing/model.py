@@ -52,7 +52,7 @@ class ScriptedChatModel(BaseChatModel):
         fields: fields of LangChain's chat models, and ``model_name``, the name that history shows.
 
     Raises:
-        ConfigurationError: an item is none of these.
+        ConfigurationError: an item is none of these, or a field is none of LangChain's.
         ScriptExhausted: (on a call) the script has run out.
     """
 
@@ -68,6 +68,9 @@ class ScriptedChatModel(BaseChatModel):
         clock: ScriptedClock | None = None,
         **fields: Any,
     ) -> None:
+        if unknown := sorted(fields.keys() - type(self).model_fields.keys()):
+            known = ", ".join(["loop", "clock", *sorted(type(self).model_fields)])
+            raise ConfigurationError(f"ScriptedChatModel: given {', '.join(unknown)}; allowed: {known}")
         super().__init__(**fields)
         self._script = Script(self.model_name, map(_playable, script), loop=loop)
         self._clock = clock

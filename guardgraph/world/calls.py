@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.state.instant import is_instant
@@ -26,7 +26,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
 from guardgraph.state.returned import Unreturnable, plain_value
 from guardgraph.world.call import Call
-from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, in_thread
 from guardgraph.world.threads import start as start_thread
 
@@ -147,10 +147,16 @@ def _raised(call: Call, error: BaseException) -> Outcome:
     reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
     if call.kind == "tool":
         return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
-    if reason is None:  # no server can cause it: a failed assertion, a full machine
+    # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
+    if reason is None or (_is_rule(call.target) and is_unclassified(error)):
         raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
     return _failure(reason, {**details, **limit}, call.about)
+
+
+def _is_rule(target: object) -> bool:
+    """Say whether a target is code of the deployment alone, and no model that it asks through LangChain."""
+    return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
 
 
 def late(call: Call, seconds: float) -> Outcome:

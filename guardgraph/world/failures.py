@@ -19,7 +19,7 @@ from langgraph.errors import GraphBubbleUp
 from guardgraph.state.errors import GuardgraphError
 from guardgraph.state.json import JsonObject
 
-__all__ = ["Failure", "message_failure", "message_text", "model_failure", "usage_of"]
+__all__ = ["Failure", "is_unclassified", "message_failure", "message_text", "model_failure", "usage_of"]
 
 Failure: TypeAlias = tuple[str, JsonObject]
 """A stop reason and its details."""
@@ -110,6 +110,11 @@ def model_failure(error: BaseException) -> Failure | None:
     details |= {"status": status} if status is not None else {}
     details |= {"usage": usage} if usage else {}
     return reason, details
+
+
+def is_unclassified(error: Exception) -> bool:
+    """Say whether nothing about an error tells that a server caused it: no class of a client's, no status code."""
+    return _by_class(error) is None and _status(error) is None
 
 
 def _by_class(error: Exception) -> tuple[str, str | None] | None:

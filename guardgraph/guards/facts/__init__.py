@@ -15,13 +15,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from guardgraph.guards.facts.keys import NO_KEY, Meaning, meaning_of, number_of
 from guardgraph.guards.facts.labels import DEFAULT_REGIONS, incident_ids_in, regions_in, severities_in
 from guardgraph.guards.facts.licence import Licence
 from guardgraph.guards.facts.moments import Undated, one_source, undated_in
-from guardgraph.guards.facts.numbers import number_of, numbers_in
+from guardgraph.guards.facts.numbers import numbers_in
 from guardgraph.guards.facts.spelling import visible
-from guardgraph.guards.facts.units import key_unit
-from guardgraph.guards.facts.values import BARE, Number, Unit
+from guardgraph.guards.facts.values import Number
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered, remembered_json
@@ -110,13 +110,21 @@ def facts_in_text(text: str, *, regions: Collection[str] = DEFAULT_REGIONS) -> F
     return _facts(text, _listed(regions))
 
 
-def facts_in_texts(texts: Iterable[str], *, regions: Collection[str] = DEFAULT_REGIONS) -> Facts:
+def facts_in_texts(
+    texts: Iterable[str], *, dated_by: Iterable[str] = (), regions: Collection[str] = DEFAULT_REGIONS
+) -> Facts:
     """Read the facts of the texts of one source, such as its title and its body.
 
     No fact runs from one text into the next, but a day may have its year from another one of them.
+
+    Args:
+        texts: the texts.
+        dated_by: texts that say of which year the source is, and license nothing else.
+        regions: the names that count as regions (policy); case matters.
     """
     listed = _listed(regions)
-    return _of_source([_facts(text, listed) for text in texts])
+    facts = [_facts(text, listed) for text in texts]
+    return _of_source([*facts, *(Facts(undated=_facts(text, listed).undated) for text in dated_by)])
 
 
 def _listed(regions: Collection[str]) -> tuple[str, ...]:
@@ -171,8 +179,8 @@ def facts_in_json(
 def _facts_of_json(value: JsonValue, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
     found: set[Number] = set()
     texts: set[str] = set()
-    for leaf, unit in _leaves(value, ignore):
-        number = number_of(leaf, unit)
+    for leaf, meaning in _leaves(value, ignore):
+        number = number_of(leaf, meaning)
         if number:
             found.add(number)
         elif isinstance(leaf, str):
@@ -182,19 +190,19 @@ def _facts_of_json(value: JsonValue, regions: tuple[str, ...], ignore: frozenset
     return _of_source([said, facts_in_texts(texts, regions=regions)])
 
 
-def _leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Unit]]:
+def _leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Meaning]]:
     """Walk without recursion, since a JSON value may be nested deeper than the stack; keys are leaves too."""
-    rest: list[tuple[JsonValue, Unit]] = [(value, BARE)]
+    rest: list[tuple[JsonValue, Meaning]] = [(value, NO_KEY)]
     while rest:
-        item, unit = rest.pop()
+        item, meaning = rest.pop()
         if isinstance(item, dict):
             kept = [(key, child) for key, child in item.items() if key not in ignore]
-            rest += [(child, key_unit(key) or BARE if isinstance(key, str) else BARE) for key, child in kept]
-            yield from ((key, BARE) for key, _ in kept)
+            rest += [(child, meaning_of(key) if isinstance(key, str) else NO_KEY) for key, child in kept]
+            yield from ((key, NO_KEY) for key, _ in kept)
         elif isinstance(item, list | tuple):
-            rest += [(child, unit) for child in item]
+            rest += [(child, meaning) for child in item]
         else:
-            yield item, unit
+            yield item, meaning
 
 
 def unsupported(claimed: Facts, licence: Facts) -> Unsupported:

@@ -22,16 +22,15 @@ from guardgraph.guards.facts.references import (
 from guardgraph.guards.facts.shares import ordinal_at, share_at
 from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_at, year_at
-from guardgraph.guards.facts.tokens import MAX_DIGITS, ORDINAL_SUFFIXES, Token, number_in, range_end, shown, tokens_of
+from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
 from guardgraph.guards.facts.translation import surely, translated
-from guardgraph.guards.facts.units import CURRENCIES, FRACTION, MONTHS, PERCENT
-from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Unit, Value, Written
+from guardgraph.guards.facts.units import CURRENCIES, MONTHS
+from guardgraph.guards.facts.values import BARE, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
-from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered
 
-__all__ = ["Numbers", "number_of", "numbers_in"]
+__all__ = ["Numbers", "numbers_in"]
 
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
@@ -124,40 +123,6 @@ def _numbers_of(part: str, language: str) -> Numbers:
     for each in found:
         by_role[each.role].append(Number(shown_name(shown(tokens, each.first, each.end)), each.readings))
     return Numbers(*map(frozenset, by_role.values()))
-
-
-def number_of(value: JsonValue, unit: Unit) -> Number | None:
-    """Read a number of a JSON value.
-
-    Args:
-        value: an int of any size, a float (NaN and the infinities are no numbers), or a string that is one.
-        unit: the unit that its key gives. A share of one is also read as the percentage that it is.
-
-    Returns:
-        The number, or None where the value is none.
-    """
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > MAX_DIGITS * 3:
-        return Number(shown_name(hex(value)), (Written(hex(value)),))
-    if not isinstance(value, int | float | str) or isinstance(value, bool):
-        return None
-    if isinstance(value, str) and value[:1].isalpha():
-        return None  # as most texts are
-    text = str(value).strip()
-    amount = value if type(value) is int else _amount_of(text)
-    if amount is None:
-        return None
-    if unit == FRACTION and not -1 <= amount <= 1:
-        unit = BARE
-    percent = (Quantity(amount * 100, PERCENT),) if unit == FRACTION else ()
-    return Number(shown_name(text), (Quantity(amount, unit), *percent))
-
-
-def _amount_of(text: str) -> Amount | None:
-    digits = text.lstrip("-")
-    amount, suffix = (number_in(digits) if digits[:1].isdecimal() else None) or (None, "")
-    if amount is None or suffix:
-        return None
-    return -amount if text.startswith("-") else amount
 
 
 def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:

@@ -64,7 +64,11 @@ class _Language(NamedTuple):
     heads: frozenset[str]
     """First words of phrases."""
     begins: frozenset[str]
-    """Words without any of which an English text stays as it is."""
+    """Words with which what is said in several words can begin."""
+    follow: frozenset[str]
+    """Words with which it can go on."""
+    behind: frozenset[str]
+    """Words that can add to a number in digits."""
     ordinary: frozenset[str]
     """Words of grammar, and those that mean a number or a month in English alone."""
     halves: Mapping[str, Fraction]
@@ -73,18 +77,34 @@ class _Language(NamedTuple):
 
 
 def surely(text: str) -> str:
-    """Tell the language of a text, "" where too little tells it from English: a number word misread is an error.
+    """Tell the language of a text, "" where too little tells it from English.
 
     Args:
         text: any text.
+
+    Returns:
+        A code of `LANGUAGES`; with "?" behind it where a word or two tell it: such a text has units and magnitudes
+        of the language, and number words of English alone, since a number word misread is an error.
     """
+    if text.isascii():
+        words = set(text[:_READ].lower().split())
+        english, foreign_words = _telling()
+        if len(words & english) > len(words & foreign_words):
+            return "en"
     language = language_of(text)
     if language in ("", "en") or language not in _LATIN:
         return language
-    words = [word.strip(_AROUND) for word in text[:_READ].lower().split()]
+    found = [word.strip(_AROUND) for word in text[:_READ].lower().split()]
     own, english = stop_words(language), stop_words("en")
-    telling = sum(word in own and word not in english for word in words)
-    return language if telling > (1 if text.isascii() else 0) else ""
+    telling = sum(word in own and word not in english for word in found)
+    return language if telling > (1 if text.isascii() else 0) else f"{language}?"
+
+
+@cache
+def _telling() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stop words of English alone, and those of the other languages in Latin letters."""
+    others = frozenset[str]().union(*(stop_words(language) for language in _LATIN))
+    return stop_words("en") - others, others - stop_words("en")
 
 
 def translated(tokens: list[Token], language: str) -> list[Token]:
@@ -99,7 +119,7 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     """
     known = _language(language or "en")
     words = [token.lower for token in tokens]
-    if known.code == "en" and not any(map(known.begins.__contains__, words)):
+    if known.code == "en" and not _worth(known, tokens, words):
         return tokens
     found: list[Token] = []
     at, end = 0, len(tokens) - LOOKAHEAD
@@ -112,6 +132,19 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
             found.append(tokens[at])
             at += 1
     return [*found, *tokens[end:]]
+
+
+def _worth(known: _Language, tokens: list[Token], words: list[str]) -> bool:
+    """Say whether an English text may have a number or a unit of several words; most have none."""
+    for at, word in enumerate(words):
+        if word in known.begins:
+            if word in known.heads:
+                return True
+            if words[at + 1] in known.follow and (word != "and" or tokens[at - 1].number):
+                return True
+        elif word in known.behind and tokens[at - 1].number:
+            return True
+    return False
 
 
 def _translate(known: _Language, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
@@ -222,7 +255,9 @@ def _as(token: Token, lower: str, *, opens: bool = False) -> Token:
 
 @cache
 def _language(language: str) -> _Language:
-    numbers = number_words(language)
+    language, sure = language.removesuffix("?"), not language.endswith("?")
+    numbers = number_words(language if sure else "en")
+    point = POINTS.get(language, "")
     names: dict[str, str] = {}
     if language == "en":
         # What has two words at most the readers look up themselves.
@@ -233,21 +268,23 @@ def _language(language: str) -> _Language:
         for known in (measures(language), currencies(language)):
             names |= {name.lower(): foreign(language, name) for name in known if _is_foreign(language, name)}
         names |= {name: scale_of(amount) for name, amount in magnitudes(language).items()}
-        names |= GRAMMAR.get(language, {})
+        names |= GRAMMAR.get(language, {}) if sure else {}
         for month in months(language):  # Spanish "julio" is a joule as well
             names.pop(month, None)
     heads = frozenset(name.partition(" ")[0] for name in names)
-    ordinary = frozenset() if language == "en" else _ordinary(language, names)
+    ordinary = _ordinary(language, names) if sure and language != "en" else frozenset[str]()
     return _Language(
         language,
         numbers,
         names,
         heads,
-        heads | numbers.beginnings | {"a", "and", "point", *SHARES, *_WRITTEN},
+        heads | numbers.beginnings | {"a"},
+        numbers.beginnings | {"and", point, ","},
+        frozenset({"and", point, *SHARES, *_WRITTEN}),
         ordinary,
         {phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
         PARTS.get(language, {}),
-        POINTS.get(language, ""),
+        point,
     )
 
 
@@ -258,6 +295,7 @@ def _is_foreign(language: str, name: str) -> bool:
 def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
     calendar = {*months(language), *weekdays(language)}
+<<<<<<< HEAD
     short = {name for name in MONTHS if len(name) < 6}
     english = {*NUMBER_WORDS} - {*MONTHS} | {
         *short,
@@ -275,3 +313,8 @@ def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
         "noon",
     }
     return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES))
+=======
+    # "37 million de pasajeros": what multiplies is the same wherever it is written.
+    english = {*NUMBER_WORDS, *MONTHS, *FIRST, *EACH, "to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
+    return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES))
+>>>>>>> facts
