@@ -295,26 +295,8 @@ def _is_foreign(language: str, name: str) -> bool:
 def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
     calendar = {*months(language), *weekdays(language)}
-<<<<<<< HEAD
+    others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
     short = {name for name in MONTHS if len(name) < 6}
-    english = {*NUMBER_WORDS} - {*MONTHS} | {
-        *short,
-        *FIRST,
-        *EACH,
-        "to",
-        "and",
-        "or",
-        "of",
-        "per",
-        "than",
-        "at",
-        "in",
-        "on",
-        "noon",
-    }
-    return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES))
-=======
+    english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
     # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    english = {*NUMBER_WORDS, *MONTHS, *FIRST, *EACH, "to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
     return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES))
->>>>>>> facts
