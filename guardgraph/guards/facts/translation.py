@@ -111,9 +111,15 @@ def surely(text: str) -> str:
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
     own = (stop_words(language) - stop_words("en")) & found
     # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
-    own -= number_words(language).beginnings | set(measures(""))
+    own -= _no_evidence(language)
     sure = len(own) > max(text.isascii(), len(found & _telling()[0]))
     return language if sure else f"{language}?"
+
+
+@cache
+def _no_evidence(language: str) -> frozenset[str]:
+    """Return the words that stand beside numbers in every language."""
+    return number_words(language).beginnings | frozenset(measures(""))
 
 
 @cache
