@@ -26,7 +26,7 @@ from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_a
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
 from guardgraph.guards.facts.translation import translated
 from guardgraph.guards.facts.units import CURRENCIES, MONTHS
-from guardgraph.guards.facts.values import BARE, Label, Number, Ordinal, Quantity, Value, Written
+from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.memory import remembered
@@ -167,14 +167,19 @@ def _labelled(tokens: list[Token], at: int, of: str) -> _Found | None:
     hit = quantity_at(tokens, at, at)
     if hit is None and token.text.isalpha():
         amount, end, _ = spelled(tokens, at)
-        return _Found((label(of, str(amount)),), at, end, of=of) if amount is not None else None
+        return _Found(_labels(of, str(amount), amount), at, end, of=of) if amount is not None else None
     if hit is None:
         is_dotted = token.text.replace(".", "").isdecimal()
         return _Found((label(of, token.text),), at, at + 1, of=of) if is_dotted and has_digits(token.text) else None
     if hit.measures is not PLAIN or (hit.per and not hit.counted):
         return None
     text = token.text if token.text.replace(".", "").isdecimal() else str(hit.amount)
-    return _Found((label(of, text),), at, hit.end, of=of)
+    return _Found(_labels(of, text, hit.amount), at, hit.end, of=of)
+
+
+def _labels(of: str, text: str, amount: Amount) -> tuple[Value, ...]:
+    """Return what a labelled number means; "a Mach number of 4" is Mach number 4."""
+    return (label(of, text), *((Quantity(amount),) if of == "number" else ()))
 
 
 def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:

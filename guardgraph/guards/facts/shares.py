@@ -98,7 +98,9 @@ def ordinal_at(tokens: list[Token], at: int) -> _Found | None:
     of = LABELS.get(tokens[at + 1].lower, "")
     if of in _PERIODS and place > _PERIODS[of]:
         of = ""
-    return (Label(of, str(place), place) if of in _PERIODS else Ordinal(place),), at + 1
+    if of in _PERIODS:
+        return (Label(of, str(place), place),), at + 2
+    return (Ordinal(place),), at + 1
 
 
 def _place(tokens: list[Token], at: int) -> int | None:

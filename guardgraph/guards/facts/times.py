@@ -88,11 +88,15 @@ def date_at(tokens: list[Token], at: int) -> _Moment | None:
 def _day_first(tokens: list[Token], at: int) -> _Moment | None:
     """Read "6 March 2026", "the 6th of March", "the fifth of July"."""
     day, end = _day(tokens[at]), at + 1
+    if day is None and tokens[end].lower == "of":
+        day = FIRST.get(tokens[at].lower)
     if day is None:
         return None
     end += tokens[end].text == "." and tokens[at].text.isdecimal()
     end += tokens[end].lower in ("of", "de")
-    month, end = _month(tokens, end)
+    # "6 march 2026" is a day, and "the 6 march" is none.
+    dated = end > at + 1 or _year(tokens, end + 1)[0] is not None
+    month, end = _month(tokens, end, dated=dated)
     return _with_year(tokens, month, day, end) if month else None
 
 
@@ -102,7 +106,8 @@ def _month_first(tokens: list[Token], at: int) -> _Moment | None:
     if month is None:
         return None
     the = tokens[end].lower == "the"
-    if (day := _day(tokens[end + the])) and not _counts(tokens, end + the):
+    day = _day(tokens[end + the]) or (FIRST.get(tokens[end + the].lower) if the else None)
+    if day and not _counts(tokens, end + the):
         return _with_year(tokens, month, day, end + the + 1)
     year, behind = _year(tokens, end)
     if year is not None:
@@ -169,9 +174,9 @@ def _day(token: Token) -> int | None:
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 
 
-def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:
+def _month(tokens: list[Token], at: int, *, dated: bool = False) -> tuple[int | None, int]:
     month = _month_names().get(tokens[at].lower)
-    if month is None or tokens[at].text in _VERBS:
+    if month is None or (tokens[at].text in _VERBS and not dated):
         return None, at
     return month, at + 1 + (tokens[at + 1].text == "." and len(tokens[at].text) < 6)
 

@@ -54,6 +54,10 @@ _TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
 
 
+_WRITTEN: Final = {f"{part}/{of}": Fraction(part, of) for of in (2, 3, 4, 5, 6, 8, 16) for part in range(1, of)}
+"""Parts behind a whole number: "2 1/2"."""
+
+
 class _Language(NamedTuple):
     """What is known of a language, for the search through tokens."""
 
@@ -195,8 +199,9 @@ def _with_parts(known: _Language, words: Sequence[str], amount: Amount, end: int
     following = words[end]
     if following in known.parts and isinstance(amount, int):
         return Fraction(amount, known.parts[following]), end + 1
-    if following in SHARES and isinstance(amount, int):
-        return amount + SHARES[following], end + 1
+    share = SHARES.get(following) or _WRITTEN.get(following)
+    if share is not None and isinstance(amount, int):
+        return amount + share, end + 1
     if following == known.point and isinstance(amount, int):
         return _decimals(known, words, amount, end)
     if following in ("and", "y", "et", "e", "und", "с", "з", "einhalb"):
@@ -254,7 +259,7 @@ def _language(code: str) -> _Language:
         heads=heads,
         begins=heads | numbers.beginnings | {"a"},
         follow=numbers.beginnings | {"and", point, ",", *SHARES},
-        behind=frozenset({"and", point, *SHARES}),
+        behind=frozenset({"and", point, *SHARES, *_WRITTEN}),
         ordinary=_ordinary(language, names) if sure and language != "en" else frozenset(),
         halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
         parts=PARTS.get(language, {}),
@@ -287,6 +292,8 @@ def _is_foreign(language: str, name: str) -> bool:
 def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
     calendar = {*months(language), *weekdays(language)}
+    others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
+    short = {name for name in MONTHS if len(name) < 6}
+    english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
     # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    english = {*NUMBER_WORDS, *MONTHS, *FIRST, *EACH, "to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
     return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES))

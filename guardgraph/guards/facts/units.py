@@ -6,7 +6,7 @@ The words come from the shipped tables of `guardgraph.locales`, read when they a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Final, TypeVar
@@ -15,6 +15,7 @@ from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.values import Amount, Unit
 from guardgraph.locales.calendar import months
 from guardgraph.locales.number_words import magnitudes, number_words
+from guardgraph.locales.stop_words import stop_words
 from guardgraph.locales.tables import LANGUAGES
 from guardgraph.locales.units import Measure, currencies, hundredths, measures
 from guardgraph.state.memory import remembered
@@ -81,6 +82,7 @@ _OWN: Final = (
     ("ratio", "1/10000", "bps|basis point|basis points"),
     ("point", "1", "pp|percentage point|percentage points"),
     ("gram", "45359237/100000", "lbs"),
+    ("meter/time", "5/18", "kph|kmh"),
 )
 
 GLUED_SCALES: Final = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "b": 10**9, "B": 10**9}
@@ -110,7 +112,8 @@ def scale_of(amount: int) -> str:
 
 def _scales() -> Mapping[str, int]:
     everywhere = {amount for language in LANGUAGES for amount in magnitudes(language).values()} | {100, 1000}
-    return {**{scale_of(amount): amount for amount in everywhere}, "hundred": 100, **magnitudes("en")}
+    abroad = _unlike_english((language, magnitudes(language)) for language in _ABROAD)
+    return {**{scale_of(amount): amount for amount in everywhere}, **abroad, "hundred": 100, **magnitudes("en")}
 
 
 SCALES: Final = _Table(_scales)
@@ -153,6 +156,27 @@ def _folded(language: str) -> dict[str, tuple[Unit, ...]]:
     return {name: tuple(units) for name, units in found.items()}
 
 
+_ABROAD: Final = ("de", "es", "fr", "it", "pt", "nl", "ru", "uk")
+"""Languages whose words are also known in a text that is too short to tell its language."""
+
+
+def _unlike_english(tables: Iterable[tuple[str, Mapping[str, _Of]]]) -> dict[str, _Of]:
+    """Unite tables of words by language: those that mean one thing wherever they are used, and none in English."""
+    found: dict[str, _Of] = {}
+    other = {*stop_words("en"), *number_words("en").beginnings}
+    for language, table in tables:
+        for name, meaning in table.items():
+            if len(name) > 3 and name.isalpha() and found.setdefault(name, meaning) != meaning:
+                other.add(name)
+        other |= {*months(language), *stop_words(language)}
+    return {name: meaning for name, meaning in found.items() if name not in other}
+
+
+@cache
+def _units_abroad() -> dict[str, tuple[Unit, ...]]:
+    return _unlike_english((language, _folded(language)) for language in _ABROAD)
+
+
 @cache
 def _first_of_two() -> frozenset[str]:
     """Words with which an English unit of two words begins."""
@@ -167,17 +191,28 @@ def foreign(language: str, name: str) -> str:
 
 def units_named(name: str) -> tuple[Unit, ...]:
     """Look up a unit as written: the case of symbols matters ("5m" is no "5M", "mW" no "MW")."""
-    return _named("en", name) if len(name) < 4 or name[2] != ":" else _named(name[:2], name[3:])
+    if len(name) > 3 and name[2] == ":":
+        return _named(name[:2], name[3:])
+    return _named("en", name) or (_units_abroad().get(name.lower(), ()) if len(name) > 3 else ())
 
 
 def _named(language: str, name: str) -> tuple[Unit, ...]:
     return _units(language).get(name) or (_folded(language).get(name.lower(), ()) if len(name) > 1 else ())
 
 
+_POWERS: Final = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+"""Words before a length that make an area or a volume of it."""
+
+
 def units_at(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
     """Look up a unit of one or two words, the longer first: the units and how many words they take up."""
+    if name == "°" and (units := units_named(f"°{following}")):
+        return units, 2
     if name.lower() in _first_of_two() and (units := units_named(f"{name} {following}")):
         return units, 2
+    if power := _POWERS.get(name.lower()):
+        lengths = (unit for unit in units_named(following) if unit.dimension == "meter")
+        return tuple(Unit(f"{unit.dimension}^{power}", unit.factor**power) for unit in lengths), 2
     return units_named(name), 1
 
 

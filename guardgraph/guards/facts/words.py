@@ -29,10 +29,16 @@ def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
     if word in SHARES:
         return SHARES[word], at + 1, True
     if word in ("a", "an"):
-        near = tokens[at - 1].lower in WITHIN or following in SCALES
+        near = tokens[at - 1].lower in WITHIN or following in SCALES or _has_part(tokens, at + 2)
         return (1, at + 1, True) if near else (None, at, True)
     value = SMALL.get(word)
     return value, at + 1, value == 1
+
+
+def _has_part(tokens: list[Token], at: int) -> bool:
+    """Say whether a part of a unit follows the unit: "an hour and a half"."""
+    words = [token.lower for token in tokens[at : at + 3]]
+    return words[:2] == ["and", "a"] and words[2] in ("half", "quarter")
 
 
 def implied(tokens: list[Token], at: int) -> _Implied | None:
