@@ -138,11 +138,15 @@ CARRIERS = {
         "Nothing of this was known {}: the files were burnt.",
         "It is often said that the harbour was built {}",
     ),
-    "de": ("Die Brücke wurde {} gesperrt.", "Nach Angaben der Stadt endeten die Arbeiten {}.", "Der Chor zog {} um."),
+    "de": (
+        "Die Brücke wurde {} gesperrt.",
+        "Nach Angaben der Stadt endeten die Arbeiten {}.",
+        "Das ist der Chor, der {} noch nicht bekannt war.",
+    ),
     "es": ("El puente se cerró {} por la lluvia.", "Según la ciudad, las obras terminaron {}."),
     "fr": ("Le pont a été fermé {} à cause de la pluie.", "Selon la ville, les travaux ont pris fin {}."),
     "ru": ("Мост был закрыт {} из-за дождя.", "По словам мэра, работы закончились {}."),
-    "uk": ("Міст закрили {} через дощ.", "За словами мера, роботи завершилися {}."),
+    "uk": ("Міст закрили {} через дощ.", "За словами мера, роботи в місті завершилися {}."),
     "zh": ("那座桥{}被关闭了。", "据市长说，工程{}结束了。"),
 }
 """Sentences without a fact of their own."""

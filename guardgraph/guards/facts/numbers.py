@@ -25,7 +25,7 @@ from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_a
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
 from guardgraph.guards.facts.translation import surely, translated
 from guardgraph.guards.facts.units import CURRENCIES, MONTHS
-from guardgraph.guards.facts.values import BARE, Label, Number, Ordinal, Quantity, Value, Written
+from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.memory import remembered

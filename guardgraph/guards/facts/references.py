@@ -64,7 +64,7 @@ def named(tokens: list[Token], at: int, amount: Amount, *, counted: bool) -> tup
         # "Python 3.10" is not 3.1.
         return (Label("version", text), *(() if text.endswith("0") else (Quantity(amount, counted=counted),)))
     if is_named and isinstance(amount, int) and amount < 1000:
-        return (Named(tokens[at - 1].lower, amount, counted=counted),)
+        return (Named(tokens[at - 1].lower, amount),)
     return ()
 
 

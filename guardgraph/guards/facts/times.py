@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -52,11 +53,18 @@ def _month_names() -> dict[str, int]:
     clashing = set()
     for language in LANGUAGES:
         for name, number in months(language).items():
-            if len(name) < 4 and name.isascii() and language != "en":
+            if language != "en" and _is_short(name, months(language)):
                 continue
             if names.setdefault(name, number) != number:
                 clashing.add(name)
     return {name: number for name, number in names.items() if name in months("en") or name not in clashing}
+
+
+def _is_short(name: str, named: Mapping[str, int]) -> bool:
+    """Say whether a name is short for a longer one, and could be another word: "mar", but not "mai"."""
+    if len(name) > 3 or not name.isascii():
+        return False
+    return any(other.startswith(name) and len(other) > 3 for other in named)
 
 
 @cache
@@ -127,7 +135,7 @@ def _is_shortened(tokens: list[Token], at: int) -> bool:
 
 def _is_month_alone(tokens: list[Token], at: int) -> bool:
     text, before = tokens[at].text, tokens[at - 1].lower
-    if len(text) < 4 and text.isascii() and text != "May":
+    if text.lower() in _english() and len(text) < 4 and text != "May":
         return _is_shortened(tokens, at)
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))

@@ -5,6 +5,7 @@ What is shown of a token stays as it was written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -45,6 +46,9 @@ _LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro",
 _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
 _READ: Final = 1_000
 """Characters of a text that tell its language, as in `language_of`."""
+
+_CYRILLIC = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+_UKRAINIAN = re.compile(r"[ґєії]", re.IGNORECASE)
 
 _TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
@@ -92,6 +96,8 @@ def surely(text: str) -> str:
         if len(words & english) > len(words & foreign_words):
             return "en"
     language = language_of(text)
+    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
+        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
     if language in ("", "en") or language not in _LATIN:
         return language
     found = [word.strip(_AROUND) for word in text[:_READ].lower().split()]

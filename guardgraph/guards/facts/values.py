@@ -68,7 +68,8 @@ class Quantity(NamedTuple):
     """An amount as written (27 in "27%", 3400000 in "3.4 million"), and what it measures or counts.
 
     A bare amount licenses the same amount of anything. A counted one ("23 players") licenses the amount bare and
-    of anything counted, but in no unit. One with a unit licenses the same in its dimension, and the amount bare.
+    of anything counted, but in no unit; to be said, it needs no more than a bare one. One with a unit licenses the
+    same in its dimension, and the amount bare.
     """
 
     amount: Amount
@@ -78,6 +79,8 @@ class Quantity(NamedTuple):
     per: Unit | None = None
     """What a rate is for: the hour of "$5 per hour"."""
     bound: Bound = ""
+    otherwise: bool = False
+    """Whether it is read in the way of the other half of the world: 1,600 is 1.6 in Spain."""
 
     def gives(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
@@ -89,26 +92,29 @@ class Quantity(NamedTuple):
         yield "=", amount
         if self.per is not None:
             yield self._rate(amount, self.per)
-            if self.unit == BARE:
-                yield "#", amount
-            elif self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
+            if self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
                 yield self.unit.dimension, self.unit.base(amount)
         elif self.unit != BARE:
-            yield self.unit.dimension, self.unit.base(amount)
-        else:
-            yield "#", amount
-            if not self.counted:
-                yield "?", amount
-                if 0 < amount.numerator < amount.denominator:
-                    yield RATIO, amount
+            yield self._unconverted(amount)
+            if not self.otherwise:
+                yield self.unit.dimension, self.unit.base(amount)
+        elif not self.counted:
+            yield "?", amount
+            if 0 < amount.numerator < amount.denominator:
+                yield RATIO, amount
 
     def needs(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         if self.per is not None:
             return self._rate(self.amount, self.per), ("?", self.amount)
-        if self.unit != BARE:
-            return (self.unit.dimension, self.unit.base(self.amount)), ("?", self.amount)
-        return (("#" if self.counted else "=", self.amount),)
+        if self.unit == BARE:
+            return (("=", self.amount),)
+        same = (self._unconverted(self.amount), ("?", self.amount))
+        # "1,600 m" is 1.6 m or 1600 m; if it were both at once, it would also be "1,600 km".
+        return same if self.otherwise else ((self.unit.dimension, self.unit.base(self.amount)), *same)
+
+    def _unconverted(self, amount: Amount) -> Key:
+        return self.unit.dimension, self.unit.factor, amount
 
     def _rate(self, amount: Amount, per: Unit) -> Key:
         return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
@@ -139,13 +145,12 @@ class Named(NamedTuple):
     name: str
     number: int
     roman: bool = False
-    counted: bool = False
     kind: Literal["named"] = "named"
 
     def gives(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
-        yield from (("named", self.name, self.number), ("numbered", self.name), ("ordinal", self.number))
-        yield from (("=", self.number), ("#", self.number)) if self.counted else (("=", self.number),)
+        yield from (("named", self.name, self.number), ("numbered", self.name))
+        yield from (("ordinal", self.number), ("=", self.number))
 
     def needs(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
@@ -153,7 +158,7 @@ class Named(NamedTuple):
 
     def excuse(self) -> Excuse:
         """Return when it is no other thing though it is not licensed."""
-        return Excuse(("numbered", self.name), None if self.roman else ("#" if self.counted else "=", self.number))
+        return Excuse(("numbered", self.name), None if self.roman else ("=", self.number))
 
 
 class Label(NamedTuple):
