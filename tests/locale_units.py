@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pint
 import stopwordsiso
@@ -93,6 +94,12 @@ FURTHER = _FURTHER.split()
 """Pint's units that people write and CLDR does not name."""
 
 SHARED = {
+    "kilometer-per-hour": ["kph", "kmh"],
+    "mile-per-hour": ["mi/h"],
+    "square-kilometer": ["sq km"],
+    "square-meter": ["sq m"],
+    "square-mile": ["sq mi"],
+    "square-foot": ["sq ft"],
     "tonne": ["ton", "tons"],
     "long_ton": ["ton", "tons"],
     "gallon-imperial": ["gallon", "gallons"],
@@ -108,6 +115,9 @@ SHARED = {
     "gigabit-per-second": ["Gbps", "gbps", "Gbit/s"],
 }
 """Further names in daily use, in any language."""
+
+SPELLINGS = {"en": ["en", "en_GB"]}
+"""Places whose spellings of the names are taken: "square metres" beside "square meters"."""
 
 REFUSED_NAME = re.compile(
     r"[A-Za-zÀ-ÿА-яЁёІіЇїЄєҐґΑ-ωµ]|#|in|as|at|are|rad|cd|mu|mc|rem|pt|st|oz t|.?dot|.?pel|cal|Cal|.?amp|al|au|"
@@ -258,7 +268,11 @@ def _plurals(name: str) -> tuple[str, ...]:
 
 
 def _cldr_names(language: str) -> Iterator[tuple[str, str]]:
-    patterns = Locale.parse(language)._data["unit_patterns"]
+    for place in SPELLINGS.get(language, [language]):
+        yield from _cldr_names_of(Locale.parse(place)._data["unit_patterns"])
+
+
+def _cldr_names_of(patterns: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for _, measure in _cldr_units():
         for identifier, widths in patterns.items():
             if identifier.partition("-")[2] == measure:

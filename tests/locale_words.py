@@ -21,7 +21,7 @@ JOINERS = {
     "fr": "et",
     "es": "y",
     "pt": "e",
-    "it": "e",
+    "it": "e ,",
     "nl": "en",
     "sv": "och",
     "ro": "și de",
@@ -53,6 +53,7 @@ MORE = {
     "es": {"millardo": 10**9, "millardos": 10**9},
     "pt": {"mil milhões": 10**9, "biliões": 10**12, "bilião": 10**12},
     "fr": {"milliers": 1000},
+    "it": {"bilione": 10**12, "bilioni": 10**12},
     "zh": {"萬": 10**4, "億": 10**8},
 }
 """Magnitudes that CLDR's compact numbers do not use."""
@@ -92,7 +93,7 @@ ENDINGS = {
 """How ordinals bend, where num2words says only one form. These are grammar: a closed class of endings."""
 
 BELOW = [*range(100), *range(100, 1000, 100), 101]
-ELIDED = [hundred + rest for hundred in range(100, 1000, 100) for rest in (1, 8, 11, *range(80, 90))]
+ELIDED = [hundred + rest for hundred in range(100, 1000, 100) for rest in (1, 8, 11, 18, *range(80, 90))]
 """Numbers in which Italian leaves out a vowel: "trecentotto"."""
 
 ORDINALS = frozenset({"en", "de", "es", "fr", "uk", "ru", "it", "pt", "nl", "pl"})
@@ -117,7 +118,7 @@ def _language(language: str) -> dict[str, dict[str, int]]:
     made["hundred"] = {words[-1]: 100 for words in spaced if len(words) == 2}
     if language in COMPOUNDING:
         made["hundred"] = {HUNDREDS[language]: 100}
-    thousand = [_spelled(value, language) for value in (100, 1000)]
+    thousand = [_spelled(value, language) for value in (100, 1000, 10**6, 10**9)]
     made["alone"] = {words: 0 for words in thousand if words and " " not in words}
     for words, value in _cardinals(language, [*BELOW, *(ELIDED if language == "it" else ())]):
         if value != 101:

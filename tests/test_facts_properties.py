@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.facts.numbers import _numbers_of, numbers_in
 from guardgraph.guards.facts.spelling import ADDRESSES, VARIANTS, plain
+from guardgraph.guards.facts.translation import surely
 
 PIECES = st.sampled_from(
     [
@@ -104,7 +105,7 @@ SENTENCES = st.lists(
 def test_no_number_reaches_across_a_full_stop(text: str) -> None:
     """A text read sentence by sentence has the numbers of the text read as a whole."""
     plain_text, marked = plain(text)
-    whole, read = _numbers_of.__wrapped__(plain_text, ""), numbers_in(text)
+    whole, read = _numbers_of.__wrapped__(plain_text, surely(text)), numbers_in(text)
     assert (read.claimed, read.numerals) == (whole.claimed, whole.numerals)
     assert read.implied >= whole.implied
     assert bool(marked) or read == whole

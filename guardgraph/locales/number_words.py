@@ -13,6 +13,9 @@ __all__ = ["NumberWords", "Spelled", "magnitudes", "number_words"]
 _LONGEST_WORD: Final = 80
 """Letters of the longest compound that is taken apart: "einhundertdreiundzwanzigtausendvierhundertsechsundfünfzig"."""
 
+_LONGEST_GROUP: Final = 7
+"""Words up to the magnitude of a group: a comma and "six hundred and forty five thousand"."""
+
 _LONGEST_PHRASE: Final = 4
 """Words of the longest phrase in the tables: "quatre vingt dix neuf"."""
 
@@ -82,10 +85,15 @@ class NumberWords:
     def _joins(self, parts: list[int], words: Sequence[str], at: int) -> bool:
         if _at(words, at) != ",":
             return _at(words, at) in self._joiners
+        if "," not in self._joiners or parts[-1] < 1000:
+            return False
         # "one thousand, six hundred" is a number, "in one thousand, five of them" has two.
-        behind, _ = self._phrase(self._words, words, at + 1)
-        scale = self._scales.get(_at(words, at + 2), 0)
-        return "," in self._joiners and parts[-1] >= 1000 and behind is not None and 100 <= scale < parts[-1]
+        for word in words[at + 1 : at + _LONGEST_GROUP]:
+            if word in self._scales:
+                return 100 <= self._scales[word] < parts[-1] and word != words[at + 1]
+            if word not in self._words and word not in self._joiners and not self._compound(word):
+                return False
+        return False
 
     def _longer(self, parts: list[int], words: Sequence[str], at: int) -> tuple[list[int], int] | None:
         scale, after_scale = self._phrase(self._scales, words, at)

@@ -154,7 +154,7 @@ def _zone(tokens: list[Token], at: int) -> tuple[str, tuple[int, ...], int]:
     bracket = tokens[at].text == "("
     start = at + bracket
     token = tokens[start]
-    if token.text in ("+", "-", "−") and not token.leads:
+    if token.text in ("+", "-", "−") and (not token.leads or ":" in tokens[start + 1].text):
         minutes, end = _offset(tokens, start)
         return (f"{minutes:+}", (minutes,), end) if minutes is not None else ("", (), at)
     name, end = _zone_name(tokens, start)

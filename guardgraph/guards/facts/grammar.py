@@ -9,7 +9,7 @@ from typing import Final
 
 from guardgraph.guards.facts.values import Bound
 
-__all__ = ["ANNOUNCING", "BEFORE", "BEHIND", "FUNCTION_WORDS", "LABELS", "WITHIN"]
+__all__ = ["ANNOUNCING", "BEFORE", "BEHIND", "FUNCTION_WORDS", "LABELS", "PLURALS", "WITHIN"]
 
 _MORE: Final = "more greater larger longer higher older bigger better later taller heavier faster"
 _LESS: Final = "less fewer smaller shorter lower younger earlier lighter slower"
@@ -118,6 +118,9 @@ group groups
 quarter
 half
 """
+
+PLURALS: Final = frozenset({"people", "men", "women", "children", "feet", "teeth", "mice", "geese", "lives", "species"})
+"""Plurals that do not end as others do."""
 
 LABELS: Final = {name: kind[0] for line in _LABELS.split("\n") if (kind := line.split()) for name in kind}
 """What a number behind it tells apart, by every name of the kind."""

@@ -10,7 +10,7 @@ from guardgraph.guards.facts.moments import YEARS, Date
 from guardgraph.guards.facts.references import label
 from guardgraph.guards.facts.tokens import MAX_DIGITS, number_in
 from guardgraph.guards.facts.units import FRACTION, PERCENT, key_unit, units_named
-from guardgraph.guards.facts.values import BARE, Amount, Number, Quantity, Unit, Value, Written
+from guardgraph.guards.facts.values import BARE, Amount, Counted, Number, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered
@@ -27,7 +27,7 @@ class Meaning(NamedTuple):
     """What the numbers under a key are."""
 
     unit: Unit = BARE
-    counted: bool = False
+    counted: Counted = ""
     per: Unit | None = None
     of: str = ""
     """The kind of thing that they label."""
@@ -55,7 +55,8 @@ def meaning_of(key: str) -> Meaning:
     if words[-1] in LABELS and not words[-1].endswith("s"):
         return Meaning(of=LABELS[words[-1]])
     plural = len(words[-1]) > 3 and words[-1].endswith("s") and not words[-1].endswith(_NO_NOUNS)
-    return Meaning(counted=plural or words[-1] in _COUNTING or (len(words) > 1 and words[0] in _COUNTING))
+    counts = plural or words[-1] in _COUNTING or (len(words) > 1 and words[0] in _COUNTING)
+    return Meaning(counted="surely" if counts else "")
 
 
 def number_of(value: JsonValue, meaning: Meaning) -> Number | None:

@@ -79,8 +79,8 @@ def _region_names(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
     for name in sorted(spellings, key=lambda name: (-len(name), name)):
         tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
     names = "|".join(rf"{first}(?<!\w{first})(?:{'|'.join(rest)})" for first, rest in tails.items())
-    # "US$5" and "5 US dollars" are money.
-    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$|[ ]dollar)"), spellings
+    # "US$5" and "US dollars" are money.
+    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$|[ ][Dd]ollar)"), spellings
 
 
 def _spellings(regions: tuple[str, ...]) -> dict[str, str]:

@@ -51,7 +51,7 @@ def _weekday_of(year: int, month: int, day: int) -> Iterator[Key]:
 
 
 class Decade(NamedTuple):
-    """Ten years, by the year without its last digit; a `short` one ("the 90s") by a single digit."""
+    """Ten years, by the year without its last digit; a `short` one ("the 90s") by a single digit, of any century."""
 
     number: int
     short: bool = False

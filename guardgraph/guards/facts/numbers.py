@@ -187,7 +187,7 @@ def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
         amount, suffix = tokens[at].number or (None, "")
         if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
             return None
-        return _Found((Quantity(amount, counted=True),), at, at + 1)  # "10x"
+        return _Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
     readings: tuple[Value, ...] = hit.readings()
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
         readings = _plain_readings(tokens, at, hit, readings)
@@ -257,7 +257,9 @@ def _shared(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, 
     if other.measures is PLAIN and (not other.counted and other.per is None):
         return before, now
     if one.measures is PLAIN and one.per is None and not one.counted:
-        one = one._replace(measures=other.measures, counted=other.counted, per=other.per)
+        # "from 1.7 to 2.2 million" are both millions, "from 1,400,000 to 2.2 million" are not.
+        scaled = other.measures if one.amount < 1000 else tuple((1, unit) for _, unit in other.measures)
+        one = one._replace(measures=scaled, counted=other.counted, per=other.per)
     elif one.measures[0][1].dimension in CURRENCIES and all(own == BARE for _, own in other.measures):
         shared = tuple((scale, one.measures[0][1]) for scale, _ in other.measures)
         one, other = one._replace(measures=shared), other._replace(measures=shared)

@@ -41,6 +41,7 @@ _PLACES: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "�
 _MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
 _HAN: Final = "".join((*_DIGIT_SIGNS, *_PLACES, *_MYRIADS))
 _HAN_RUN = re.compile(rf"(?:(?P<place>第)|(?P<of>[{_HAN}]{{1,9}}+)分之)?(?P<run>[{_HAN}]++)")
+_PLACE = re.compile(r"第[ ]?(\d{1,4})(?!\d)")
 _IDIOMS: Final = frozenset({"万一", "千万", "百万千", "一一", "万万", "三三两两", "一千零一", "十万火急"})
 """Runs of numerals that are words: "in case", "by all means"."""
 _MEASURED: Final = frozenset(
@@ -134,6 +135,7 @@ def _decimals(signs: frozenset[str]) -> Mapping[int, str]:
 def _unparted(text: str, language: str) -> str:
     """Write Han numerals and dates in digits, and part numbers from the letters beside them."""
     text = _HAN_RUN.sub(_han, text)
+    text = _PLACE.sub(lambda match: f" {ordinal(int(match[1]))} ", text)
     text = _CLOCK.sub(_clock, _DATE.sub(_date, text))
     text = _EDGE.sub(" ", text)
     names = _names(language)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS
+from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, PLURALS
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token
 from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, SCALES, SYMBOLS, units_at, units_named
-from guardgraph.guards.facts.values import BARE, Amount, Bound, Quantity, Unit
+from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Quantity, Unit
 from guardgraph.guards.facts.words import spelled
 
 __all__ = ["PLAIN", "Hit", "Measures", "has_digits", "quantity_at"]
@@ -17,6 +18,7 @@ _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _SUMMED: Final = frozenset({"time", "calendar"})
 _EACH: Final = frozenset({"a", "an", "each", "every"})
+_FRACTION = re.compile(r"(\d)/(\d)")
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
 _LETTERS: Final = frozenset("aeoyà")
 """Names of units that are words of one letter in other languages."""
@@ -45,7 +47,7 @@ class Hit(NamedTuple):
     end: int
     also: Amount | None = None
     """The amount where a full stop groups thousands, or a comma begins decimals."""
-    counted: bool = False
+    counted: Counted = ""
     per: Unit | None = None
     bound: Bound = ""
     loose: bool = False
@@ -55,7 +57,7 @@ class Hit(NamedTuple):
         """Return what the amount can mean."""
         amounts = (self.amount,) if self.also is None else (self.amount, self.also)
         return tuple(
-            Quantity(amount * scale, unit, self.counted and unit == BARE, self.per, self.bound, at > 0)
+            Quantity(amount * scale, unit, self.counted if unit == BARE else "", self.per, self.bound, at > 0)
             for at, amount in enumerate(amounts)
             for scale, unit in self.measures
         )
@@ -98,6 +100,8 @@ def measured_at(tokens: list[Token], at: int) -> Hit | None:
         amount, suffix = token.number
         if suffix.lower() in ORDINAL_SUFFIXES:
             return None
+        if amount is not None and (part := _mixed(tokens, at)):
+            amount, end = amount + part, at + 2
     else:
         amount, end, loose = spelled(tokens, at)
     if amount is None:
@@ -107,6 +111,12 @@ def measured_at(tokens: list[Token], at: int) -> Hit | None:
     if measures is PLAIN and not token.number and (loose or tokens[end].glued):
         return None
     return Hit(amount, measures, at, end, _otherwise(token))
+
+
+def _mixed(tokens: list[Token], at: int) -> Fraction | None:
+    """Return the fraction behind a whole number, as in "2 1/2"."""
+    match = _FRACTION.fullmatch(tokens[at + 1].text) if tokens[at].text.isdecimal() and tokens[at + 1].leads else None
+    return Fraction(int(match[1]), int(match[2])) if match and int(match[1]) < int(match[2]) else None
 
 
 def _otherwise(token: Token) -> Amount | None:
@@ -162,21 +172,24 @@ def _priced(tokens: list[Token], hit: Hit, floor: int) -> Hit:
 
 def _rated(tokens: list[Token], hit: Hit) -> Hit:
     """Read what is counted, and what the rate is for: "23 players", "45 requests per hour", "$5/h"."""
-    end, counted = hit.end, False
-    bare = any(unit == BARE for _, unit in hit.measures)
-    if bare and _counts(tokens[end]):
-        end, counted = end + 1, tokens[end].text != "of"
-        counted = True
+    end = hit.end
+    counted = _counted(tokens[end]) if any(unit == BARE for _, unit in hit.measures) else ""
+    end += counted != ""
     for at in (end, end + 1) if counted else (end,):
         if found := _rate(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
     return hit._replace(counted=counted)
 
 
-def _counts(token: Token) -> bool:
-    """Say whether a word behind an amount is what it counts."""
-    text = token.text
-    return text == "of" or (text.isalpha() and token.lower not in FUNCTION_WORDS)
+def _counted(token: Token) -> Counted:
+    """Say whether a word behind an amount is what it counts: a plural surely is, other words may be."""
+    text = token.lower
+    if text == "of":
+        return "perhaps"
+    if not text.isalpha() or text in FUNCTION_WORDS:
+        return ""
+    plural = len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
+    return "surely" if plural or text in PLURALS else "perhaps"
 
 
 def _rate(tokens: list[Token], at: int) -> tuple[Unit, int] | None:

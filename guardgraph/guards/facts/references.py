@@ -7,7 +7,7 @@ from typing import Final
 
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS, LABELS
 from guardgraph.guards.facts.tokens import ROMAN, Token
-from guardgraph.guards.facts.values import Amount, Identifier, Label, Named, Quantity, Value, Written
+from guardgraph.guards.facts.values import Amount, Counted, Identifier, Label, Named, Quantity, Value, Written
 
 __all__ = ["identifier_at", "label_before", "name_before", "named", "roman_at", "version_at"]
 
@@ -55,7 +55,7 @@ def name_before(tokens: list[Token], at: int) -> bool:
     return at > 0 and before.text[:1].isupper() and before.text.isalpha() and before.lower not in FUNCTION_WORDS
 
 
-def named(tokens: list[Token], at: int, amount: Amount, *, counted: bool) -> tuple[Value, ...]:
+def named(tokens: list[Token], at: int, amount: Amount, *, counted: Counted) -> tuple[Value, ...]:
     """Return what a plain number means where a name stands before it: "Apollo 11", "Python 3.10"."""
     text, is_named = tokens[at].text, name_before(tokens, at)
     if _DOTTED.fullmatch(text):
@@ -64,7 +64,7 @@ def named(tokens: list[Token], at: int, amount: Amount, *, counted: bool) -> tup
         # "Python 3.10" is not 3.1.
         return (Label("version", text), *(() if text.endswith("0") else (Quantity(amount, counted=counted),)))
     if is_named and isinstance(amount, int) and amount < 1000:
-        return (Named(tokens[at - 1].lower, amount),)
+        return (Named(tokens[at - 1].lower, amount, counted=counted),)
     return ()
 
 
@@ -73,11 +73,16 @@ def roman_at(tokens: list[Token], at: int) -> tuple[Value, ...]:
     text, of = tokens[at].text, label_before(tokens, at)
     if not ROMAN.fullmatch(text) or not (of or name_before(tokens, at)):
         return ()
-    behind = tokens[at + 1].lower
-    if len(text) == 1 and (behind in _PRONOUN or (behind == "." and tokens[at + 2].text)):
-        return ()  # an initial, or the pronoun
+    if len(text) == 1 and (tokens[at + 1].lower in _PRONOUN or _is_initial(tokens, at)):
+        return ()
     number = _roman(text)
     return (Label(of, str(number), number),) if of else (Named(tokens[at - 1].lower, number, roman=True),)
+
+
+def _is_initial(tokens: list[Token], at: int) -> bool:
+    """Say whether a letter stands for a name, as in "Bert V. Royal"."""
+    point = tokens[at + 1]
+    return point.text == "." and not point.leads and tokens[at + 2].text[:1].isupper()
 
 
 def _roman(text: str) -> int:

@@ -42,7 +42,7 @@ def share_at(tokens: list[Token], at: int) -> _Found | None:
         return None
     found = _of(tokens, Fraction(number, _denominator(tokens[part].lower)), part + 1)
     if tokens[part].lower == "quarters":  # of a year
-        return (*found[0], Quantity(number, counted=True)), found[1]
+        return (*found[0], Quantity(number, counted="surely")), found[1]
     return found
 
 
@@ -98,7 +98,9 @@ def ordinal_at(tokens: list[Token], at: int) -> _Found | None:
     of = LABELS.get(tokens[at + 1].lower, "")
     if of in _PERIODS and place > _PERIODS[of]:
         of = ""
-    return (Label(of, str(place), place) if of in _PERIODS else Ordinal(place),), at + 1
+    if of in _PERIODS:
+        return (Label(of, str(place), place),), at + 2
+    return (Ordinal(place),), at + 1
 
 
 def _place(tokens: list[Token], at: int) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -52,25 +51,21 @@ def _month_names() -> dict[str, int]:
     names: dict[str, int] = {}
     clashing = set()
     for language in LANGUAGES:
+        longest: dict[int, int] = {}
         for name, number in months(language).items():
-            if language != "en" and _is_short(name, months(language)):
+            longest[number] = max(longest.get(number, 0), len(name))
+        for name, number in months(language).items():
+            if len(name) < 4 and name.isascii() and len(name) < longest[number] and language != "en":
                 continue
             if names.setdefault(name, number) != number:
                 clashing.add(name)
     return {name: number for name, number in names.items() if name in months("en") or name not in clashing}
 
 
-def _is_short(name: str, named: Mapping[str, int]) -> bool:
-    """Say whether a name is short for a longer one, and could be another word: "mar", but not "mai"."""
-    if len(name) > 3 or not name.isascii():
-        return False
-    return any(other.startswith(name) and len(other) > 3 for other in named)
-
-
 @cache
 def _weekday_names() -> dict[str, int]:
     """Every day of the week by its full names in all languages."""
-    names: dict[str, int] = {}
+    names: dict[str, int] = {f"{name}.": day for name, day in weekdays("en").items() if len(name) < 5}
     for language in LANGUAGES:
         names |= {name: day for name, day in weekdays(language).items() if len(name) > 4 or not name.isascii()}
     return names | {name: day for name, day in weekdays("en").items() if len(name) > 4}
@@ -82,10 +77,8 @@ def date_at(tokens: list[Token], at: int) -> _Moment | None:
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
         readings = tuple(Date(*date) for date in sorted(_numeric_dates(match), key=str))
         return (readings, end) if readings else None
-    day = _weekday_names().get(token.lower)
-    if day is None and _is_shortened(tokens, at):
-        day = weekdays("en").get(token.lower)
-    if day and not token.text.islower():
+    name = f"{token.lower}." if tokens[end].text == "." and not tokens[end].leads else token.lower
+    if (day := _weekday_names().get(name) or _weekday_names().get(token.lower)) and not token.text.islower():
         beside = end + (tokens[end].text == ",")
         dated = tokens[end].text != "" and (_day_first(tokens, beside) or _month_first(tokens, beside)) is not None
         return (Weekday(day, dated),), end
@@ -127,16 +120,12 @@ def _counts(tokens: list[Token], at: int) -> bool:
     return tokens[at].text.isdecimal() and bool(units_named(tokens[at + 1].text))
 
 
-def _is_shortened(tokens: list[Token], at: int) -> bool:
-    """Tell "in Dec." and "on Mon." from other short words."""
-    before = tokens[at - 1].lower
-    return tokens[at].text.istitle() and tokens[at + 1].text == "." and (before in _TIME_WORDS or before == "on")
-
-
 def _is_month_alone(tokens: list[Token], at: int) -> bool:
     text, before = tokens[at].text, tokens[at - 1].lower
-    if text.lower() in _english() and len(text) < 4 and text != "May":
-        return _is_shortened(tokens, at)
+    if tokens[at + 1].text == "." and text.istitle() and len(text) < 5 and text != "Mar":
+        return True
+    if len(text) < 4 and text.isascii() and text != "May":
+        return text.lower() not in _english() and before in _TIME_WORDS_ABROAD
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
     if text.lower() in _english():
@@ -180,7 +169,7 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | Non
 def _day(token: Token) -> int | None:
     text = token.text
     if text.isalpha():
-        return ORDINALS.get(token.lower)
+        return ORDINALS.get(token.lower) or FIRST.get(token.lower)
     match = _DAY.fullmatch(token.lower) if len(text) in _DAY_CHARS else None
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 

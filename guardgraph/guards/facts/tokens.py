@@ -59,7 +59,7 @@ _WORDS = re.compile(r"(?:(?<!\S)[_-]++\s++)*+\S++")
 """Words, each with the ones before it that hold no token: a lone underscore is shown, and parts nothing."""
 
 _TOKEN = re.compile(
-    r"(?P<chunk>\w++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))\w++)*+)|\.(?<![\w.]\.)\d++(?!\w)|[^\w\s]"
+    r"(?P<chunk>\w++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))\w++)*+)|\.(?<![\w.]\.)\d++(?!\w)|°[CFK](?!\w)|[^\w\s]"
 )
 _DIGIT = re.compile(r"\d")
 _DASHES: Final = frozenset({"-", "–", "—", "‒", "to"})
@@ -194,7 +194,7 @@ def _opens(text: str) -> bool:
 @cache
 def _opening() -> frozenset[str]:
     """Words with which a number can begin."""
-    names = [*NUMBER_WORDS, *FIRST, *TIMES]
+    names = [*NUMBER_WORDS, *FIRST, *TIMES, "quarter"]
     for language in LANGUAGES:
         names += [*months(language), *weekdays(language)]
     return frozenset(names)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.numerals import ordinal
-from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, shown
+from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, shown, tokens_of
 from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, PARTS, POINTS
 from guardgraph.guards.facts.units import (
     EACH,
@@ -34,8 +34,14 @@ from guardgraph.locales.units import currencies, measures
 
 __all__ = ["surely", "translated"]
 
-_LONGEST_NAME: Final = 5
-"""Words of the longest name of a unit or phrase of grammar that is looked for."""
+_LONGEST_NAME: Final = 8
+"""Tokens of the longest name of a unit or phrase of grammar that is looked for."""
+
+_MAY: Final = 5
+"""The month whose name is no longer than an abbreviation."""
+
+_OF: Final = frozenset({"de", "d", "di"})
+"""Words between a magnitude and its unit in Romance languages."""
 
 _NEUTRAL: Final = "also"
 """A word of grammar that says nothing about a number."""
@@ -49,6 +55,10 @@ _READ: Final = 1_000
 
 _CYRILLIC = re.compile(r"[а-яі]{3}", re.IGNORECASE)
 _UKRAINIAN = re.compile(r"[ґєії]", re.IGNORECASE)
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+_KANA: Final = re.compile("[\u3041-\u30ff]")
+_LETTERS_OF_A_WORD: Final = 4
+"""A Han character says about as much as so many letters."""
 
 _TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
@@ -95,15 +105,19 @@ def surely(text: str) -> str:
         english, foreign_words = _telling()
         if len(words & english) > len(words & foreign_words):
             return "en"
+    elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
+        return "ja" if _KANA.search(text[:_READ]) else "zh"
     language = language_of(text)
     if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
         return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
     if language in ("", "en") or language not in _LATIN:
         return language
-    found = [word.strip(_AROUND) for word in text[:_READ].lower().split()]
-    own, english = stop_words(language), stop_words("en")
-    telling = sum(word in own and word not in english for word in found)
-    return language if telling > (1 if text.isascii() else 0) else f"{language}?"
+    found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
+    own = (stop_words(language) - stop_words("en")) & found
+    # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
+    own -= number_words(language).beginnings | set(measures(""))
+    sure = len(own) > max(text.isascii(), len(found & _telling()[0]))
+    return language if sure else f"{language}?"
 
 
 @cache
@@ -130,7 +144,8 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     found: list[Token] = []
     at, end = 0, len(tokens) - LOOKAHEAD
     while at < end:
-        made, behind = _translate(known, tokens, words, at)
+        counted = bool(found) and (found[-1].number is not None or found[-1].lower in SCALES)
+        made, behind = _translate(known, tokens, words, at, counted=counted)
         if behind:
             found += made
             at = behind
@@ -153,8 +168,13 @@ def _worth(known: _Language, tokens: list[Token], words: list[str]) -> bool:
     return False
 
 
-def _translate(known: _Language, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
-    """Return what stands for the tokens up to an index; 0 where a token stays as it is."""
+def _translate(
+    known: _Language, tokens: list[Token], words: list[str], at: int, *, counted: bool
+) -> tuple[list[Token], int]:
+    """Return what stands for the tokens up to an index, 0 where a token stays as it is.
+
+    Behind a number a word that can be both is a unit and no number: "5 segundos" are no second.
+    """
     token, word = tokens[at], words[at]
     if token.number:
         amount, suffix = token.number
@@ -164,12 +184,23 @@ def _translate(known: _Language, tokens: list[Token], words: list[str], at: int)
         return ([_merged(tokens, at, end, amount, "")], end) if end > at + 1 else ([], 0)
     if not word or not word[0].isalpha():
         return [], 0
+    if counted and word in _OF and (end := _behind_of(known, words, at)):
+        return [], end
+    named = _named(known, tokens, words, at) if word in known.heads else ([], 0)
+    if counted and named[1]:
+        return named
     spelled = _number(known, tokens, words, at) if _opens(known, word) else None
     if spelled:
         return [spelled[0]], spelled[1]
-    if word in known.heads and (named := _named(known, tokens, words, at))[1]:
+    if named[1]:
         return named
     return ([_as(token, _NEUTRAL)], at + 1) if word in known.ordinary else ([], 0)
+
+
+def _behind_of(known: _Language, words: list[str], at: int) -> int:
+    """Find the unit in "5 millones de euros", "d'euros"; 0 where none follows."""
+    end = at + 2 if words[at + 1] in ("'", "’", "ʼ") else at + 1
+    return end if ":" in known.names.get(words[end], "") or units_named(words[end]) else 0
 
 
 def _opens(known: _Language, word: str) -> bool:
@@ -240,7 +271,9 @@ def _named(known: _Language, tokens: list[Token], words: list[str], at: int) -> 
         if name is not None:
             text = shown(tokens, at, at + length)
             first, *more = name.split(" ") if ":" not in name else [name]
-            token = tokens[at]._replace(text=first, lower=first, opens=False, word=text, start=0, end=len(text))
+            token = tokens[at]._replace(
+                text=first, lower=first.lower(), opens=first == "May", word=text, start=0, end=len(text)
+            )
             # Words that English has more of are there to be read and not to be shown.
             return [token, *(_UNSEEN._replace(text=each, lower=each) for each in more)], at + length
     return [], 0
@@ -273,10 +306,12 @@ def _language(language: str) -> _Language:
     else:
         for known in (measures(language), currencies(language)):
             names |= {name.lower(): foreign(language, name) for name in known if _is_foreign(language, name)}
+        names = {name: text for name, text in names.items() if name not in months(language)}
         names |= {name: scale_of(amount) for name, amount in magnitudes(language).items()}
         names |= GRAMMAR.get(language, {}) if sure else {}
-        for month in months(language):  # Spanish "julio" is a joule as well
-            names.pop(month, None)
+        names |= {name: "May" for name, month in months(language).items() if month == _MAY and len(name) == len("May")}
+    # Marks part the letters of some scripts, and signs the parts of "km/h": names are kept as their tokens.
+    names = {" ".join(token.lower for token in tokens_of(name)[:-LOOKAHEAD]): text for name, text in names.items()}
     heads = frozenset(name.partition(" ")[0] for name in names)
     ordinary = _ordinary(language, names) if sure and language != "en" else frozenset[str]()
     return _Language(
@@ -285,7 +320,7 @@ def _language(language: str) -> _Language:
         names,
         heads,
         heads | numbers.beginnings | {"a"},
-        numbers.beginnings | {"and", point, ","},
+        numbers.beginnings | {"and", point, ",", *SHARES},
         frozenset({"and", point, *SHARES, *_WRITTEN}),
         ordinary,
         {phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},

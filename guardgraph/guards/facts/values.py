@@ -16,6 +16,7 @@ __all__ = [
     "RATIO",
     "Amount",
     "Bound",
+    "Counted",
     "Excuse",
     "Identifier",
     "Key",
@@ -33,6 +34,9 @@ Amount: TypeAlias = Fraction | int
 """An exact number; an int where it is whole, which compares and hashes much faster."""
 
 Key: TypeAlias = Hashable
+Counted: TypeAlias = Literal["", "perhaps", "surely"]
+"""Whether a noun that is no unit follows an amount: "23 players" surely, "23 caminando" perhaps."""
+
 Bound: TypeAlias = Literal["", "least", "most"]
 """How an amount is bounded: "at least 5" and "more than 5" are "least", "at most 5" and "under 5" are "most"."""
 
@@ -68,14 +72,12 @@ class Quantity(NamedTuple):
     """An amount as written (27 in "27%", 3400000 in "3.4 million"), and what it measures or counts.
 
     A bare amount licenses the same amount of anything. A counted one ("23 players") licenses the amount bare and
-    of anything counted, but in no unit; to be said, it needs no more than a bare one. One with a unit licenses the
-    same in its dimension, and the amount bare.
+    of anything counted, but in no unit. One with a unit licenses the same in its dimension, and the amount bare.
     """
 
     amount: Amount
     unit: Unit = BARE
-    counted: bool = False
-    """Whether a noun that is no unit follows."""
+    counted: Counted = ""
     per: Unit | None = None
     """What a rate is for: the hour of "$5 per hour"."""
     bound: Bound = ""
@@ -92,23 +94,27 @@ class Quantity(NamedTuple):
         yield "=", amount
         if self.per is not None:
             yield self._rate(amount, self.per)
-            if self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
+            if self.unit == BARE:
+                yield "#", amount
+            elif self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
                 yield self.unit.dimension, self.unit.base(amount)
         elif self.unit != BARE:
             yield self._unconverted(amount)
             if not self.otherwise:
                 yield self.unit.dimension, self.unit.base(amount)
-        elif not self.counted:
-            yield "?", amount
-            if 0 < amount.numerator < amount.denominator:
-                yield RATIO, amount
+        else:
+            yield "#", amount
+            if not self.counted:
+                yield "?", amount
+                if 0 < amount.numerator < amount.denominator:
+                    yield RATIO, amount
 
     def needs(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         if self.per is not None:
             return self._rate(self.amount, self.per), ("?", self.amount)
         if self.unit == BARE:
-            return (("=", self.amount),)
+            return (("#" if self.counted == "surely" else "=", self.amount),)
         same = (self._unconverted(self.amount), ("?", self.amount))
         # "1,600 m" is 1.6 m or 1600 m; if it were both at once, it would also be "1,600 km".
         return same if self.otherwise else ((self.unit.dimension, self.unit.base(self.amount)), *same)
@@ -145,12 +151,13 @@ class Named(NamedTuple):
     name: str
     number: int
     roman: bool = False
+    counted: Counted = ""
     kind: Literal["named"] = "named"
 
     def gives(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
-        yield from (("named", self.name, self.number), ("numbered", self.name))
-        yield from (("ordinal", self.number), ("=", self.number))
+        yield from (("named", self.name, self.number), ("numbered", self.name), ("ordinal", self.number))
+        yield from (("=", self.number), ("#", self.number)) if self.counted else (("=", self.number),)
 
     def needs(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
@@ -158,7 +165,9 @@ class Named(NamedTuple):
 
     def excuse(self) -> Excuse:
         """Return when it is no other thing though it is not licensed."""
-        return Excuse(("numbered", self.name), None if self.roman else ("=", self.number))
+        return Excuse(
+            ("numbered", self.name), None if self.roman else ("#" if self.counted == "surely" else "=", self.number)
+        )
 
 
 class Label(NamedTuple):
