@@ -3,8 +3,7 @@
     python benchmarks                       all of them, and the page
     python benchmarks overhead guard_cost   these alone, without the page
 
-The benchmarks on public data sets are skipped unless `--cranfield`, `--fever` and `--sentences` say where
-the files are.
+The benchmarks on data sets are skipped unless an option, such as `--cranfield`, says where the files are.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from goals import SECTIONS
 from results_page import page
 
 HERE = Path(__file__).parent
-DATA_SETS = {"cranfield": "cranfield", "facts_fever": "fever", "facts_rewrites": "sentences"}
+DATA_SETS = {section.script: section.data for section in SECTIONS if section.data}
 """Scripts that need a file or a folder of files, and the option that says where it is."""
 
 
@@ -31,7 +30,7 @@ def main() -> None:
     parser.add_argument("scripts", nargs="*", metavar="NAME", help=f"these alone: {', '.join(scripts)}")
     parser.add_argument("--rounds", type=int, help="how often each one measures")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "benchmarks.md", help="what to write")
-    for option in DATA_SETS.values():
+    for option in sorted({*DATA_SETS.values()}):
         parser.add_argument(f"--{option}", type=Path, metavar="FILE", help=f"the {option} data set")
     given = parser.parse_args()
     if unknown := set(given.scripts) - set(scripts):

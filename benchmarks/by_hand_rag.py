@@ -30,7 +30,8 @@ from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import check_text
 from guardgraph.guards.stop import evidence
 from guardgraph.state.plain import excerpt
-from guardgraph.state.rag import CitationDetail, Intent, Passage, Retrieval
+from guardgraph.state.rag import CitationDetail, ClarifyReason, Intent, Passage, Retrieval
+from guardgraph.tools.terms import terms
 
 SHOWN = ("doc_id", "title", "section", "updated_at", "text")
 
@@ -42,11 +43,14 @@ class State(Ending, total=False):
     sources: list[str]
     found: Any
     context: Retrieval
+    nearest: float
     proposed_answer: Any
     answer: str
     citations: list[str]
     citation_details: list[CitationDetail]
     passages: list[Passage]
+    clarify_reason: ClarifyReason
+    best_score: float
 
 
 @dataclass(frozen=True)
@@ -95,18 +99,22 @@ class RagNodes:
     def pack(self, state: State) -> Update:
         intent, found = state["intent"], returned(state["found"], "retrieve")
         candidates = guards.parse_candidates(found, allowed_sources=state["sources"], top_k=intent["top_k"])
-        context = guards.pack(
-            candidates,
-            min_score=self.budget.min_chunk_score,
-            max_chunks=self.budget.max_context_chunks,
-            max_chars=self.budget.max_context_chars,
-        )
+        limits = {
+            "min_score": self.budget.min_chunk_score,
+            "max_chunks": self.budget.max_context_chunks,
+            "max_chars": self.budget.max_context_chars,
+        }
+        shown = guards.shown_passages(candidates, query=intent["query"], terms=terms, **limits)
+        context = guards.pack(shown, **limits)
+        nearest = max((item["score"] for item in candidates), default=0.0)
         shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
         retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in context["chunks"]]}
-        return {"context": context, **step(state, {"intent": intent, "retrieval": retrieval})}
+        return {"context": context, "nearest": nearest, **step(state, {"intent": intent, "retrieval": retrieval})}
 
     def clarify(self, state: State) -> Update:
+        why = "answerer_abstained" if state["context"]["chunks"] else "nothing_relevant"
         empty: Update = {"citations": [], "citation_details": [], "passages": []}
+        empty |= {"clarify_reason": why, "best_score": state["nearest"]}
         told = {"action": "fallback", "answer": CLARIFICATION}
         return {"answer": CLARIFICATION, **empty, **ended("clarify"), **step(state, told)}
 
@@ -117,6 +125,8 @@ class RagNodes:
     @stops_in("generate")
     def check_answer(self, state: State) -> Update:
         proposed, chunks = state["proposed_answer"], state["context"]["chunks"]
+        if guards.abstains(proposed):
+            return {}
         check_text(proposed, "answer", ("citations",))
         answer = proposed["answer"].strip()
         details = guards.cited(proposed["citations"], chunks)
@@ -124,6 +134,9 @@ class RagNodes:
         used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
         if self.policy.check_numbers:
             guards.check_numbers(answer, question=state["question"], chunks=used)
+        if self.policy.check_names:
+            known = self.policy.known_names
+            guards.check_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
         told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
         return {
             "answer": answer,
@@ -139,6 +152,10 @@ def after_packing(state: State) -> Literal["generate", "clarify", "stopped"]:
     if "status" in state:
         return "stopped"
     return "generate" if state["context"]["chunks"] else "clarify"
+
+
+def after_answering(state: State) -> Literal["clarify", "ended"]:
+    return "ended" if "status" in state else "clarify"
 
 
 def rag_by_hand(
@@ -166,5 +183,5 @@ def rag_by_hand(
     graph.add_conditional_edges("pack", router(after_packing, way), packed)
     graph.add_edge("clarify", END)
     graph.add_edge("generate", "check_answer")
-    graph.add_edge("check_answer", END)
+    graph.add_conditional_edges("check_answer", router(after_answering, way), {"clarify": "clarify", "ended": END})
     return graph.compile()

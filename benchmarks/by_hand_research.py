@@ -203,7 +203,7 @@ class ResearchNodes:
 
     @stops_in("synthesize")
     def check_answer(self, state: State) -> Update:
-        proposed, notes = state["proposed_answer"], state["notes"]
+        task, proposed, notes = state["task"], state["proposed_answer"], state["notes"]
         fields = proposed if isinstance(proposed, dict) else {}
         most = state["limits"]["max_answer_chars"]
         answer = answers.parse_research_answer(
@@ -211,6 +211,9 @@ class ResearchNodes:
         )
         if self.policy.check_numbers:
             answers.check_answer_facts(answer, notes=notes, regions=self.regions)
+        if self.policy.check_names:
+            asked, pages, known = task["question"], state["pages"], self.policy.known_names
+            answers.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
         cited: list[Any] = answers.cited_notes(notes, answer["citations"])
         return {
             **answer,

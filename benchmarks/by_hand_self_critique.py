@@ -159,7 +159,6 @@ class SelfCritiqueNodes:
         revising = accepted["decision"] == "revise"
         answer = revision.check_final(
             state["revision"]["revised_answer"] if revising else before,
-            draft=before,
             context=state["task"]["incident_context"],
             max_chars=self.budget.max_answer_chars,
             avoid_absolute_guarantees=state["task"]["avoid_absolute_guarantees"],

@@ -64,12 +64,14 @@ class Section:
         title: its heading.
         text: what was done.
         meanings: of its figures; of those that fit a name, the longest pattern holds.
+        data: the option that names the file or folder that it measures on, None for a benchmark that needs none.
     """
 
     script: str
     title: str
     text: str
     meanings: tuple[Meaning, ...]
+    data: str | None = None
 
     @property
     def is_grid(self) -> bool:
@@ -265,6 +267,7 @@ SECTIONS = (
             Meaning("index_seconds", "Seconds for indexing the collection."),
             Meaning("query_milliseconds", "Milliseconds for one question."),
         ),
+        data="cranfield",
     ),
     Section(
         "facts_fever",
@@ -278,6 +281,71 @@ SECTIONS = (
             Meaning("*baseline_flagged_*", "Per cent of these claims that the token rule flags."),
             Meaning("*flagged_*", "Per cent of these claims that the number check flags."),
         ),
+        data="fever",
+    ),
+    Section(
+        "facts_rewrites",
+        "The fact check on rewritten sentences",
+        "Phrases of real sentences are said otherwise, by class: a decade, a range of years, a time, an amount of "
+        "money, and so on. What says the same must be supported by the sentence; what says another thing must be "
+        "flagged. Where sentences have few phrases of a class, some are put at their end. For the identity, every "
+        "sentence must support itself and each of its clauses.",
+        (
+            Meaning("*_same_wrong", "Share of the claims that say the same and are flagged.", at_most=0.02),
+            Meaning("*_other_wrong", "Share of the claims that say another thing and pass.", at_most=0.02),
+            Meaning("*_same_cases", "Claims that say the same."),
+            Meaning("*_other_cases", "Claims that say another thing."),
+        ),
+        data="sentences",
+    ),
+    Section(
+        "names",
+        "The checks of names and numbers on HaluEval",
+        "How many answers to questions the two checks refuse, right ones and made-up ones, with the text that the "
+        "right answer comes from. A made-up answer that names only what the text and the question name is none that "
+        "they could refuse.",
+        (
+            Meaning("pairs", "Questions, each with a right and a made-up answer."),
+            Meaning("right_flagged_pct", "Per cent of the right answers that either check refuses.", at_most=1),
+            Meaning("hallucinated_flagged_pct", "Per cent of the made-up answers that one refuses.", at_least=42),
+            Meaning("*_numbers_pct", "Per cent that the check of numbers refuses."),
+            Meaning("*_names_pct", "Per cent that the check of names refuses."),
+        ),
+        data="halueval",
+    ),
+    Section(
+        "names_languages",
+        "The check of names on true sentences",
+        "Questions about an article of XQuAD, each taken as an answer that cites the article. German capitalises "
+        "every noun, and Chinese and Hindi have no capitals: there the check says nothing.",
+        (
+            Meaning("*_true_sentences", "Sentences."),
+            Meaning("*_true_flagged_pct", "Per cent of them that are refused.", at_most_of={"es": 2, "ru": 5}),
+        ),
+        data="xquad",
+    ),
+    Section(
+        "incidents",
+        "Updates on real incidents",
+        "What the Self-critique agent without a model makes of records of public status pages: of contexts that are "
+        "built from them, and of the records as they stand (`raw`). `short_updates` are updates of these pages, each "
+        "revised to say one phrase more.",
+        (
+            Meaning("incidents_read", "Records."),
+            Meaning(
+                "*_status_kept_pct", "Per cent that state the status, the context's own where it has one.", at_least=100
+            ),
+            Meaning("*_summary_told_pct", "Per cent that tell something of the first update.", at_least=98),
+            Meaning("*_internal_pct", "Per cent that name a file or a field of the record.", at_most=0),
+            Meaning("*_ended_approved_direct", "Runs that end with the draft."),
+            Meaning("*_ended_revised_once", "Runs that end with a revision."),
+            Meaning("*_ended_policy_escalation", "Runs that hand the draft to a person."),
+            Meaning("*_ended_other", "Runs that end in another way.", at_most=0),
+            Meaning("short_updates", "Short updates, each with a phrase that it lacks."),
+            Meaning("short_updates_too_long_pct", "Per cent that end in `length_increase_limit`.", at_most=0),
+            Meaning("short_updates_revised_pct", "Per cent that end with the revision."),
+        ),
+        data="incidents",
     ),
     Section(
         "facts_rewrites",

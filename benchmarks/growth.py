@@ -23,7 +23,7 @@ from guardgraph.grammar import Stop
 from guardgraph.guards import rag
 from guardgraph.guards.facts import facts_in_text
 from guardgraph.guards.quotes import stands_in
-from guardgraph.guards.research.answer import check_answer_facts, parse_research_answer
+from guardgraph.guards.research.answer import check_answer_facts, check_answer_names, parse_research_answer
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
 from guardgraph.guards.self_critique.claims import restricted_claims
@@ -107,6 +107,9 @@ def rag_answer(text: str) -> None:
     """Hold an answer against a document of the same text."""
     chunk = {"doc_id": "a", "source": "a", "title": "", "section": "", "updated_at": "", "text": text, "score": 1.0}
     rag.check_numbers(text, question="", chunks=[chunk])
+    rag.check_names(text, question="", chunks=[chunk], packed=[chunk])
+    with suppress(Stop):
+        rag.check_names(text, question="", chunks=[], packed=[chunk])
 
 
 def _note(text: str) -> dict[str, str]:
@@ -125,6 +128,7 @@ def research_answer(text: str) -> None:
     limit = ResearchBudget().max_answer_chars
     answer = parse_research_answer(text, ["n1"], notes=notes, max_answer_chars=limit)
     check_answer_facts(answer, notes=notes, regions=())
+    check_answer_names(answer, question="", notes=notes, pages={})
 
 
 def draft(text: str) -> None:

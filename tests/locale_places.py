@@ -26,10 +26,14 @@ def separators() -> dict[str, list[list[str]]]:
 
 
 def territories() -> dict[str, dict[str, object]]:
-    """Return the territories: alpha-3 codes, and by language names and the names of their own languages."""
+    """Return the territories: other codes, and by language names, the names of their own languages and adjectives."""
     names: dict[str, object] = {}
     languages: dict[str, object] = {}
-    alpha3 = {code[0]: alias for alias, code in get_global("territory_aliases").items() if _is_alpha3(alias, code)}
+    adjectives: dict[str, object] = {}
+    codes: dict[str, list[str]] = {}
+    for alias, meant in sorted(get_global("territory_aliases").items()):
+        if alias.isalpha() and len(meant) == 1:
+            codes.setdefault(meant[0], []).append(alias)
     for language in LANGUAGES:
         locale = Locale.parse(language)
         names[language] = dict(sorted(locale.territories.items()))
@@ -37,11 +41,36 @@ def territories() -> dict[str, dict[str, object]]:
             code: [locale.languages[each] for each in own if each in locale.languages] for code, own in OWN.items()
         }
         languages[language] = {code: found for code, found in spoken.items() if found}
-    return {"alpha3": dict(sorted(alpha3.items())), "names": names, "languages": languages}
+        adjectives[language] = _adjectives(locale)
+    return {"codes": dict(sorted(codes.items())), "names": names, "languages": languages, "adjectives": adjectives}
 
 
-def _is_alpha3(alias: str, code: list[str]) -> bool:
-    return len(alias) == 3 and alias.isalpha() and len(code) == 1
+def _adjectives(locale: Locale) -> dict[str, list[str]]:
+    """Return the adjectives of territories: "Polish" of the Polish zloty, "American" of American English.
+
+    They stand in the names of currencies and of kinds of languages, or are the name of a language that has no such
+    kinds. Of a currency, only a name of two words is read, since longer ones hold words of other kinds, and of these
+    only a word that no other territory's currency has ("dollar") and that is no currency for itself ("Euro").
+    """
+    named = [(code[:2], name.lower().split()) for code, name in locale.currencies.items() if code[0] != "X"]
+    for tag, name in locale.languages.items():
+        language, _, place = tag.partition("_")
+        if place.isupper():
+            named.append((place, [word for word in name.lower().split() if word != locale.languages[language].lower()]))
+    owners: dict[str, set[str]] = {}
+    for code, words in named:
+        for word in words:
+            owners.setdefault(word, set()).add(code)
+    whole = {name.lower() for name in locale.currencies.values()}
+    short = [(code, word) for code, words in named if len(words) <= 2 for word in words]
+    found = {(code, word) for code, word in short if len(owners[word]) == 1 and word not in whole}
+    for code, own in OWN.items():
+        found |= {(code, locale.languages[each].lower()) for each in own if each in {*locale.languages} - KINDS}
+    made: dict[str, list[str]] = {}
+    for code, word in sorted(found):
+        if code in locale.territories and len(word) > 3 and word.isalpha():
+            made.setdefault(code, []).append(word)
+    return made
 
 
 def _own_languages() -> dict[str, list[str]]:
@@ -57,6 +86,8 @@ def _own_languages() -> dict[str, list[str]]:
 
 
 OWN = _own_languages()
+KINDS = {tag.partition("_")[0] for tag in Locale("en").languages if "_" in tag}
+"""Languages of which several territories have kinds of their own."""
 
 
 NO_ENGLISH = frozenset({"com", "con", "edu", "gov", "je", "mil", "net", "non", "nos", "org", "que", "un", "www"})

@@ -21,7 +21,7 @@ from scripted_agents import scripted_agent
 from guardgraph.testing import scripted_tool
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-ON_DATA = ("cranfield", "facts_fever", "facts_rewrites")
+ON_DATA = tuple(section.script for section in SECTIONS if section.data)
 SCRIPTS = [section.script for section in SECTIONS if section.script not in ON_DATA]
 PATTERNS = ("rag", "research", "self_critique")
 CODE = re.compile(r"`([^`]+)`")
@@ -54,16 +54,26 @@ def printed():
 
 @pytest.fixture
 def data_sets(tmp_path):
-    """Data sets of one question, two claims and two sentences, as options of the command line."""
+    """Data sets of a few items each, as options of the command line."""
     cranfield = {"docs": {"a": "wing flutter", "b": "heat transfer"}, "queries": {"1": "flutter of a wing"}}
     fever = {"rows": [["It has 12 rooms.", ["It has 12 rooms."], True], ["It has 13 rooms.", ["It has 12."], False]]}
-    for name, data in (("cranfield", {**cranfield, "qrels": {"1": {"a": 3}}}), ("fever", fever)):
-        (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
-    (tmp_path / "sentences").mkdir()
+    incident = {"title": "Cards fail", "severity": "major", "affected": ["checkout"], "resolved": "true"}
+    incidents = [{**incident, "updates": [{"label": "first", "body": "Card payments fail for some customers."}]}]
+    pair = {"knowledge": "It was built by Ann Lee.", "question": "Who built it?", "right_answer": "By Ann Lee."}
+    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [{"question": "Who is Ann Lee?", "paragraph": "0#0"}]}
     english, german = "A train ran in 1912, and no more.", "Das war schon im März."
-    texts = {code: {"paragraphs": {"0": text}} for code, text in (("en", english), ("de", german))}
-    (tmp_path / "sentences" / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
-    return [f"--{name}={tmp_path / name}" for name in ("cranfield", "fever", "sentences")]
+    sets = {
+        "cranfield": {**cranfield, "qrels": {"1": {"a": 3}}},
+        "fever": fever,
+        "incidents": incidents,
+        "halueval": [{**pair, "hallucinated_answer": "By Bob Ray."}],
+        "xquad": {"en": asked},
+        "sentences/texts.json": {"en": {"paragraphs": {"0": english}}, "de": {"paragraphs": {"0": german}}},
+    }
+    (tmp_path / "sentences").mkdir()
+    for name, data in sets.items():
+        (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
+    return [f"--{(option := name.partition('/')[0])}={tmp_path / option}" for name in sets]
 
 
 @pytest.fixture(scope="module", params=PATTERNS)
@@ -116,13 +126,16 @@ def test_benchmarks_on_data_sets_are_skipped_with_a_word_when_there_are_none():
 
 
 def test_benchmarks_on_data_sets_print_figures(data_sets):
-    """With the files, they measure the retriever, the number check, and the check of rewritten sentences."""
+    """With the files, each measures what it says."""
     figures = _figures(_lines(_started(*ON_DATA, *data_sets)))
     assert figures["ndcg_at_10"] == 1
     assert (figures["flagged_false_pct"], figures["flagged_true_pct"]) == (100, 0)
     assert figures["facts_identity_same_wrong"] == figures["facts_years_other_wrong"] == 0
     assert figures["facts_identity_same_cases"] == 5
     assert "facts_months_de_same_wrong" in figures
+    assert (figures["right_flagged_pct"], figures["hallucinated_flagged_pct"]) == (0, 100)
+    assert (figures["en_true_sentences"], figures["en_true_flagged_pct"]) == (1, 0)
+    assert (figures["incidents_status_kept_pct"], figures["short_updates_too_long_pct"]) == (100, 0)
 
 
 def test_an_unknown_benchmark_is_refused():

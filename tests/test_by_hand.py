@@ -21,7 +21,7 @@ from guardgraph.testing import scripted_tool
 CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}
 ENDING = ("status", "stop_reason", "phase", "outcome")
 ANSWER = {
-    "rag": ("answer", "citations", "citation_details", "passages"),
+    "rag": ("answer", "citations", "citation_details", "passages", "clarify_reason", "best_score"),
     "research": ("answer", "citations", "citation_details", "passages", "aggregate", "dropped_urls", "failed_sources"),
     "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
 }
@@ -99,6 +99,7 @@ RAG = {
     "grounded_answer": ({}, {}),
     "clarify": ({"retriever": said([])}, {}),
     "clarify, no sources": ({"policy": lists(())}, {}),
+    "clarify, answerer abstains": ({"answerer": said({"insufficient": True})}, {}),
     "invalid_request:question": ({}, {"question": "  "}),
     "invalid_intent:not_object": ({"planner": said("retrieve")}, {}),
     "invalid_intent:kind": ({"planner": intent(kind="delete")}, {}),
@@ -114,6 +115,10 @@ RAG = {
     "invalid_answer:missing_citations": ({"answerer": said({"answer": "Yes.", "citations": []})}, {}),
     "invalid_answer:unsupported_number": (
         {"answerer": said({"answer": "It is 77 %.", "citations": ["doc_sla_enterprise_v3"]})},
+        {},
+    ),
+    "invalid_answer:unsupported_name": (
+        {"answerer": said({"answer": "It is sold by Initech.", "citations": ["doc_sla_enterprise_v3"]})},
         {},
     ),
 }
@@ -140,6 +145,7 @@ RESEARCH = {
     "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
+    "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
     "invalid_answer:too_long": ({"writer": said({"answer": "Yes. " * 999, "citations": ["n1"]})}, {}),
 }
 SELF_CRITIQUE = {

@@ -102,15 +102,15 @@ def test_ctrl_c_is_one_line():
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("reasons", "--help"), ("--help",), ("--version",)])
-def test_a_closed_pipe_is_one_line(arguments):
-    """When the reader goes away (`| head`), the command says so and ends with 141."""
+def test_a_closed_pipe_is_quiet(arguments):
+    """When the reader goes away (`| head`), the command ends with 141, without a word."""
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     with os.fdopen(writing, "w") as closed:
         done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert done.returncode == 141
-    assert done.stderr == "guardgraph: the output was closed before everything was written\n"
+    assert done.stderr == ""
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
@@ -182,13 +182,13 @@ def unwritable():
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize("arguments", [["reasons"], ["reasons", "--json"]])
 def test_main_survives_a_reader_that_goes_away(arguments, unwritable, monkeypatch, capsys):
-    """Tables and JSON alike: one line, 141, and nothing is left in a buffer for the end of the process."""
+    """Tables and JSON alike: 141, not a word, and nothing is left in a buffer for the end of the process."""
     monkeypatch.setattr(sys, "argv", ["guardgraph", *arguments])
     monkeypatch.setattr(sys, "stdout", unwritable)
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 141
-    assert capsys.readouterr().err == "guardgraph: the output was closed before everything was written\n"
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")

@@ -107,3 +107,29 @@ def test_a_reason_outside_the_catalogues_is_shown_as_it_is(capsys):
     printed = capsys.readouterr().out
     assert "Stopped: of_my_own\n" in printed
     assert "What to do" not in printed
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_columns_hold(columns, here, monkeypatch):
+    """What a node decided stands in one column, however many lines it takes, and no line is wider than the screen."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    printed = run("rag", "How many days does a refund to a customer in München take, and who approves it?").stdout
+    steps = printed.partition("Steps\n")[2].partition("\n\n")[0].splitlines()
+    assert all(line[27] == " " and line[28] != " " for line in steps)
+    assert max(map(cell_len, printed.splitlines())) <= columns
+
+
+def test_letters_are_shown_as_they_are(here):
+    """Umlauts of a proposal are no escapes."""
+    assert '"query": "gilt für müller' in " ".join(run("rag", "Was gilt für Müller?").stdout.split())
+
+
+@pytest.mark.parametrize("command", ["research", "verify", "reasons"])
+def test_what_may_be_left_out_stands_in_one_pair_of_brackets(command):
+    """The usage line has no brackets in brackets."""
+    assert "[[" not in run(command, "--help").stdout
+
+
+def test_shells_can_complete():
+    """Completion can be installed."""
+    assert "--install-completion" in run("--help").stdout

@@ -76,6 +76,10 @@ GOOD = {"decision": "revise", "required_changes": ['ADD "may change"']}
         ({"required_changes": ['ADD "may change"'] * 6}, "invalid_critique:too_many_required_changes"),
         ({"reason": 5}, "invalid_critique:reason"),
         ({"required_changes": ['ADD "one"', "soften"]}, "invalid_critique:required_changes_not_enforceable"),
+        (
+            {"severity": "high", "required_changes": ['ADD "it, is on."', "REMOVE 'IS ON'"]},
+            "invalid_critique:required_changes_contradictory",
+        ),
         ({"severity": " HIGH "}, "invalid_critique:high_risk_requires_escalate"),
         ({"decision": "approve"}, "invalid_critique:approve_with_required_changes"),
         ({"decision": "escalate", "reason": " "}, "invalid_critique:escalate_reason_required"),
@@ -90,6 +94,25 @@ def test_what_is_not_enforceable_is_shown() -> None:
     """The evidence names the items that no rule can enforce."""
     stop = stop_of(read, {"decision": "revise", "required_changes": ['ADD "may change"', "soften the tone"]})
     assert stop.evidence == {"not_enforceable": ["soften the tone"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "contradicts"),
+    [
+        (['ADD "all good"', 'REMOVE "all good"'], True),
+        (['REMOVE "ALL GOOD!"', 'MUST_INCLUDE "all good"'], True),
+        (['ADD "all is good now"', 'REMOVE "is good"'], True),
+        (['ADD "状況は良好です"', 'REMOVE "は良好"'], True),
+        (['ADD "goodness me"', 'REMOVE "good"'], False),
+        (['ADD "is good"', 'REMOVE "all is good now"'], False),
+        (['ADD "all good"', 'ADD "all good"', 'REMOVE "all bad"'], False),
+    ],
+)
+def test_changes_that_no_text_can_have_are_refused(changes: list[str], contradicts: bool) -> None:
+    """A phrase to add and one to remove that is in it, as whole words, case and punctuation aside."""
+    expected = "invalid_critique:required_changes_contradictory" if contradicts else None
+    verdict = outcome(read, {"decision": "revise", "required_changes": changes})
+    assert verdict.get("stop") == expected
 
 
 def test_a_decision_beyond_the_three_is_allowed_by_no_list() -> None:

@@ -58,7 +58,17 @@ def test_separators_differ_by_place():
 def test_a_territory_has_name_codes_and_language():
     """A territory is known by its name, both codes and the language named after it, in each language."""
     germany = {each.code: each for each in territories("es")}["DE"]
-    assert (germany.alpha3, germany.name, germany.languages[0]) == ("DEU", "Alemania", "alemán")
+    assert (germany.name, germany.languages[0]) == ("Alemania", "alemán")
+    assert "DEU" in germany.others
+
+
+def test_a_territory_has_an_adjective():
+    """The adjective of a territory is known, where CLDR names a currency or a kind of a language by it."""
+    adjectives = {each.code: each.adjectives for each in territories("en")}
+    some = {"US": "american", "GB": "british", "FR": "french", "NL": "dutch", "SE": "swedish", "CH": "swiss"}
+    assert all(word in adjectives[code] for code, word in some.items())
+    assert "english" not in adjectives["US"]
+    assert "portuguese" not in adjectives["BR"]
 
 
 def test_an_unknown_language_has_empty_tables():

@@ -59,7 +59,7 @@ def test_a_draft_says_what_the_context_knows_and_no_more() -> None:
         ),
         (
             {"summary": "Checkout is slow. It is 15%.", "wait_days": 2},
-            "Summary: Checkout is slow. It is 15%. Wait: 2 days.",
+            "status: not given in our records. What was reported: Checkout is slow. It is 15%.",
         ),
         (
             {"affectedUsers": 1200, "region": ["US", "EU"]},
@@ -77,7 +77,7 @@ def test_facts_of_any_shape_are_told(context: Any, said: str) -> None:
 
 
 def test_other_facts_stand_in_for_an_impact_only() -> None:
-    """They may be no customer's business: where the impact is known they stay out, and so does what is no text."""
+    """They may be no customer's business: where the impact or what happened is known they stay out; so does no text."""
     untold = {"chargeback_alerts": 5, "owner": "the payments team"}
     assert draft({"incident_context": {"impact": "cards fail", **untold}})["draft"] == (
         "This is an update on the current incident. Customer impact: cards fail. We apologize for the disruption."

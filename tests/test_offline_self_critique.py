@@ -76,9 +76,7 @@ def patched(text: str, changes: list[str]) -> str:
         check_facts=True,
         regions=DEFAULT_REGIONS,
     )
-    return check_final(
-        patch["revised_answer"], draft=text, context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True
-    )
+    return check_final(patch["revised_answer"], context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True)
 
 
 def test_the_demo_ends_revised_and_reads_like_a_message() -> None:
@@ -102,26 +100,48 @@ def test_the_demo_ends_revised_and_reads_like_a_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "noted"),
-    [
-        ({"incident": {"status": "degraded", "eta_minutes": 45}}, True),
-        (hinted(max_length_increase_pct=5), True),
-        (CONTEXT, False),
-        ({"status": "degraded"}, False),
-    ],
+    "context", [CONTEXT, hinted(max_length_increase_pct=5), {"incident": {"status": "degraded", "eta_minutes": 45}}]
 )
-def test_an_estimate_is_called_uncertain_at_once_where_no_patch_could(context: Any, noted: bool) -> None:
-    """A short draft or a tight limit leaves a patch no room for the note; else the critic asks for it."""
+def test_an_estimate_is_called_uncertain_by_a_revision(context: Any) -> None:
+    """However short the draft and tight the limit: what a change adds is no growth."""
+    verdict = reviewed(draft({"incident_context": context})["draft"], context)
+    assert verdict["required_changes"] == [f'MUST_INCLUDE "{UNCERTAINTY_NOTE}"']
+
+
+def test_what_is_over_has_no_estimate_that_could_change() -> None:
+    """Neither the drafter nor the critic speaks of a time that is past."""
+    context = {"incident": {"status": "resolved", "eta_minutes": 45, "summary": "We expected recovery in 45 minutes."}}
     text = draft({"incident_context": context})["draft"]
-    assert text.endswith(f"{UNCERTAINTY_NOTE}.") is noted
-    assert reviewed(text, context)["decision"] == ("revise" if context is CONTEXT else "approve")
+    assert "Estimated time" not in text
+    assert reviewed(text, context)["decision"] == "approve"
 
 
 @pytest.mark.parametrize("status", ["resolved", "fully recovered, guaranteed"])
-def test_an_update_is_not_emptied_by_a_patch(status: str) -> None:
-    """Where removals would leave no status, impact or action, a person decides."""
+def test_a_draft_of_the_drafter_claims_nothing_that_the_critic_takes_out(status: str) -> None:
+    """A licensed status stays, any other is said so that it claims nothing."""
     context = {"incident": {"incident_id": "INC-9", "severity": "P2", "status": status}, "region": "EU"}
-    assert reviewed(draft({"incident_context": context})["draft"], context)["decision"] == "escalate"
+    assert reviewed(draft({"incident_context": context})["draft"], context)["decision"] == "approve"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("degraded", "Current status: degraded"),
+        (None, "Current status: not given in our records"),
+        ("restored for all", "Current status: we cannot yet confirm that it is restored for all, as our records say"),
+        ("restored, guaranteed", "Current status: the one in our records is not yet confirmed"),
+    ],
+)
+def test_a_status_line_that_goes_is_replaced(status: str | None, said: str) -> None:
+    """An update never loses its status: what the records say stands in for what may not be claimed."""
+    context = {**CONTEXT, "incident": {**CONTEXT["incident"], "status": status}}
+    text = GOOD.replace("Current status: degraded", "Current status: the incident is resolved for good")
+    verdict = reviewed(text, context)
+    removed = 'MUST_REMOVE "Current status: the incident is resolved for good"'
+    assert verdict["required_changes"] == [removed, f'MUST_INCLUDE "{said}"']
+    revised = revise({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
+    assert revised.endswith(f"{said}.")
+    assert reviewed(revised, context)["decision"] == "approve"
 
 
 def test_a_sound_draft_is_approved() -> None:
@@ -180,17 +200,30 @@ def test_several_missing_sections_are_several_changes() -> None:
         (f'{GOOD} He said "all is resolved" today.', CONTEXT),
         (f"{GOOD} The incident is resolved {'and we thank you ' * 12}today.", CONTEXT),
         (GOOD, hinted(required_sections=["root_cause"])),
-        ("Current status: degraded. We will post updates. Recovery expected in 45 minutes.", CONTEXT),
         (GOOD + " Resolved one. Resolved two. Resolved 3. Resolved four. Resolved five. Resolved six.", CONTEXT),
-        (GOOD.replace("Thank you", "We expect recovery in 9 hours"), hinted(max_length_increase_pct=1)),
-        ("Customer impact: 27% of checkouts. We will post updates.", hinted(max_length_increase_pct=60)),
     ],
 )
 def test_what_no_patch_mends_is_escalated(text: str, context: Any) -> None:
-    """No enforceable phrase, too many changes, too much gone or too much added: a person decides."""
+    """No enforceable phrase, too many changes or too much gone: a person decides."""
     verdict = reviewed(text, context)
     assert (verdict["decision"], verdict["severity"], verdict["high_risk"]) == ("escalate", "high", True)
     assert verdict["reason"].startswith("More than a patch can mend. The draft ")
+
+
+@pytest.mark.parametrize(
+    ("text", "context"),
+    [
+        ("Current status: degraded. We will post updates. Recovery expected in 45 minutes.", CONTEXT),
+        (GOOD.replace("Thank you", "We expect recovery in 45 minutes"), hinted(max_length_increase_pct=1)),
+        ("Customer impact: 27% of checkouts. We will post updates.", hinted(max_length_increase_pct=60)),
+    ],
+)
+def test_what_only_lacks_something_is_mended(text: str, context: Any) -> None:
+    """What the changes add is not held against them."""
+    verdict = reviewed(text, context)
+    assert verdict["decision"] == "revise"
+    revised = revise({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
+    assert reviewed(revised, context)["decision"] == "approve"
 
 
 def test_a_section_of_any_name_comes_from_the_context() -> None:
@@ -203,12 +236,12 @@ def test_a_section_of_any_name_comes_from_the_context() -> None:
 def test_a_claim_of_the_context_may_be_repeated_if_claims_are_allowed() -> None:
     """A guarantee is never overlooked; "resolved" is, where the context says it and the hint allows it."""
     context = copy.deepcopy(hinted(avoid_absolute_guarantees=False))
-    context["incident"]["status"] = "resolved"
+    context["updates"] = ["The incident is resolved."]
     text = GOOD.replace("degraded", "resolved")
     assert reviewed(text, context)["decision"] == "approve"
     assert reviewed(f"{GOOD} Recovery is guaranteed.", context)["decision"] == "revise"
     context["policy_hints"]["avoid_absolute_guarantees"] = True
-    assert reviewed(text, context)["decision"] == "escalate"
+    assert reviewed(text, context)["decision"] == "revise"
 
 
 def test_the_critic_names_only_risks_that_it_may() -> None:

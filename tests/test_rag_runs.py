@@ -122,6 +122,8 @@ def test_clarify():
         "status": "ok",
         "stop_reason": "success",
         "outcome": "clarify",
+        "clarify_reason": "nothing_relevant",
+        "best_score": 0.0,
         "answer": clarification,
         "citations": [],
         "citation_details": [],

@@ -141,6 +141,9 @@ STOPS = {
     "invalid_answer:unsupported_number": answered(
         {**ANSWER, "answer": "Within 20 minutes."}, unsupported=["20 minutes"]
     ),
+    "invalid_answer:unsupported_name": answered(
+        {**ANSWER, "answer": "The plan is sold by Initech."}, unsupported=["Initech"]
+    ),
 }
 """A run for every entry of the catalogue, for every phase where it has more than one."""
 

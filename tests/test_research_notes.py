@@ -160,6 +160,9 @@ def test_checks_can_be_switched_off():
         ("पैंथर्स ने लीग", "और पैंथर्स ने लीग में", True),
         ("防守只丢了 308", "黑豹队的防守只丢了 308分", True),
         ("防守只丢了 30", "黑豹队的防守只丢了 308分", False),
+        ("5 degrees below zero", "It was −5 degrees below zero.", False),
+        ("5 per cent of it", "Only .5 per cent of it is left.", False),
+        ("at -5 degrees", "It was at –5 degrees.", True),
     ],
 )
 def test_a_quote_is_verbatim(quote, text, expected):

@@ -245,7 +245,7 @@ def test_quotes_need_not_stand_in_their_pages():
 )
 def test_regions_are_facts(claim, known, status):
     """A region that the quote does not name stops the run, in a note and in an answer; a policy can name more."""
-    policy = ResearchPolicy(known_regions=known)
+    policy = ResearchPolicy(known_regions=known, known_names=["Freedonia"])
     in_note = research(policy=policy, extractor=notes({"claim": claim}))
     in_answer = research(policy=policy, writer=lambda view: {"answer": claim, "citations": ["n1"]})
     assert in_note["status"] == in_answer["status"] == status

@@ -187,6 +187,9 @@ STOPS = {
     "invalid_answer:unsupported_number": StopCase(
         "synthesize", written(answer="Uptime is 99.99% in the EU."), {"unsupported": ...}
     ),
+    "invalid_answer:unsupported_name": StopCase(
+        "synthesize", written(answer="The cause was found by Initech."), {"unsupported": ["Initech"]}
+    ),
 }
 
 

@@ -145,7 +145,7 @@ def test_every_stop_of_a_patch_carries_what_was_measured() -> None:
 def test_growth_is_held_against_the_smaller_limit() -> None:
     """Budget or hint, in per cent of the draft without superfluous blanks; the limit itself is allowed."""
     draft, revised = "a b  c d\n e", "a b c d e f"
-    limits = {**PATCH_LIMITS, "draft": draft, "required_changes": ['ADD "e f"'], "check_facts": False}
+    limits = {**PATCH_LIMITS, "draft": draft, "required_changes": ['REMOVE "xyz"'], "check_facts": False}
     growth = 100 * 2 / 9
 
     def verdict(budget: float, hint: float | None) -> Any:
@@ -160,28 +160,57 @@ def test_growth_is_held_against_the_smaller_limit() -> None:
 
 
 def test_a_revision_may_keep_a_claim_that_was_allowed() -> None:
-    """Without the hint, what the draft or the context claims may be claimed, and nothing else."""
-    context = {"incident": {"status": "resolved"}}
+    """Without the hint, a text of the context licenses closures; the draft licenses none."""
+    context = {"note": "The outage is over."}
     soft = {"context": context, "check_facts": False, "avoid_absolute_guarantees": False}
     revised = f"{DRAFT} {NOTE} It is resolved."
     assert patch_stop(revised, context=context, check_facts=False)[0] == "patch_violation:restricted_claims"
     assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, **soft})
     kept = {**soft, "context": {}, "draft": f"{DRAFT} It is resolved."}
-    assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, **kept})
-    assert patch_stop(f"{DRAFT} {NOTE} Incident closed.", **soft)[1] == {"claims": ["incident closed"]}
+    assert patch_stop(revised, **kept) == ("patch_violation:restricted_claims", {"claims": ["resolved"]})
+    assert patch_stop(f"{DRAFT} {NOTE} We guarantee it.", **soft)[1] == {"claims": ["guarantee"]}
+
+
+SHORT = "Payments fail."
+
+
+@pytest.mark.parametrize(
+    ("changes", "revised", "reason"),
+    [
+        (ASKED, f"{SHORT} {NOTE}", None),
+        (ASKED, f"{NOTE} {SHORT}", None),
+        ([*ASKED, 'ADD "We will post updates"'], f"{SHORT} We will post updates. {NOTE}", None),
+        (['ADD "Payments fail for some customers"'], "Payments fail for some customers.", None),
+        (ASKED, f"{SHORT} {NOTE} {NOTE}", "patch_violation:length_increase_limit"),
+        (ASKED, f"{SHORT} {NOTE} Sorry!", "patch_violation:length_increase_limit"),
+        (ASKED, f"{SHORT} {NOTE}{'.' * 9}", "patch_violation:length_increase_limit"),
+        (['ADD "Payments fail"'], f"{SHORT} Payments fail.", "patch_violation:length_increase_limit"),
+        (ASKED, f"All is down. {NOTE}", "patch_violation:too_large_edit"),
+    ],
+)
+def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, reason: str | None) -> None:
+    """One occurrence of each added phrase with its separator counts neither as growth nor as another text."""
+    limits = {**PATCH_LIMITS, "draft": SHORT, "required_changes": changes, "min_similarity": 0.5}
+    verdict = outcome(check_patch, revised, **limits)
+    assert verdict.get("stop") == reason
+    if reason is None:
+        grown = 100 * (len(revised) - len(SHORT)) / len(SHORT)
+        assert verdict["value"]["length_increase_pct"] == round(grown, 2)
+        assert verdict["value"]["patch_similarity"] == round(patch_similarity(SHORT, revised), 3)
 
 
 def test_the_final_text_obeys_the_same_rule() -> None:
-    """An approved draft cannot carry a restricted claim, unless claims are allowed."""
-    limits = {"draft": DRAFT, "context": {}, "max_chars": 980, "avoid_absolute_guarantees": True}
+    """An approved draft cannot carry a restricted claim, unless something licenses it."""
+    limits = {"context": {"incident": {"status": "open"}}, "max_chars": 980, "avoid_absolute_guarantees": True}
     assert check_final(f" {DRAFT}", **limits) == DRAFT
     assert outcome(check_final, " ", **limits)["stop"] == "invalid_answer:empty"
     assert outcome(check_final, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
     claim = "Recovery is guaranteed."
     assert stop_of(check_final, claim, **limits).evidence == {"claims": ["guarantee"]}
-    assert outcome(check_final, claim, **{**limits, "draft": claim})["stop"] == "invalid_answer:restricted_claims"
-    allowed = {**limits, "draft": claim, "avoid_absolute_guarantees": False}
-    assert outcome(check_final, claim, **allowed) == {"value": claim}
+    over = {**limits, "context": {"incident": {"status": "Resolved"}}}
+    assert outcome(check_final, claim, **over)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(check_final, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(check_final, "It is resolved.", **over) == {"value": "It is resolved."}
 
 
 @given(JSON, st.one_of(JSON, st.just(CONTEXT)))
@@ -190,7 +219,7 @@ def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
     context = context if isinstance(context, dict) else {"value": context}
     assert set(drafted(text, context=context)) & {"value", "stop"}
     assert "stop" in outcome(check_patch, text, **{**PATCH_LIMITS, "context": context})
-    limits = {"draft": DRAFT, "context": context, "max_chars": 98}
+    limits = {"context": context, "max_chars": 98}
     for hard in (True, False):
         assert set(outcome(check_final, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
 
@@ -224,7 +253,7 @@ def test_similarity_is_fast_on_long_texts() -> None:
 
 
 def test_a_request_is_read_with_its_hints() -> None:
-    """The demo's hints are read; without hints a claim is forbidden and nothing else is limited."""
+    """The demo's hints are read; hints that are absent are false and no limit."""
     task = parse_self_critique_request(" goal ", CONTEXT)
     assert task == {
         "goal": "goal",
@@ -232,8 +261,8 @@ def test_a_request_is_read_with_its_hints() -> None:
         "avoid_absolute_guarantees": True,
         "max_length_increase_pct": 20,
     }
-    bare = parse_self_critique_request("goal", {})
-    assert [bare[hint] for hint in HINTS] == [True, None]
+    bare = parse_self_critique_request("goal", {"note": "Payments fail."})
+    assert [bare[hint] for hint in HINTS] == [False, None]
 
 
 @pytest.mark.parametrize(

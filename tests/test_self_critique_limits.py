@@ -109,7 +109,9 @@ def test_the_defaults_are_the_contracts():
 def test_the_smallest_limit_of_growth_holds(hint, budget, context, stopped):
     """Of deployment, run and request; none can raise another's."""
     settings = {"budget": {"max_length_increase_pct": budget}, "context": context}
-    result = result_of(DRAFT, REVISE, input=given(max_length_increase_pct=hint), **settings)
+    result = result_of(
+        DRAFT, REVISE, [f"{REVISED} Many thanks."], input=given(max_length_increase_pct=hint), **settings
+    )
     assert (result["stop_reason"] == "patch_violation:length_increase_limit") is stopped
 
 
@@ -125,10 +127,11 @@ def test_the_smallest_limit_of_growth_holds(hint, budget, context, stopped):
 )
 def test_a_run_may_have_a_tighter_budget(limits, reason):
     """Every limit can be tightened through the context, and none loosened."""
-    assert result_of(DRAFT, REVISE)["stop_reason"] == "success"
-    assert result_of(DRAFT, REVISE, context={"budget": limits})["stop_reason"] == reason
+    revised = [REVISED.replace("About", "Some")]
+    assert result_of(DRAFT, REVISE, revised)["stop_reason"] == "success"
+    assert result_of(DRAFT, REVISE, revised, context={"budget": limits})["stop_reason"] == reason
     loose = {name: 0.0 if name.startswith("min") else 10_000 for name in limits}
-    assert result_of(DRAFT, REVISE, budget=limits, context={"budget": loose})["stop_reason"] == reason
+    assert result_of(DRAFT, REVISE, revised, budget=limits, context={"budget": loose})["stop_reason"] == reason
 
 
 def test_facts_are_checked_unless_policy_says_not():

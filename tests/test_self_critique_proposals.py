@@ -56,12 +56,29 @@ def test_a_malformed_request_is_not_run(field, input):
     assert (result["phase"], result["path"]) == ("draft", ["request_guard", "stop_invalid_request"])
 
 
-def test_an_unknown_hint_and_an_empty_context_are_no_fault():
-    """The contract names no field that a context must have."""
+def test_an_unknown_hint_is_no_fault_nor_is_a_context_of_any_shape():
+    """No field is one that a context must have; one fact is enough."""
     assert result_of("We are on it.", input=given(tone="calm"))["status"] == "ok"
     for sections in ("all", [1], None):
         assert result_of("We are on it.", input=given(required_sections=sections))["status"] == "ok"
-    assert result_of("We are on it.", input={"goal": "g", "incident_context": {}})["status"] == "ok"
+    for context in ({"note": "x"}, {"rows": [[None, {"eta_minutes": 0}]]}, {"is_down": False}):
+        assert result_of("We are on it.", input={"goal": "g", "incident_context": context})["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {},
+        {"incident": {}, "updates": [], "region": None, "note": " \n"},
+        {"policy_hints": {"tone": "calm", "avoid_absolute_guarantees": True}},
+        {"limits": {"max_chars": 900}, "incident": {"summary": "...", "log": [[None]]}},
+    ],
+)
+def test_a_context_that_says_nothing_is_refused(context):
+    """Empty, hints and limits alone, or blanks: there is nothing to write about, and nobody is asked."""
+    result = result_of(drafter=failing, input={"goal": "g", "incident_context": context})
+    assert result["stop_reason"] == "invalid_request:incident_context"
+    assert result["details"]["allowed"] == "at least one fact about an incident"
 
 
 @pytest.mark.parametrize("decision", ["approve", "revise", "escalate"])
@@ -132,6 +149,12 @@ def test_a_slow_model_is_cut_off_by_the_runs_time():
     assert (result["details"]["limit"], result["details"]["cause"]) == ("max_seconds", "timeout")
 
 
+def context_of(status, hints):
+    """Return the demo's context with another status and these hints alone."""
+    context = given()["incident_context"]
+    return {**context, "incident": {**context["incident"], "status": status}, "policy_hints": hints}
+
+
 CLAIM = f"{DRAFT} It is resolved."
 MILD = {"avoid_absolute_guarantees": False}
 
@@ -139,10 +162,10 @@ MILD = {"avoid_absolute_guarantees": False}
 @pytest.mark.parametrize(
     ("draft", "critique", "revised", "hints", "reason"),
     [
-        (CLAIM, APPROVE, None, MILD, "success"),
+        (CLAIM, APPROVE, None, MILD, "invalid_answer:restricted_claims"),
         (f"{DRAFT} It is not yet resolved.", APPROVE, None, {}, "success"),
         (CLAIM, REVISE, f"{CLAIM} Timing may change.", {}, "patch_violation:restricted_claims"),
-        (CLAIM, REVISE, f"{CLAIM} Timing may change.", MILD, "success"),
+        (CLAIM, REVISE, f"{CLAIM} Timing may change.", MILD, "patch_violation:restricted_claims"),
         (
             DRAFT,
             revise('ADD "It is resolved"'),
@@ -154,5 +177,38 @@ MILD = {"avoid_absolute_guarantees": False}
     ],
 )
 def test_a_restricted_claim_goes_out_only_where_it_may(draft, critique, revised, hints, reason):
-    """Never under avoid_absolute_guarantees; without it, if draft or context has it already."""
+    """A draft never licenses itself, whatever the hint."""
     assert result_of(draft, critique, [revised], input=given(**hints))["stop_reason"] == reason
+
+
+GUARANTEE = f"{DRAFT} Recovery is guaranteed."
+LICENSED = ("Resolved", "closed", " RECOVERED ", "completed", "fixed", "postmortem")
+
+
+@pytest.mark.parametrize("hints", [{}, MILD, {"avoid_absolute_guarantees": True}])
+@pytest.mark.parametrize("status", LICENSED)
+def test_the_status_of_the_incident_licenses_closures(hints, status):
+    """In any case of its letters, with the hint and without; a guarantee is licensed by nothing."""
+    asked = {"goal": "g", "incident_context": context_of(status, hints)}
+    assert result_of(CLAIM, input=asked)["stop_reason"] == "success"
+    assert result_of(f"{DRAFT} All payments are stable.", input=asked)["stop_reason"] == "success"
+    assert result_of(GUARANTEE, input=asked)["stop_reason"] == "invalid_answer:restricted_claims"
+
+
+@pytest.mark.parametrize(
+    ("hints", "reason"),
+    [
+        ({}, "success"),
+        (MILD, "success"),
+        ({"avoid_absolute_guarantees": True}, "invalid_answer:restricted_claims"),
+    ],
+)
+def test_another_text_of_the_context_licenses_closures_where_the_hint_is_off(hints, reason):
+    """An absent hint is off; a text that claims no closure, and the hints themselves, license nothing."""
+    context = {**context_of("degraded", hints), "updates": [{"body": "The fault has been fixed."}]}
+    assert result_of(CLAIM, input={"goal": "g", "incident_context": context})["stop_reason"] == reason
+    context["updates"] = "We guarantee that it is not yet resolved."
+    context["policy_hints"] = {**hints, "tone": "Say that it is resolved."}
+    refused = result_of(CLAIM, input={"goal": "It is resolved.", "incident_context": context})
+    assert refused["stop_reason"] == "invalid_answer:restricted_claims"
+    assert refused["claims"] == ["resolved"]

@@ -32,7 +32,9 @@ from guardgraph.world.models import load_prompt
 
 DRAFT_TEXT, REVISION_TEXT = {"draft": DRAFT}, {"revised_answer": REVISED}
 
-CONTRADICTION = revise('ADD "Many thanks"', 'REMOVE "Many thanks"')
+UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
+"""Wherever the fallback could add the first phrase, another one would appear."""
+CUT = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
 
 
 def hash_of(text):
@@ -283,11 +285,11 @@ def test_after_three_attempts_the_last_one_is_repaired():
     ("critique", "last", "budget", "reason"),
     [
         (REVISE, THANKS[-1], {"max_answer_chars": len(THANKS[-1])}, "invalid_revised:too_long"),
-        (REVISE, THANKS[-1], {"max_length_increase_pct": 15.0}, "patch_violation:length_increase_limit"),
+        (revise('ADD "We estimate recovery"'), CUT, {}, "patch_violation:length_increase_limit"),
         (revise('REMOVE "Many thanks"'), THANKS[-1], {}, "invalid_revised:no_changes"),
         (revise('ADD "It is resolved"'), THANKS[-1], {}, "patch_violation:restricted_claims"),
         (revise('ADD "About 31%"'), THANKS[-1], {}, "patch_violation:no_new_facts"),
-        (CONTRADICTION, f"{REVISED} Many thanks.", {}, "patch_violation:required_changes_not_applied"),
+        (UNFIT, f"{REVISED} Many thanks.", {}, "patch_violation:required_changes_not_applied"),
     ],
 )
 def test_the_repaired_text_is_guarded_like_any_revision(critique, last, budget, reason):

@@ -62,6 +62,7 @@ CRITIQUES = {
     "invalid_critique:approve_with_required_changes": {**REVISE, "decision": "approve"},
     "invalid_critique:approve_with_high_risk": {**APPROVE, "severity": "HIGH"},
     "invalid_critique:revise_without_required_changes": {**REVISE, "required_changes": []},
+    "invalid_critique:required_changes_contradictory": revise('ADD "Thank you, all"', 'REMOVE "thank you"'),
     "invalid_critique:high_risk_requires_escalate": {**REVISE, "severity": "high"},
     "invalid_critique:escalate_reason_required": {**ESCALATE, "reason": None},
 }
@@ -72,8 +73,8 @@ REVISIONS = {
     "invalid_revised:no_changes": (DRAFT.replace(" ", "\n"), {}),
     "patch_violation:too_large_edit": ("Timing may change soon!", {"patch_similarity": 0.0, "details": ...}),
     "patch_violation:length_increase_limit": (
-        REVISED + " Thanks." * 4,
-        {"length_increase_pct": round(5100 / len(DRAFT), 2), "details": {"allowed": "at most 20.0 %"}},
+        REVISED + " Thanks." * 5,
+        {"length_increase_pct": round(5900 / len(DRAFT), 2), "details": {"allowed": "at most 20.0 %"}},
     ),
     "patch_violation:no_new_facts": (f"{REVISED} 31%.", {"unsupported": ["31%"]}),
     "patch_violation:new_incident_id": (f"{REVISED} inc_new_7.", {"unsupported": ["inc_new_7"]}),
@@ -81,7 +82,8 @@ REVISIONS = {
     "patch_violation:new_region": (f"{REVISED} EU.", {"unsupported": ["EU"]}),
     "patch_violation:restricted_claims": (f"{REVISED} Resolved.", {"claims": ["resolved"]}),
 }
-CONTRADICTION = revise('ADD "Thank you"', 'REMOVE "Thank you"')
+UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
+"""Wherever the fallback could add the first phrase, another one would appear."""
 
 STOPS = {
     **{
@@ -137,7 +139,7 @@ STOPS = {
     ),
     "patch_violation:required_changes_not_applied": StopCase(
         "revise",
-        lambda: result_of(DRAFT, CONTRADICTION, [f"{REVISED} Thank you."]),
+        lambda: result_of(DRAFT, UNFIT, [REVISED]),
         {"unapplied": ["include Thank you"]},
     ),
     "invalid_answer:too_long": StopCase(
@@ -226,5 +228,5 @@ def test_a_run_stops_in_each_phase(entry, case):
 
 def test_a_blank_answer_is_stopped_by_the_final_guard():
     """No run gets there: the draft guard and the patch guard let no blank text pass."""
-    limits = {"draft": DRAFT, "context": {}, "max_chars": 980, "avoid_absolute_guarantees": True}
+    limits = {"context": {}, "max_chars": 980, "avoid_absolute_guarantees": True}
     assert stop_of(check_final, " ", **limits).reason == "invalid_answer:empty"

@@ -18,7 +18,6 @@ __all__ = ["app"]
 
 app = typer.Typer(
     cls=Shell,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -30,7 +29,7 @@ GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)]
 ResearchQuestion = Annotated[
     str | None,
-    typer.Argument(metavar="[QUESTION]", help="What you want to know; the demo's if left out.", show_default=False),
+    typer.Argument(metavar="QUESTION", help="What you want to know; the demo's if left out.", show_default=False),
 ]
 Model = Annotated[
     str | None,
@@ -122,7 +121,7 @@ def demo(model: Model = None, as_json: Json = False) -> None:
 def verify(
     target: Annotated[
         str | None,
-        typer.Argument(metavar="[MODULE:FACTORY]", help="Your own graph; ours if left out.", show_default=False),
+        typer.Argument(metavar="MODULE:FACTORY", help="Your own graph; ours if left out.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -186,7 +185,7 @@ def report(
 @app.command(name="reasons")
 def list_reasons(
     pattern: Annotated[
-        str | None, typer.Argument(metavar=f"[{'|'.join(COMMANDS)}]", help="All if left out.", show_default=False)
+        str | None, typer.Argument(metavar="|".join(COMMANDS), help="All if left out.", show_default=False)
     ] = None,
     as_json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of the docs.")] = False,

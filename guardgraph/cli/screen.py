@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.containers import Lines
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +19,8 @@ Part = str | tuple[str, str]
 
 WIDTHS = (20, 120)
 """Columns: narrower ones are left to the terminal to break, wider ones are hard to read."""
+LEAST_COLUMN = 24
+"""Columns that a second column has at least."""
 LABEL = 10
 """Columns of a label."""
 
@@ -43,15 +46,32 @@ class Screen:
             indent: columns before every line.
             hang: further columns before every line but the first.
         """
-        whole = Text.assemble(*map(_safe, parts))
-        for number, line in enumerate(whole.wrap(self._console, self._console.width - indent - hang)):
-            line.rstrip()
-            margin = indent + (hang if number else 0)
-            self._console.print(Text(" " * margin) + line, soft_wrap=True)
+        for number, line in enumerate(self._wrapped(parts, self._console.width - indent - hang)):
+            self._print(line, indent + (hang if number else 0))
+
+    def columns(self, first: Part, *rest: Part, at: int, indent: int = 2) -> None:
+        """Print parts in a second column; on a narrow screen it stands under the first.
+
+        Args:
+            first: what stands in the first column.
+            rest: what stands in the second.
+            at: where the second column begins, counted from the indent; further right behind a long first one.
+            indent: columns before the first.
+        """
+        head = Text.assemble(_safe(first))
+        at = max(at, head.cell_len + 1)
+        if self._console.width - indent - at < LEAST_COLUMN:
+            self.show(first, indent=indent)
+            self.show(*rest, indent=indent + 4)
+            return
+        head.pad_right(at - head.cell_len)
+        for line in self._wrapped(rest, self._console.width - indent - at):
+            self._print(head + line, indent)
+            head = Text(" " * at)
 
     def labelled(self, label: str, *parts: Part) -> None:
         """Print parts behind a label."""
-        self.show((f"{label:<{LABEL}} ", "dim"), *parts, hang=LABEL + 1 if self._console.width > 3 * LABEL else 2)
+        self.columns((label, "dim"), *parts, at=LABEL + 1)
 
     def table(self, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
         """Print a table whose cells break where they must."""
@@ -61,6 +81,13 @@ class Screen:
         for row in rows:
             table.add_row(*(Text(plain(cell)) for cell in row))
         self._console.print(table)
+
+    def _wrapped(self, parts: Iterable[Part], width: int) -> Lines:
+        return Text.assemble(*map(_safe, parts)).wrap(self._console, max(width, 1))
+
+    def _print(self, line: Text, indent: int) -> None:
+        line.rstrip()
+        self._console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
 class _Console(Console):

@@ -50,7 +50,7 @@ def _one_line_at_most() -> Iterator[None]:
         _fail(str(error), CONFIGURATION)
     except BrokenPipeError:
         _silence(sys.stdout)
-        _fail("the output was closed before everything was written", UNREAD)
+        raise typer.Exit(UNREAD) from None  # as any command does before `| head`, without a word
     except OSError as error:  # whatever reads a file turns it into an error of ours
         _silence(sys.stdout)
         _fail(f"the output cannot be written: {error}", CONFIGURATION)

@@ -17,6 +17,8 @@ __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run",
 
 STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright_magenta", "terminal": "magenta"}
 
+STEP_COLUMN, WAY_COLUMN = 26, 42
+"""Where second columns begin: what a node decided, what a command does."""
 EXCERPT_CHARS = 100
 EVIDENCE_CHARS = 600
 
@@ -37,7 +39,7 @@ def show_run(screen: Screen, run: PlannedRun) -> JsonObject:
 def show_step(screen: Screen, node: str, declared: JsonObject, writes: JsonObject) -> None:
     """Print what a node has just done."""
     kind = declared["kind"]
-    screen.show((f"{kind:<8} ", STYLES[kind]), f"{node:<16} ", decision(declared, writes), hang=4)
+    screen.columns((f"{kind:<8} {node}", STYLES[kind]), decision(declared, writes), at=STEP_COLUMN)
 
 
 def decision(declared: JsonObject, writes: JsonObject) -> str:
@@ -106,7 +108,9 @@ def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
         _show_stop(screen, run.pattern.catalogue, result)
     screen.heading("Run")
     if is_ok(result):
-        screen.labelled("outcome", result["outcome"], ", ", run.pattern.outcomes[result["outcome"]])
+        screen.labelled("outcome", result["outcome"], ", ", run.pattern.meaning(result) or "")
+        if "best_score" in result:
+            screen.labelled("nearest", f"relevance {result['best_score']} of the best that was found")
     else:
         screen.labelled("phase", result["phase"])
     screen.labelled("proposer", _proposers(run, result))
@@ -205,4 +209,4 @@ def _invitation(pattern: ShippedPattern) -> tuple[str, str]:
 def _show_ways(screen: Screen, title: str, ways: list[tuple[str, str]]) -> None:
     screen.heading(title)
     for command, why in ways:
-        screen.show((f"{command:<40} ", "bold"), why, hang=4)
+        screen.columns((command, "bold"), why, at=WAY_COLUMN)

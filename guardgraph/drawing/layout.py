@@ -102,7 +102,7 @@ def _arrange(diagram: Diagram, below: set[str]) -> _Arranged:
     try:
         import graphlay
     except ImportError as error:
-        raise ConfigurationError(f"draw: the extra is required: pip install 'guardgraph[draw]' ({error})") from error
+        raise ConfigurationError(f"draw: the extra is required, as in pip install '.[draw]' ({error})") from error
     graph = graphlay.Graph()
     number = {node.name: index for index, node in enumerate(diagram.nodes)}  # names may be what no JSON can say
     width = _common_width(diagram.nodes)

@@ -62,7 +62,7 @@ class Picture:
         try:
             from resvg_py import svg_to_bytes
         except ImportError as error:
-            raise ConfigurationError(f"png: the extra is required: pip install 'guardgraph[draw]' ({error})") from error
+            raise ConfigurationError(f"png: the extra is required, as in pip install '.[draw]' ({error})") from error
         if svg_to_bytes(_LETTERS.format("M")) == svg_to_bytes(_LETTERS.format("")):
             raise ConfigurationError("png: this machine has no font; install one, such as DejaVu, or save SVG")
         return bytes(svg_to_bytes(svg(self.diagram, dark=dark), zoom=scale))

@@ -38,6 +38,8 @@ class ShippedPattern:
     """Its catalogue."""
     outcomes: Mapping[str, str]
     """What each business result of an ok run means."""
+    reasons_named: Mapping[str, str] = field(default_factory=dict)
+    """What an outcome means where the result's `clarify_reason` names one of these."""
     demo: Callable[[], JsonObject]
     """Makes the input of its demo."""
     subject: tuple[str, ...]
@@ -60,6 +62,12 @@ class ShippedPattern:
         catalogue: Catalogue = _named(self.reasons)
         return catalogue
 
+    def meaning(self, result: JsonObject) -> str | None:
+        """Return what the business result of an ok run means, None for one that is not the pattern's."""
+        reason, outcome = result.get("clarify_reason"), result.get("outcome")
+        named = self.reasons_named.get(reason) if isinstance(reason, str) else None
+        return named or (self.outcomes.get(outcome) if isinstance(outcome, str) else None)
+
     def asked(self, given: JsonObject) -> str:
         """Return what a person reads as the request in a well-formed input."""
         return str(reduce(lambda inner, key: inner[key], self.subject, given))
@@ -79,6 +87,9 @@ _RAG = ShippedPattern(
     outcomes={
         "grounded_answer": "every citation and every number was held against the context",
         "clarify": "nothing relevant was found, so no answer was written",
+    },
+    reasons_named={
+        "answerer_abstained": "what was found does not answer the question, so no answer was written",
     },
     demo=rag_input,
     subject=("question",),

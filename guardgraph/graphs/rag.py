@@ -11,7 +11,7 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.rag import RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
+from guardgraph.state.rag import PASSAGE_CHARS, RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
 from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
@@ -30,7 +30,7 @@ CLARIFICATION = (
     "I found nothing in the knowledge base that answers this. "
     "Please name the product, plan or policy that you mean, or ask about something that it covers."
 )
-"""What a run says when nothing relevant was found."""
+"""What a run says when nothing relevant was found, or the answerer abstained."""
 
 SOURCE_LISTS = ("allowed_sources_policy", "allowed_sources_execution")
 
@@ -60,14 +60,15 @@ def create_rag_agent(
     Args:
         model: who plans and answers: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
-        answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``.
+        answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
+            ``{"insufficient": true}`` where the context does not answer the question.
         knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. What it
             has is said by its attribute `sources`, a list of names, if there is one.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
             a retriever that does not say what it has, it names both.
         budget: the limits of one run.
-        clarification: what a run says when nothing relevant was found.
+        clarification: what a run says when nothing relevant was found, or the answerer abstained.
         checkpointer: LangGraph's.
         name: the graph's name.
         world: what the graph reaches outside through; the live one when None.
@@ -109,7 +110,7 @@ def rag_pattern(
     p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
     p.guard("context_guard", nodes.pack_context(clarification), to=["generate", "clarified"])
     p.propose("generate", nodes.generate(answerer), to="answer_guard")
-    p.guard("answer_guard", nodes.check_answer, to="answered")
+    p.guard("answer_guard", nodes.check_answer(clarification), to=["answered", "clarified"])
     p.terminal("answered", nodes.answered)
     p.terminal("clarified", nodes.clarified)
     return p
@@ -124,7 +125,7 @@ def _retriever(
         return outside("retriever", own), sources_of(own)
     if folder is None:
         return LexicalRetriever(demo_documents()), DEMO_SOURCES
-    loaded = LexicalRetriever(load_folder(folder, max_chars=max(budget.max_context_chars, 1)))
+    loaded = LexicalRetriever(load_folder(folder, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
     return loaded, loaded.sources
 
 

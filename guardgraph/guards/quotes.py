@@ -22,7 +22,7 @@ _UNSPACED = (
 """Scripts that write words without blanks: Thai, Lao, Tibetan, Burmese, Khmer, Han, kana. Any letter is a word."""
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
-_WORD = re.compile(rf"{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+")
+_WORD = re.compile(rf"(?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+")
 
 
 def comparable(text: str) -> str:

@@ -1,16 +1,126 @@
-"""Where a text's sentences end."""
+"""Where a text's sentences end, in any script."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import groupby, pairwise, repeat
+from typing import Final
 
-__all__ = ["sentences"]
+__all__ = ["is_block_start", "sentence_spans", "sentences", "unwrapped"]
 
-_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[^\W_a-z])|\n+")
-"""A full stop, then white space, then a capital or a digit; every line ends a sentence too. "99.95" and "24/7." hold
-together, "e.g. this" as well."""
+_END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
+"""A mark that ends sentences, the quote marks and brackets that it closes, and the blanks behind; a line's end, too.
+
+Scripts without blanks have marks of their own, behind which no blank stands."""
+
+_OPENING: Final = "\"'“„«‘([¿¡*_"
+_INITIAL = re.compile(r"[^\W\d_]\.")
+_ITEM = re.compile(r"(?:^|[:;])[ \t]*[(*]*[0-9]{1,3}\.$")
+"""An item's number: nothing stands before it in its sentence, or a colon."""
+_ORDINAL = re.compile(
+    r"(?<!\w)(?:am|an|auf|ab|bis|dem|den|der|des|die|das|ein|im|in|mit|nach|seit|und|vom|von|vor|zum|zur)"
+    r" [0-9]{1,2}\.$",
+    re.IGNORECASE,
+)
+"""A German ordinal ("am 3. Mai"), told by the article or preposition before it."""
+_ABBREVIATIONS: Final = frozenset(
+    {"dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "no", "nr", "vs", "fig", "art", "sra", "srta", "mme", "mlle"}
+    | {"bzw", "usw", "ca", "vgl", "bsp", "abs", "núm", "pág", "см", "стр", "рис", "им", "ст", "г", "гг", "тыс", "вул"}
+)
+_LAST_WORD = re.compile(r"[^\W\d_]+\.$")
+_LOOKBACK: Final = 24
+"""Characters before a mark that decide what it ends."""
+
+_BLOCK = re.compile(r"[ \t]*+(?:[-+*•–—>|#]|```|~~~|\(?\d{1,3}[.)][ \t]|\[|=+$|[^\W\d_][\w \-/]{0,30}:(?:\s|$)|$)")
+"""How a line begins that goes on with no line before it: an item, a heading, a row, a quotation, a label."""
+_FENCES: Final = ("```", "~~~")
+_LEAST_WIDTH: Final = 30
+"""Characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own."""
 
 
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences, stripped, in order, blanks dropped."""
-    return [part.strip() for part in _END.split(text) if part.strip()]
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return where a text's sentences begin and end, without the blanks around them.
+
+    A mark of the end counts where what follows it begins a sentence: behind a blank, and with no lower-case letter.
+    "99.95" and "24/7." hold together, "e.g. this", "Dr. No", "3. Mai" and "2. Press" as well. Every line ends a
+    sentence; see `unwrapped` for a text whose lines were broken to a width.
+    """
+    spans, start = [], 0
+    for mark, after in _ends(text):
+        if not _ITEM.search(text[max(start, mark - _LOOKBACK) : mark + 1]):
+            spans.append(_stripped(text, start, after))
+            start = after
+    spans.append(_stripped(text, start, len(text)))
+    return [(first, last) for first, last in spans if first < last]
+
+
+def _ends(text: str) -> Iterator[tuple[int, int]]:
+    for match in _END.finditer(text):
+        start, after = match.span()
+        if text[start] == "\n" or text[start] in "。！？｡" or "\n" in match[0] or _begins(text, after, start):
+            yield start, after
+
+
+def _begins(text: str, after: int, mark: int) -> bool:
+    """Say whether a sentence begins at a place, behind a mark that may end the one before."""
+    at = after
+    while at < len(text) and at < after + 3 and text[at] in _OPENING:
+        at += 1
+    if at < len(text) and text[at].islower():
+        return False
+    if text[mark] != "." or text[mark : mark + 2] in ("..", ".!", ".?"):
+        return True
+    before = text[max(mark - _LOOKBACK, 0) : mark + 1]
+    word = before.split()[-1].lstrip(_OPENING)
+    if (_INITIAL.fullmatch(word) and text[at : at + 2].isalpha()) or _ORDINAL.search(before):
+        return False
+    last = _LAST_WORD.search(word)
+    return last is None or last[0][:-1].lower() not in _ABBREVIATIONS
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def unwrapped(text: str) -> str:
+    """Return a text of the same length whose lines, where they were only broken to a width, go on behind a blank.
+
+    A line goes on where the next one begins with a lower-case letter, or where its first word would not have fitted
+    into the widest line of the paragraph. An item, a heading, a table's row and a label begin a line of their
+    own, and so does every line of code between fences.
+    """
+    lines = text.split("\n")
+    joined, in_code = [lines[0]], False
+    for (line, following), width in zip(pairwise(lines), _widths(lines), strict=False):
+        in_code ^= line.lstrip().startswith(_FENCES)
+        joined += ["\n" if in_code or not _goes_on(line, following, width) else " ", following]
+    return "".join(joined)
+
+
+def _widths(lines: list[str]) -> Iterator[int]:
+    """Return for every line the length of the widest of its paragraph."""
+    for _, paragraph in groupby(lines, key=lambda line: bool(line.strip())):
+        lengths = [len(line.rstrip()) for line in paragraph]
+        yield from repeat(max(lengths), len(lengths))
+
+
+def _goes_on(line: str, following: str, width: int) -> bool:
+    if not line.strip() or is_block_start(following) or line.lstrip().startswith(("|", "#", *_FENCES)):
+        return False
+    first = following.split(maxsplit=1)[0]
+    return first[0].islower() or (width >= _LEAST_WIDTH and len(line.rstrip()) + 1 + len(first) > width)
+
+
+def is_block_start(line: str) -> bool:
+    """Say whether a line goes on with no line before it."""
+    return _BLOCK.match(line) is not None

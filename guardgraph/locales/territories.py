@@ -16,11 +16,13 @@ class Territory(NamedTuple):
 
     code: str
     """ISO 3166 alpha-2, or the number of a region of the United Nations ("150" is Europe)."""
-    alpha3: str
-    """ISO 3166 alpha-3, blank where it has none."""
+    others: tuple[str, ...]
+    """Other codes that mean it: ISO 3166 alpha-3, reserved and former ones ("GBR" and "UK" of "GB")."""
     name: str
     languages: tuple[str, ...]
-    """Names of its official languages, where they are most of all its own: as near to an adjective as CLDR has."""
+    """Names of its official languages, where they are most of all its own."""
+    adjectives: tuple[str, ...]
+    """In lower case: what the names of its currencies and of its own kind of a language have before the noun."""
 
 
 @cache
@@ -33,7 +35,9 @@ def territories(language: str) -> tuple[Territory, ...]:
     shipped = table("territories")
     names: Mapping[str, str] = shipped["names"].get(language, {})
     spoken: Mapping[str, list[str]] = shipped["languages"].get(language, {})
-    alpha3: Mapping[str, str] = shipped["alpha3"]
+    adjectives: Mapping[str, list[str]] = shipped["adjectives"].get(language, {})
+    codes: Mapping[str, list[str]] = shipped["codes"]
     return tuple(
-        Territory(code, alpha3.get(code, ""), name, tuple(spoken.get(code, ()))) for code, name in names.items()
+        Territory(code, tuple(codes.get(code, ())), name, tuple(spoken.get(code, ())), tuple(adjectives.get(code, ())))
+        for code, name in names.items()
     )

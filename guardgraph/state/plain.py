@@ -262,6 +262,6 @@ def _problem(value: object, above: tuple[int, ...] = ()) -> str | None:
 
 
 def excerpt(value: object, limit: int = 120) -> str:
-    """Show a value in a message, cut to `limit` characters."""
-    text = value if isinstance(value, str) else json_text(value)
+    """Show a value in a message, letters of any script as they are, cut to `limit` characters."""
+    text = value if isinstance(value, str) else json.dumps(_legible(value), ensure_ascii=False)
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -13,9 +13,12 @@ from guardgraph.state.run import Result
 from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings
 
 __all__ = [
+    "PASSAGE_CHARS",
     "RAG_REASONS",
     "Candidate",
     "CitationDetail",
+    "Clarification",
+    "ClarifyReason",
     "ContextChunk",
     "Intent",
     "RagAnswer",
@@ -29,6 +32,14 @@ __all__ = [
     "Retrieval",
     "RetrievalRequest",
 ]
+
+
+ClarifyReason = Literal["nothing_relevant", "answerer_abstained"]
+"""Why a run clarifies: nothing found was relevant enough, or the answerer said that the context has no answer."""
+
+
+PASSAGE_CHARS = 2200
+"""Characters of a passage: what a folder's sections are cut to, and what a longer chunk shows at least."""
 
 
 class RagInput(TypedDict):
@@ -111,6 +122,15 @@ class RagAnswer(TypedDict):
     passages: list[Passage]
 
 
+class Clarification(TypedDict):
+    """Why a run asks for clarification instead of answering."""
+
+    answer: str
+    """The deployment's text, none of a model's."""
+    clarify_reason: ClarifyReason
+    best_score: float
+
+
 class RagState(TypedDict):
     """The channels. `proposed_` and `found_` hold JSON text nobody has judged; `accepted_` what a guard let through."""
 
@@ -121,8 +141,10 @@ class RagState(TypedDict):
     asked_retrieval: RetrievalRequest
     found_candidates: str
     accepted_context: Retrieval
+    nearest_score: float
     proposed_answer: str
     accepted_answer: RagAnswer
+    accepted_clarification: Clarification
 
 
 class RagResult(Result):
@@ -132,6 +154,10 @@ class RagResult(Result):
     citations: NotRequired[list[str]]
     citation_details: NotRequired[list[CitationDetail]]
     passages: NotRequired[list[Passage]]
+    clarify_reason: NotRequired[ClarifyReason]
+    """Of a run that clarifies: why."""
+    best_score: NotRequired[float]
+    """Of a run that clarifies: the highest score among the candidates, 0 where there was none."""
     raw_intent: NotRequired[JsonValue]
     intent: NotRequired[Intent]
     invalid_citations: NotRequired[list[str]]
@@ -148,6 +174,10 @@ class RagPolicy(Settings):
     """Sources that the runtime will read now."""
     check_numbers: Check = True
     """Numbers of an answer must stand in a cited chunk or in the question."""
+    check_names: Check = True
+    """Names of an answer must stand in a cited chunk or in the question, or be known."""
+    known_names: Allowlist = ()
+    """Names that any answer may say, such as the deployment's own."""
 
 
 class RagBudget(Budget):
@@ -156,8 +186,8 @@ class RagBudget(Budget):
     max_seconds: MaxFloat = 20.0
     max_query_chars: MaxInt = 240
     max_top_k: MaxInt = 6
-    max_context_chunks: MaxInt = 3
-    max_context_chars: MaxInt = 2200
+    max_context_chunks: MaxInt = 6
+    max_context_chars: MaxInt = 8000
     min_chunk_score: MinFloat = 0.2
 
 
@@ -184,6 +214,7 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids."),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites."),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported."),
+        StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names."),
     ],
 )  # fmt: skip
 """Why a RAG run can stop."""

@@ -167,6 +167,10 @@ class ResearchPolicy(Settings):
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""
     check_quotes: Check = True
     """A note's quote must stand in its page, word for word."""
+    check_names: Check = True
+    """Names of the answer must stand in the notes that it cites or in the question, or be known."""
+    known_names: Allowlist = ()
+    """Names that any answer may say, such as the deployment's own."""
     known_regions: Vocabulary = ()
     """Region names to watch for beside the built-in ones."""
 
@@ -228,6 +232,7 @@ RESEARCH_REASONS = Catalogue(
         StopReason("invalid_answer:citations", "invalid_answer", ("synthesize",), "The citations are no list of strings, or an empty one.", "Use a model that cites."),
         StopReason("invalid_answer:citation_unknown", "invalid_answer", ("synthesize",), "The answer cites a note that does not exist.", "Look at invalid_citations."),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("synthesize",), "The answer states a fact that the notes it cites do not have.", "Look at unsupported."),
+        StopReason("invalid_answer:unsupported_name", "invalid_answer", ("synthesize",), "The answer has a name that neither the notes it cites nor the question has.", "Look at unsupported; names that any answer may say belong on known_names."),
     ],
 )  # fmt: skip
 """Why a Research run can stop."""

@@ -221,6 +221,7 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("invalid_critique:approve_with_high_risk", "invalid_critique", ("critique",), "The critic approves a high risk.", "Let a person look."),
         StopReason("invalid_critique:revise_without_required_changes", "invalid_critique", ("critique",), "The critic wants a revision and requires no change.", "Look at raw_critique."),
         StopReason("invalid_critique:required_changes_not_enforceable", "invalid_critique", ("critique",), "A required change has no marker, or does not quote exactly one phrase.", "Look at not_enforceable."),
+        StopReason("invalid_critique:required_changes_contradictory", "invalid_critique", ("critique",), "A required change removes what another one adds.", "Look at details."),
         StopReason("invalid_critique:high_risk_requires_escalate", "invalid_critique", ("critique",), "The critic wants a revision of something that only a person may accept.", "Let a person look."),
         StopReason("invalid_critique:escalate_reason_required", "invalid_critique", ("critique",), "The critic escalates without a reason.", "Look at raw_critique."),
         StopReason("critique_decision_denied_execution:<decision>", "denied_execution", ("critique", "revise", "finalize"), "The decision is not carried out now.", "Add it to allowed_decisions_execution to switch it on."),
@@ -234,11 +235,11 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("patch_violation:new_incident_id", "patch_violation", ("revise",), "The revision names a new incident.", "Look at unsupported."),
         StopReason("patch_violation:new_severity_label", "patch_violation", ("revise",), "The revision names a new severity.", "Look at unsupported."),
         StopReason("patch_violation:new_region", "patch_violation", ("revise",), "The revision names a new region.", "Look at unsupported."),
-        StopReason("patch_violation:restricted_claims", "patch_violation", ("revise",), "The revision makes a claim that nobody may make.", "Look at claims."),
+        StopReason("patch_violation:restricted_claims", "patch_violation", ("revise",), "The revision makes a claim that it may not make.", "Look at claims."),
         StopReason("patch_violation:required_changes_not_applied", "patch_violation", ("revise",), "The revision lacks a required phrase or keeps a removed one, also after three attempts and the fallback edit.", "Look at unapplied."),
         StopReason("invalid_answer:empty", "invalid_answer", ("finalize",), "The final text is blank.", "Report the defect.", defensive=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("finalize",), "The final text is longer than max_answer_chars.", "Raise max_answer_chars."),
-        StopReason("invalid_answer:restricted_claims", "invalid_answer", ("finalize",), "The approved draft makes a claim that nobody may make.", "Look at claims."),
+        StopReason("invalid_answer:restricted_claims", "invalid_answer", ("finalize",), "The approved draft makes a claim that it may not make.", "Look at claims."),
     ],
 )  # fmt: skip
 """Why a Self-critique run can stop."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from typing_extensions import TypedDict
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.rag import PASSAGE_CHARS
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -44,7 +45,7 @@ def demo_documents() -> list[Document]:
     return documents
 
 
-def load_folder(folder: str | Path, *, max_chars: int = 2200) -> list[Document]:
+def load_folder(folder: str | Path, *, max_chars: int = PASSAGE_CHARS) -> list[Document]:
     """Read a folder of Markdown (`.md`, `.markdown`) and plain text (`.txt`) files as a knowledge base.
 
     A Markdown heading begins a section, which is named by its path of headings (`Enterprise > Response

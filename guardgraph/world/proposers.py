@@ -29,10 +29,18 @@ class Proposer:
 
     target: Outside
     about: JsonObject
+    is_told_limits: bool = False
+    """Whether it is shown the run's limits, as the offline rules are; a model is told them in its prompt."""
 
-    def call(self, view: JsonObject) -> Call:
-        """Return the call that shows `view` to the proposer."""
-        return Call("proposer", self.target, view, self.about)
+    def call(self, view: JsonObject, **limits: int) -> Call:
+        """Return the call that shows `view` to the proposer.
+
+        Args:
+            view: what every proposer is shown.
+            limits: limits of the run.
+        """
+        shown = {**view, **limits} if self.is_told_limits else view
+        return Call("proposer", self.target, shown, self.about)
 
 
 def choose_proposer(
@@ -63,7 +71,7 @@ def choose_proposer(
         name = target.get_name() if isinstance(target, Runnable) else getattr(target, "__name__", type(target).__name__)
         return Proposer(target, {"proposer": str(name)})
     if named is None:
-        return Proposer(offline, {"proposer": OFFLINE})
+        return Proposer(offline, {"proposer": OFFLINE}, is_told_limits=True)
     told = load_prompt(prompt, dict(budget or ())) if isinstance(prompt, str) else prompt
     asked = ModelProposer(named, told)
     return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})

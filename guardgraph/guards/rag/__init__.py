@@ -1,6 +1,6 @@
-"""What the RAG agent's guards decide: the intent, the retrieval's context, the answer's citations and numbers."""
+"""What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
-from guardgraph.guards.rag.answer import check_numbers, cited, parse_citations
+from guardgraph.guards.rag.answer import abstains, check_names, check_numbers, cited, parse_citations
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_execution,
@@ -8,11 +8,15 @@ from guardgraph.guards.rag.intent import (
     parse_intent,
     parse_rag_request,
 )
+from guardgraph.guards.rag.passages import best_passage, shown_passages
 from guardgraph.guards.rag.retrieval import pack, parse_candidates
 
 __all__ = [
     "DEFAULT_TOP_K",
+    "abstains",
+    "best_passage",
     "check_execution",
+    "check_names",
     "check_numbers",
     "check_sources",
     "cited",
@@ -21,4 +25,5 @@ __all__ = [
     "parse_citations",
     "parse_intent",
     "parse_rag_request",
+    "shown_passages",
 ]

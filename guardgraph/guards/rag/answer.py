@@ -1,13 +1,23 @@
-"""What an answer cites, and whether its numbers stand there."""
+"""What an answer cites, and whether its numbers and names stand there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.state.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk
 
-__all__ = ["check_numbers", "cited", "parse_citations"]
+__all__ = ["abstains", "check_names", "check_numbers", "cited", "parse_citations"]
+
+
+def abstains(proposed: JsonValue) -> bool:
+    """Say whether an answerer says that its context does not answer the question.
+
+    Args:
+        proposed: any JSON value; ``{"insufficient": true}`` is enough, whatever else it holds.
+    """
+    return isinstance(proposed, dict) and proposed.get("insufficient") is True
 
 
 def parse_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> tuple[list[str], list[str]]:
@@ -70,6 +80,35 @@ def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk])
         licence |= facts_in_texts(_texts(chunk))
     if missing := unsupported(facts_in_text(answer), licence).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
+
+
+def check_names(
+    answer: str,
+    *,
+    question: str,
+    chunks: Sequence[ContextChunk],
+    packed: Sequence[ContextChunk],
+    known_names: Collection[str] = (),
+) -> None:
+    """Refuse an answer with a name that neither a cited chunk, nor the question, nor the policy has.
+
+    Args:
+        answer: the answer's text.
+        question: the user's question.
+        chunks: the chunks that the answer cites.
+        packed: every chunk of the context; a word that stands there in lower case is no name.
+        known_names: names that any answer may say.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_name``.
+    """
+    from guardgraph.guards.names import unsupported_names  # reads tables of languages
+
+    keys = ("text", "title", "section", "source", "doc_id")
+    cited = ["\n".join(chunk[key] for key in keys) for chunk in chunks]  # type: ignore[literal-required]
+    read = [chunk["text"] for chunk in packed]
+    if missing := unsupported_names(answer, cited=cited, beside=[question, *known_names], read=read):
+        raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
 
 
 def _texts(chunk: ContextChunk) -> tuple[str, ...]:

@@ -22,15 +22,33 @@ def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k:
         top_k: the most that were asked for; a longer list is cut.
 
     Returns:
-        At most `top_k` candidates with a score above 0, in rank order.
+        At most `top_k` candidates with a score above 0, in rank order; one that was returned twice stands once, at
+        its better rank.
 
     Raises:
-        Stop: ``tool_invalid_output:retrieve`` with the first fault in details.
+        Stop: ``tool_invalid_output:retrieve`` with the first fault in details; two texts under one id are a fault.
     """
     if not isinstance(raw, list):
         raise _retriever_fault("a list of candidates is required", raw)
     candidates = [_parse_candidate(item, allowed_sources) for item in raw]
-    return [item for item in candidates if item["score"] > 0][:top_k]
+    _check_ids(candidates)
+    once: dict[tuple[str, ...], Candidate] = {}
+    for item in candidates:
+        if item["score"] > 0:
+            once.setdefault(_identity(item), item)
+    return list(once.values())[:top_k]
+
+
+def _check_ids(candidates: Sequence[Candidate]) -> None:
+    """Refuse one id with two texts: a citation would not say which of them it means."""
+    texts: dict[str, str] = {}
+    for item in candidates:
+        if texts.setdefault(item["doc_id"], item["text"].strip()) != item["text"].strip():
+            raise _retriever_fault("doc_id: one text for each", item["doc_id"])
+
+
+def _identity(item: Candidate) -> tuple[str, ...]:
+    return (item["doc_id"], item["text"].strip(), *(item[key] for key in ("source", "title", "section", "updated_at")))
 
 
 def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candidate:

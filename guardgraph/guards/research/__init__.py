@@ -1,6 +1,6 @@
 """What the Research agent's guards decide: the request, the plan, the sources, the notes, the answer's facts."""
 
-from guardgraph.guards.research.answer import check_answer_facts, cited_notes, parse_research_answer
+from guardgraph.guards.research.answer import check_answer_facts, check_answer_names, cited_notes, parse_research_answer
 from guardgraph.guards.research.notes import (
     MIN_QUOTE_CHARS,
     is_readable,
@@ -23,6 +23,7 @@ __all__ = [
     "MIN_QUOTE_CHARS",
     "RESEARCH_ACTIONS",
     "check_answer_facts",
+    "check_answer_names",
     "cited_notes",
     "found_urls",
     "is_readable",

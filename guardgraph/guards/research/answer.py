@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
+from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.state.json import JsonValue
-from guardgraph.state.research import Note, ResearchAnswer
+from guardgraph.state.research import Note, Page, ResearchAnswer
 
-__all__ = ["check_answer_facts", "cited_notes", "parse_research_answer"]
+__all__ = ["check_answer_facts", "check_answer_names", "cited_notes", "parse_research_answer"]
 
 
 def parse_research_answer(
@@ -66,3 +67,33 @@ def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions
     licence = facts_in_texts([text for note in cited for text in (note["claim"], note["quote"])], regions=regions)
     if missing := unsupported(facts_in_text(answer["answer"], regions=regions), licence):
         raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
+
+
+def check_answer_names(
+    answer: ResearchAnswer,
+    *,
+    question: str,
+    notes: Sequence[Note],
+    pages: Mapping[str, Page],
+    known_names: Collection[str] = (),
+) -> None:
+    """Check that the answer's names are in the notes that it cites, with title and URL, or in the question.
+
+    Args:
+        answer: the answer of `parse_research_answer`.
+        question: what the run was asked.
+        notes: the verified notes.
+        pages: the pages that were read; a word that stands there in lower case is no name.
+        known_names: names that any answer may say.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
+    """
+    cited = ["\n".join(_texts(note)) for note in cited_notes(notes, answer["citations"])]
+    read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
+    if missing := unsupported_names(answer["answer"], cited=cited, beside=[question, *known_names], read=read):
+        raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
+
+
+def _texts(note: Note) -> tuple[str, ...]:
+    return note["claim"], note["quote"], note["title"], note["url"]

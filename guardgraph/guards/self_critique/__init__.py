@@ -2,9 +2,11 @@
 
 from guardgraph.guards.self_critique.changes import PHRASE_CHARS, Change, enforceable, parse_change, unapplied
 from guardgraph.guards.self_critique.claims import (
-    GUARANTEE,
-    RESTRICTED_CLAIMS,
+    CLOSING_STATUSES,
+    GUARANTEES,
     claims_in_context,
+    forbidden_claims,
+    licenses_closures,
     restricted_claims,
 )
 from guardgraph.guards.self_critique.critique import (
@@ -24,18 +26,20 @@ from guardgraph.guards.self_critique.revision import (
 )
 
 __all__ = [
+    "CLOSING_STATUSES",
     "DECISIONS",
-    "GUARANTEE",
+    "GUARANTEES",
     "HIGH_RISK_TYPES",
     "PHRASE_CHARS",
-    "RESTRICTED_CLAIMS",
     "Change",
     "check_decision_execution",
     "check_final",
     "check_patch",
     "claims_in_context",
     "enforceable",
+    "forbidden_claims",
     "length_increase_pct",
+    "licenses_closures",
     "parse_change",
     "parse_critique",
     "parse_draft",

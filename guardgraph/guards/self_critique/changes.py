@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from guardgraph.guards.wording import has_phrase, keys
+from guardgraph.guards.wording import has_phrase, keys, normalised, words
 
-__all__ = ["PHRASE_CHARS", "Change", "enforceable", "parse_change", "unapplied"]
+__all__ = ["PHRASE_CHARS", "Change", "contradictory", "enforceable", "parse_change", "unapplied", "without_added"]
 
 PHRASE_CHARS = (3, 160)
 """The least and the most characters of a quoted phrase."""
 
 _LEADING = re.compile(r"(add|remove)[\s:-]", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[^\w\s]?\s?")
 _OPENING = re.compile(r"(?<!\w)'(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)'(?!\w)")
 
@@ -67,6 +68,52 @@ def unapplied(changes: Iterable[Change], text: str) -> list[Change]:
             punctuation aside.
     """
     return [change for change in changes if has_phrase(text, change.phrase) != (change.kind == "include")]
+
+
+def contradictory(items: Iterable[str]) -> list[str]:
+    """Return the first two changes that no text can obey both, as strings.
+
+    Args:
+        items: required changes, as `parse_change` reads them.
+
+    Returns:
+        A phrase to include and one to remove that stands in it or is it; nothing where there are no such two.
+    """
+    changes = enforceable(items)
+    removed = [change for change in changes if change.kind == "remove"]
+    for added in changes:
+        for change in removed:
+            if added.kind == "include" and has_phrase(added.phrase, change.phrase):
+                return [str(added), str(change)]
+    return []
+
+
+def without_added(changes: Iterable[Change], draft: str, text: str) -> str:
+    """Return a revision without the phrases that it had to add, white space normalised.
+
+    Args:
+        changes: what is required.
+        draft: what was revised; a phrase that it has already was not added.
+        text: the revision. Of each added phrase one occurrence is left out, with one punctuation mark and the
+            blank that follow it.
+    """
+    rest = normalised(text)
+    added = {change.phrase for change in changes if change.kind == "include" and not has_phrase(draft, change.phrase)}
+    for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
+        rest = _without(rest, keys(phrase))
+    return rest
+
+
+def _without(text: str, phrase: list[str]) -> str:
+    said = words(text)
+    # A key holds no line break, so line breaks can mark where words begin and end.
+    before, found, _ = "".join(f"\n{word.key}\n" for word in said).partition("".join(f"\n{key}\n" for key in phrase))
+    if not found:
+        return text
+    first = before.count("\n") // 2
+    end = said[first + len(phrase) - 1].end
+    separator = _SEPARATOR.match(text, end)
+    return normalised(text[: said[first].start] + text[separator.end() if separator else end :])
 
 
 def _marked(item: str) -> Literal["include", "remove"] | None:

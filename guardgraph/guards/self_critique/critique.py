@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from guardgraph.guards.self_critique.changes import parse_change
+from guardgraph.guards.self_critique.changes import contradictory, parse_change
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import excerpt
@@ -142,6 +142,8 @@ def _check_consistency(critique: Critique) -> None:
         vague = [excerpt(item) for item in changes if parse_change(item) is None]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
+        if opposed := contradictory(changes):
+            raise _invalid("required_changes_contradictory", opposed, "changes that one text can have")
         if critique["high_risk"]:
             raise _invalid("high_risk_requires_escalate", _high_risk(critique), "escalate")
     elif not critique["reason"]:

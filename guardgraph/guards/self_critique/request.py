@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.guards.stop import refused
+from guardgraph.guards.wording import keys
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import storable
 from guardgraph.state.self_critique import SelfCritiqueTask
@@ -24,12 +26,13 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
             "max_length_increase_pct"?}``; the guards ignore other hints.
 
     Returns:
-        The task, with the hints read: ``avoid_absolute_guarantees`` is true where the context does not say,
-        since a claim that nobody allowed is forbidden; ``max_length_increase_pct`` is None where it does not.
+        The task, with the hints read: ``avoid_absolute_guarantees`` is false where the context does not say,
+        ``max_length_increase_pct`` is None.
 
     Raises:
         Stop: ``invalid_request:<field>`` with `details` ``{field, given, allowed}``; a field is ``goal``,
-            ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path.
+            ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path. A context
+            without a fact is refused: one that is empty, or has hints, limits and blanks alone.
     """
     if not isinstance(goal, str) or not goal.strip():
         raise refused("goal", goal, "a text that is not blank")
@@ -46,11 +49,27 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
     )
     if storable(incident_context) != incident_context:
         raise refused("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
+    if not _says_something(incident_context):
+        raise refused("incident_context", incident_context, "at least one fact about an incident")
     return task
 
 
+def _says_something(context: JsonObject) -> bool:
+    """Say whether a context has a text that is not blank, a number, or something that is so or not."""
+    unread: list[JsonValue] = [context]
+    while unread:
+        value = unread.pop()
+        if isinstance(value, dict):
+            unread.extend(item for key, item in value.items() if key not in DEFAULT_IGNORED)
+        elif isinstance(value, list):
+            unread.extend(value)
+        elif value is not None and not (isinstance(value, str) and not keys(value)):
+            return True
+    return False
+
+
 def _avoids_guarantees(hints: JsonObject) -> bool:
-    hint = hints.get("avoid_absolute_guarantees", True)
+    hint = hints.get("avoid_absolute_guarantees", False)
     if not isinstance(hint, bool):
         raise refused(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
     return hint

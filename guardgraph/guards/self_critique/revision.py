@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
-from guardgraph.guards.self_critique.changes import enforceable, unapplied
-from guardgraph.guards.self_critique.claims import claims_in_context, restricted_claims
+from guardgraph.guards.self_critique.changes import Change, enforceable, unapplied, without_added
+from guardgraph.guards.self_critique.claims import forbidden_claims
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.wording import keys, normalised, text_hash
 from guardgraph.state.json import JsonObject, JsonValue
@@ -80,7 +80,7 @@ def check_patch(
         min_similarity: the least `patch_similarity`, 0..1.
         max_length_increase_pct: the budget's limit of growth, in per cent of the draft.
         hinted_length_increase_pct: the request's, None for none; the smaller one holds.
-        avoid_absolute_guarantees: whether even claims that the draft or the context makes are forbidden.
+        avoid_absolute_guarantees: whether only the incident's status licenses closures.
         check_facts: whether its facts must stand in the draft or the context.
         regions: names of regions to watch for.
 
@@ -89,22 +89,22 @@ def check_patch(
             ``length_increase_limit``, facts as `parse_draft`, ``restricted_claims``, ``required_changes_not_applied``
     """
     text = _text(revised, "invalid_revised", max_chars)
-    patch = _small_edit(draft, text, min_similarity, max_length_increase_pct, hinted_length_increase_pct)
+    changes = enforceable(required_changes)
+    hint = hinted_length_increase_pct
+    limit = max_length_increase_pct if hint is None else min(max_length_increase_pct, hint)
+    patch = _small_edit(draft, text, without_added(changes, draft, text), min_similarity, limit)
     if check_facts:
         _check_facts(text, context, draft, "patch_violation", regions)
-    _check_claims(text, draft, context, avoid_absolute_guarantees, "patch_violation")
-    _check_changes(text, required_changes)
+    _check_claims(text, context, avoid_absolute_guarantees, "patch_violation")
+    _check_changes(text, changes)
     return patch
 
 
-def check_final(
-    answer: JsonValue, *, draft: str, context: JsonObject, max_chars: int, avoid_absolute_guarantees: bool
-) -> str:
+def check_final(answer: JsonValue, *, context: JsonObject, max_chars: int, avoid_absolute_guarantees: bool) -> str:
     """Check the text that is about to be returned.
 
     Args:
         answer: the revision, or the draft that was approved.
-        draft: the accepted draft.
         context: the incident context.
         max_chars: how many characters the stripped text may have.
         avoid_absolute_guarantees: as in `check_patch`.
@@ -116,7 +116,7 @@ def check_final(
         Stop: ``invalid_answer:empty|too_long``, ``invalid_answer:restricted_claims`` with `claims`.
     """
     text = _text(answer, "invalid_answer", max_chars)
-    _check_claims(text, draft, context, avoid_absolute_guarantees, "invalid_answer")
+    _check_claims(text, context, avoid_absolute_guarantees, "invalid_answer")
     return text
 
 
@@ -175,17 +175,18 @@ def _text(given: JsonValue, family: str, max_chars: int) -> str:
     return text
 
 
-def _small_edit(draft: str, text: str, least: float, budget_pct: float, hinted_pct: float | None) -> Patch:
+def _small_edit(draft: str, text: str, rest: str, least: float, limit: float) -> Patch:
+    """Measure an edit, and hold it against the limits without the phrases that it had to add: `rest`."""
     if text_hash(text) == text_hash(draft):
         raise Stop("invalid_revised:no_changes")
-    similarity = _check_similarity(draft, text, least)
-    growth = _check_growth(draft, text, budget_pct, hinted_pct)
+    similarity = _check_similarity(draft, text, rest, least)
+    growth = _check_growth(draft, text, rest, limit)
     return Patch(revised_answer=text, patch_similarity=round(similarity, 3), length_increase_pct=round(growth, 2))
 
 
-def _check_similarity(draft: str, text: str, least: float) -> float:
+def _check_similarity(draft: str, text: str, rest: str, least: float) -> float:
     similarity = patch_similarity(draft, text)
-    if similarity < least:
+    if similarity < least and patch_similarity(draft, rest) < least:
         raise Stop(
             "patch_violation:too_large_edit",
             patch_similarity=round(similarity, 3),
@@ -194,10 +195,9 @@ def _check_similarity(draft: str, text: str, least: float) -> float:
     return similarity
 
 
-def _check_growth(draft: str, text: str, budget_pct: float, hinted_pct: float | None) -> float:
-    limit = budget_pct if hinted_pct is None else min(budget_pct, hinted_pct)
+def _check_growth(draft: str, text: str, rest: str, limit: float) -> float:
     growth = patch_growth_pct(draft, text)
-    if growth > limit:
+    if patch_growth_pct(draft, rest) > limit:
         raise Stop(
             "patch_violation:length_increase_limit",
             length_increase_pct=round(growth, 2),
@@ -214,13 +214,11 @@ def _check_facts(text: str, context: JsonObject, draft: str, family: str, region
             raise Stop(f"{family}:{reason}", unsupported=[excerpt(item) for item in found[:_SHOWN_ITEMS]])
 
 
-def _check_claims(text: str, draft: str, context: JsonObject, hard: bool, family: str) -> None:
-    made = restricted_claims(text)
-    allowed = () if hard or not made else (*restricted_claims(draft), *claims_in_context(context))
-    if forbidden := [claim for claim in made if claim not in allowed]:
-        raise Stop(f"{family}:restricted_claims", claims=forbidden)
+def _check_claims(text: str, context: JsonObject, hard: bool, family: str) -> None:
+    if claims := forbidden_claims(text, context, avoid_absolute_guarantees=hard):
+        raise Stop(f"{family}:restricted_claims", claims=claims)
 
 
-def _check_changes(text: str, required_changes: Iterable[str]) -> None:
-    if missed := unapplied(enforceable(required_changes), text):
+def _check_changes(text: str, changes: Iterable[Change]) -> None:
+    if missed := unapplied(changes, text):
         raise Stop("patch_violation:required_changes_not_applied", unapplied=[str(change) for change in missed])

@@ -1,28 +1,35 @@
-"""What an incident context says, as sentences for customers: its facts alone, however odd its fields."""
+"""The lines of an update: what an incident context says, in words for customers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
-from guardgraph.guards.wording import normalised
+from guardgraph.nodes.offline.allowed import Allowed
+from guardgraph.nodes.offline.prose import capital, listed, plain_sentences
+from guardgraph.nodes.offline.record import PLACED, record_of, short_text, short_texts
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = [
-    "actions",
-    "current_status",
-    "estimate_line",
-    "opening_line",
-    "other_facts",
-    "section_line",
-]
+__all__ = ["NO_STATUS", "Lines"]
 
-_TEXT_CHARS, _LABEL_CHARS = 120, 60
+NO_STATUS = "Current status: not given in our records"
+"""The status of an incident whose context names none."""
+
+_LIST_CHARS, _LABEL_CHARS, _TOLD_CHARS = 120, 60, 300
+_MOST_AFFECTED = 6
+"""How many affected things are named before *and others*."""
 _LEAST, _MOST = 1e-6, 1e6
 _NUMBER = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_-]+")
+_PRIVATE = frozenset({"internal", "private", "secret", "token", "password"})
+"""Words in the name of a field that is nobody's business."""
+
+_NEXT = "we will share confirmed details as soon as we have them"
+_NONE_LISTED = "none are listed in our records"
+_CURRENT, _AFFECTED = "the current incident", "Affected:"
 
 _TIMES = ("minutes", "hours", "days")
 _UNITS = {"pct": "%", "percent": "%", "seconds": " seconds", **{unit: f" {unit}" for unit in _TIMES}}
@@ -30,107 +37,121 @@ _SHARES = {"pct": 1, "percent": 1, "rate": 100}
 """How the names of shares end, with the factor that makes them per cent."""
 _STATES = {"affected": "are affected", "impacted": "are affected", "failed": "are failing", "delayed": "are delayed"}
 
-_PLACED = frozenset(
-    {
-        *("incident_id", "id", "region", "severity", "report_date", "status", "current_status"),
-        *("approved_actions", "next_actions", "eta", *(f"eta_{unit}" for unit in _TIMES)),
-    }
-)
-"""What the other sentences tell."""
 
+class Lines:
+    """The lines of an update on the incident of one context, each without its full stop and blank if there is none.
 
-def opening_line(context: JsonObject) -> str:
-    """Say for whom the update is, what it is about and as of when."""
-    incident = _incident(context)
-    region = _listed(_texts(incident.get("region")), _TEXT_CHARS)
-    number = _text(incident.get("incident_id")) or _text(incident.get("id"))
-    severity, date = _text(incident.get("severity")), _text(incident.get("report_date"))
-    return "".join(
-        [
-            "This is an update",
-            f" for our {region} customers" if region else "",
-            f" on incident {number}" if number else " on the current incident",
-            f" (severity {severity})" if severity else "",
-            f" as of {date}" if date else "",
-        ]
-    )
-
-
-def estimate_line(context: JsonObject) -> str:
-    """Say how long recovery is estimated to take; blank where the context does not."""
-    incident = _incident(context)
-    measured = (_measured([unit], incident.get(f"eta_{unit}")) for unit in _TIMES)
-    said = next(filter(None, measured), _text(incident.get("eta")))
-    return f"Estimated time to recovery: {said}" if said else ""
-
-
-def current_status(context: JsonObject) -> str:
-    """Return the incident's status in plain words."""
-    return _text(_incident(context).get("status")).replace("_", " ")
-
-
-def actions(context: JsonObject) -> list[str]:
-    """Return the approved actions, to follow "we will"."""
-    texts = _texts(context.get("approved_actions"))
-    return [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in texts]
-
-
-def section_line(name: str, context: JsonObject, max_chars: int) -> str:
-    """Return one section of an update in at most `max_chars` characters.
-
-    Args:
-        name: ``current_status``, ``customer_impact``, ``next_actions``, or a key of the context or of its
-            incident that holds a text or several.
-        context: the incident context.
-        max_chars: how long the line may be; of several actions or impacts the first that fit are named.
-
-    Returns:
-        The line without a final full stop, blank where the context has nothing to say.
+    A line may name only what the context supports and claim only what it licenses; what may not be said is left out.
     """
-    lead, items = _section(name, context)
-    said = _listed(items, max_chars - len(lead) - 1)
-    return f"{lead} {said}" if said else ""
 
+    def __init__(self, context: JsonObject) -> None:
+        self.record = record_of(context)
+        self.allowed = Allowed(context)
+        self.context = context
+        self._fields = self.record.fields
 
-def _section(name: str, context: JsonObject) -> tuple[str, list[str]]:
-    incident = _incident(context)
-    if name == "customer_impact" and (impacts := _impacts(incident)):
-        return "Customer impact:", impacts
-    if name == "next_actions" and (planned := actions(context)):
-        return "Next actions: we will", planned
-    status = current_status(context) if name == "current_status" else ""
-    return f"{_capital(' '.join(_words(name)))}:", [status] if status else _texts(incident.get(name))
+    def opening(self) -> str:
+        """Say for whom the update is, what it is about and as of when."""
+        record, fields = self.record, self._fields
+        region = _fitting(short_texts(fields.get("region")), _LIST_CHARS)
+        severity, date = short_text(fields.get("severity")), short_text(fields.get("report_date"))
+        number = f"incident {record.number}" if record.number else ""
+        title = f"“{record.title}”" if record.title else ""
+        subject = f"{number}, {title}" if number else f"the incident {title}"
+        return self.allowed.first(
+            "".join(
+                [
+                    "This is an update",
+                    f" for our {whom} customers" if whom else "",
+                    f" on {what}",
+                    f" (severity {level})" if level else "",
+                    f" as of {when}" if when else "",
+                ]
+            )
+            for whom, what, level, when in (
+                (region, subject if title else number or _CURRENT, severity, date),
+                (region, number or _CURRENT, severity, date),
+                ("", _CURRENT, "", ""),
+            )
+        )
 
+    def section(self, name: str, max_chars: int) -> str:
+        """Return one section of the update.
 
-def other_facts(context: JsonObject, max_chars: int) -> list[str]:
-    """Return what no other line tells, each fact under its name: *Affected regions: EU and UK*.
+        Args:
+            name: ``current_status``, ``customer_impact``, ``next_actions``, or a key of the context or of its
+                incident that holds a text or several.
+            max_chars: how long the line may be; of several actions or impacts the first that fit are named.
+        """
+        if name == "current_status" and (status := self.allowed.first(self._status())):
+            return status if len(status) <= max_chars else ""
+        lead, items = self._section(name)
+        said = _fitting(items, max_chars - len(lead) - 1, others="others" if lead == _AFFECTED else "")
+        return self.allowed.first([f"{lead} {said}" if said else ""])
 
-    Args:
-        context: the incident context.
-        max_chars: how long the lines may be together; one that does not fit is left out.
-    """
-    unplaced = {name: value for name, value in _incident(context).items() if name not in _PLACED}
-    lines: list[str] = []
-    for words, value in _leaves(unplaced):
-        label, said = _fact(words, value, max_chars)
-        line = f"{_capital(label)}: {said}"
-        if said and len(line) <= max_chars:
-            lines.append(line)
-            max_chars -= len(line)
-    return lines
+    def affected(self, max_chars: int) -> str:
+        """Name what is affected."""
+        said = _fitting(self.record.affected, max_chars - len(_AFFECTED) - 1, others="others")
+        return self.allowed.first([f"{_AFFECTED} {said}" if said else ""])
 
+    def estimate(self) -> str:
+        """Say how long recovery is estimated to take."""
+        measured = (_measured([unit], self._fields.get(f"eta_{unit}")) for unit in _TIMES)
+        said = next(filter(None, measured), short_text(self._fields.get("eta")))
+        return self.allowed.first([f"Estimated time to recovery: {said}" if said else ""])
 
-def _incident(context: JsonObject) -> JsonObject:
-    """Return the incident's own fields and those around it as one object."""
-    incident = context.get("incident")
-    if not isinstance(incident, dict):
-        return context
-    return {name: value for name, value in context.items() if name != "incident"} | incident
+    def actions(self) -> list[str]:
+        """Return the approved actions, to follow "we will"."""
+        texts = short_texts(self.context.get("approved_actions"))
+        return [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in texts]
+
+    def other_facts(self, max_chars: int) -> list[str]:
+        """Return what no other line tells, each fact under its name: *Affected regions: EU and UK*.
+
+        Args:
+            max_chars: how long the lines may be together; one that does not fit is left out.
+        """
+        unplaced = {name: value for name, value in self._fields.items() if name not in PLACED}
+        lines: list[str] = []
+        for words, value in _leaves(unplaced):
+            label, said = _fact(words, value, max_chars)
+            line = f"{capital(label)}: {said}"
+            if said and len(line) <= max_chars and self.allowed.says(line):
+                lines.append(line)
+                max_chars -= len(line)
+        return lines
+
+    def _status(self) -> Iterator[str]:
+        """Yield ways to say the status, each claiming less than the one before: at last, only what is not said."""
+        if status := self.record.status:
+            yield f"Current status: {status}"
+            if self.allowed.forbidden_claims(status):
+                yield f"Current status: our records give it as {status}"
+                yield f"Current status: we cannot yet confirm that it is {status}, as our records say"
+                yield "Current status: the one in our records is not yet confirmed"
+        elif self.record.is_open:
+            yield "Current status: not resolved"
+        elif ends := self.record.ends():
+            yield from (f"Current status: our records give the end as {end}" for end in ends)
+            yield from (f"Current status: the latest time in our records is {end}" for end in ends)
+
+    def _section(self, name: str) -> tuple[str, list[str]]:
+        if name == "customer_impact":
+            impacts = _impacts(self._fields)
+            return ("Customer impact:", impacts) if impacts else (_AFFECTED, self.record.affected)
+        if name == "next_actions" and (planned := self.actions()):
+            return "Next actions: we will", planned
+        texts = short_texts(self._fields.get(name))
+        if name == "next_actions" and not texts:
+            texts = [_NONE_LISTED if self.record.is_closed else _NEXT]
+        return f"{capital(' '.join(_words(name)))}:", texts
 
 
 def _impacts(incident: JsonObject) -> list[str]:
     shares = filter(None, (_share(_words(name), value) for name, value in incident.items()))
-    return [*shares, *_texts(incident.get("customer_impact")), *_texts(incident.get("impact"))]
+    told = (incident.get(name) for name in ("customer_impact", "impact"))
+    texts = (short_texts(text) or [_told(text, _TOLD_CHARS) if isinstance(text, str) else ""] for text in told)
+    return [*shares, *filter(None, chain.from_iterable(texts))]
 
 
 def _share(words: Sequence[str], value: JsonValue) -> str:
@@ -150,7 +171,7 @@ def _fact(words: Sequence[str], value: JsonValue, max_chars: int) -> tuple[str, 
     """Return a fact as its label and what it says, blank where that is nothing for a text."""
     if measured := _measured(words, value):
         return " ".join([word for word in words if word not in _UNITS] or words), measured
-    said = normalised(value).rstrip(".!") if isinstance(value, str) else _listed(_texts(value), max_chars)
+    said = _fitting(short_texts(value), max_chars) or (_told(value, max_chars) if isinstance(value, str) else "")
     return " ".join(words), said
 
 
@@ -160,7 +181,7 @@ def _leaves(value: JsonObject) -> Iterator[tuple[list[str], JsonValue]]:
     while unread:
         words, item = unread.pop()
         if isinstance(item, dict):
-            told = ((words + _words(name), child) for name, child in item.items() if name not in DEFAULT_IGNORED)
+            told = ((words + _words(name), child) for name, child in item.items() if not _is_private(name))
             unread += reversed([(path, child) for path, child in told if 0 < len(" ".join(path)) <= _LABEL_CHARS])
         elif isinstance(item, list) and any(isinstance(child, dict | list) for child in item):
             unread += [(words, child) for child in reversed(item)]
@@ -168,13 +189,13 @@ def _leaves(value: JsonObject) -> Iterator[tuple[list[str], JsonValue]]:
             yield words, item
 
 
+def _is_private(name: str) -> bool:
+    return name in DEFAULT_IGNORED or name.startswith("_") or not _PRIVATE.isdisjoint(_words(name))
+
+
 def _words(name: str) -> list[str]:
     parts = _BETWEEN_WORDS.split(name) if len(name) <= _LABEL_CHARS else []
     return [part if part.isupper() else part.lower() for part in parts if part]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _measured(words: Sequence[str], value: JsonValue) -> str:
@@ -191,21 +212,21 @@ def _number(value: JsonValue, most: float, scale: int = 1) -> str:
     return f"{(Decimal(str(value)) * scale).normalize():f}"
 
 
-def _text(value: JsonValue) -> str:
-    """Return a text of a sentence's length without its full stop, blank for anything else."""
-    text = normalised(value).rstrip(".!") if isinstance(value, str) else ""
-    return text if len(text) <= _TEXT_CHARS else ""
+def _told(text: str, max_chars: int) -> str:
+    """Return as many sentences of a text as fit, without the last full stop."""
+    said = ""
+    for sentence in plain_sentences(text):
+        if len(said) + len(sentence) >= max_chars:
+            break
+        said = f"{said} {sentence}".strip()
+    return said.rstrip(".!")
 
 
-def _texts(value: JsonValue) -> list[str]:
-    return [text for text in map(_text, value if isinstance(value, list) else [value]) if text]
-
-
-def _listed(items: Sequence[str], max_chars: int) -> str:
-    """Return the first items that fit as one list."""
-    for count in range(min(len(items), max_chars), 0, -1):
-        *most, last = items[:count]
-        said = f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}" if most else last
+def _fitting(items: Sequence[str], max_chars: int, *, others: str = "") -> str:
+    """Return the first items that fit as one list, with a word for the others where some are left out."""
+    most = min(len(items), max_chars, _MOST_AFFECTED if others else len(items))
+    for count in range(most, 0, -1):
+        said = listed([*items[:count], others] if others and count < len(items) else items[:count])
         if len(said) <= max_chars:
             return said
     return ""

@@ -1,60 +1,185 @@
-"""The RAG agent's offline proposers: a query from the question's terms, an answer from the chunks' sentences."""
+"""The RAG agent's offline proposers: the question as query, an answer from the chunks' sentences."""
 
 from __future__ import annotations
 
-from guardgraph.guards.sentences import sentences
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from guardgraph.guards import rag as guards
+from guardgraph.guards.sentences import sentences, unwrapped
+from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.questions import asks_for_number
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
-from guardgraph.tools.terms import content_words, terms
+from guardgraph.state.rag import ContextChunk
+from guardgraph.tools.terms import terms
 
 __all__ = ["answer", "plan"]
 
 QUERY_CHARS = 240
-"""max_query_chars of the default budget; a tighter budget refuses a longer query."""
+"""max_query_chars of the default budget, where the view does not say."""
+
+_INSUFFICIENT: Final[JsonObject] = {"answer": "", "citations": [], "insufficient": True}
+_PRECISION: Final = 1000
+"""Weights are whole numbers, so that the order of adding changes nothing."""
+_LEAST_GAIN: Final = 0.2
+"""What a further sentence covers of the question at least, as a share of its weight."""
+_TRIES: Final = 16
+"""Sentences that are tried at most, those that the guards would refuse among them."""
+_MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
+_ASKS: Final = ("?", "？", "؟")
+_LEADS: Final = (*_ASKS, ":", "：")
+"""What a line ends with that only leads to the lines behind it."""
+_UNSPACED_END: Final = ("。", "！", "？", "｡")
+_END: Final = (*".!?…।۔؟:;,", *(f"{mark}{close}" for mark in ".!?" for close in "\"'”’»)"))
 
 
 @instant
 def plan(view: JsonObject) -> JsonObject:
-    """Propose to retrieve by the question's content words.
+    """Propose to retrieve by the question itself, or by as many of its content words as a query may have.
 
     Args:
-        view: ``{question, available_sources}``.
+        view: ``{question, available_sources}``, and the run's limits, ``{top_k, max_query_chars}``, where they are
+            known.
 
     Returns:
-        A retrieval intent that leaves sources and top_k to the policy.
+        A retrieval intent that leaves the sources to the policy; it asks for `top_k` candidates.
     """
-    words = content_words(view["question"]) or view["question"].split()
-    query = ""
-    for word in words:
-        if len(query) + len(word) + 1 > QUERY_CHARS:
-            break
-        query = f"{query} {word}".strip()
-    return {"kind": "retrieve", "query": query or words[0][:QUERY_CHARS]}
+    query, limit = " ".join(view["question"].split()), view.get("max_query_chars", QUERY_CHARS)
+    if len(query) > limit:
+        words = [word for word in query.split() if terms(word)] or query.split()
+        query = words[0][:limit]
+        for word in words[1:]:
+            if len(query) + 1 + len(word) > limit:
+                break
+            query = f"{query} {word}"
+    asked: JsonObject = {"kind": "retrieve", "query": query}
+    return {**asked, "top_k": view["top_k"]} if "top_k" in view else asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A sentence of the context."""
+
+    rank: int
+    """Its chunk's."""
+    text: str
+    own: frozenset[str]
+    """The question's terms that it has."""
+    inherited: frozenset[str]
+    """Those that only the title, the section, or the question or heading before it have."""
+    counts: bool
+    """Whether it has a number that the question does not have."""
 
 
 @instant
 def answer(view: JsonObject) -> JsonObject:
     """Propose the sentences that say most about the question, word for word.
 
-    Sentences are taken one by one, each the one that covers most terms of the question that none has covered yet;
-    equal ones in the order of relevance.
+    Sentences are taken one by one, each the one that covers most of what none before it covers: a term weighs the more
+    the fewer sentences of the context have it, and half where only the words above the sentence have it. A question
+    that asks for a number prefers sentences with one. A sentence that asks, or that the guards would refuse, is passed
+    over.
 
     Args:
         view: ``{question, context_chunks}``, the chunks best first.
 
     Returns:
-        ``{answer, citations}``; the answer reads in the chunks' order and cites exactly the chunks it takes from.
+        ``{answer, citations}``; the answer reads in the chunks' order and cites exactly the chunks it takes from. Or
+        ``{answer, citations, insufficient}`` where no sentence covers the question.
     """
-    lines = [
-        (rank, place, sentence, set(terms(sentence)))
-        for rank, chunk in enumerate(view["context_chunks"])
-        for place, sentence in enumerate(sentences(chunk["text"]))
-    ]
-    open_terms = set(terms(view["question"]))
-    chosen = []
-    while lines and (best := max(lines, key=lambda line: len(line[3] & open_terms)))[3] & open_terms:
-        chosen.append(best)
-        open_terms -= best[3]
-    chosen = sorted(chosen or lines[:1], key=lambda line: line[:2])
-    cited = dict.fromkeys(view["context_chunks"][rank]["doc_id"] for rank, *_ in chosen)
-    return {"answer": " ".join(line[2] for line in chosen), "citations": list(cited)}
+    question: str = view["question"]
+    chunks = [_chunk(item) for item in view["context_chunks"]]
+    lines = list(_lines(question, chunks))
+    chosen = _chosen(question, chunks, lines)
+    for taken in (sorted(chosen), chosen[:1]):
+        used = list(dict.fromkeys(lines[place].rank for place in taken))
+        text = _joined([lines[place].text for place in taken])
+        if taken and _is_supported(text, question, [chunks[rank] for rank in used], chunks):
+            return {"answer": text, "citations": list(dict.fromkeys(chunks[rank]["doc_id"] for rank in used))}
+    return _INSUFFICIENT
+
+
+def _chunk(item: JsonObject) -> ContextChunk:
+    """Return a chunk as the guards read it; an answerer is not shown where it comes from and how relevant it is."""
+    return ContextChunk(
+        doc_id=item["doc_id"],
+        source="",
+        title=item["title"],
+        section=item["section"],
+        updated_at=item["updated_at"],
+        text=item["text"],
+        score=1.0,
+    )
+
+
+def _lines(question: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
+    """Read the context as sentences, lines that were broken to a width joined before."""
+    asked = frozenset(terms(question))
+    known = _numbers(question)
+    for rank, chunk in enumerate(chunks):
+        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}"))
+        led: frozenset[str] = frozenset()
+        for sentence in sentences(unwrapped(chunk["text"])):
+            text = " ".join(_MARKER.sub("", sentence, count=1).split())
+            own = asked.intersection(terms(text))
+            if text.endswith(_LEADS):
+                led = own
+            if text and not text.endswith(_ASKS):
+                yield _Line(rank, text, own, (above | led) - own, bool(_numbers(text) - known))
+
+
+def _numbers(text: str) -> frozenset[object]:
+    from guardgraph.guards.facts import facts_in_text  # the largest part of an import
+
+    return frozenset(facts_in_text(text).numbers)
+
+
+def _chosen(question: str, chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
+    """Return the places of the sentences that answer, the best first."""
+    asked = dict.fromkeys(terms(question))
+    holders = Counter(term for line in lines for term in line.own)
+    weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
+    wants_number, whole, open_terms = asks_for_number(question), sum(weights.values()), set(asked)
+
+    def worth(place: int) -> int:
+        line = lines[place]
+        own = sum(weights[term] for term in line.own & open_terms)
+        inherited = sum(weights[term] for term in line.inherited & open_terms)
+        return (2 * own + inherited) * (3 if wants_number and line.counts else 2) if own else 0
+
+    chosen: list[int] = []
+    rest = list(range(len(lines)))
+    for _ in range(min(len(rest), _TRIES)):
+        best = max(rest, key=worth)
+        rest.remove(best)
+        gain = sum(weights[term] for term in lines[best].own & open_terms)
+        if not gain or (chosen and gain < _LEAST_GAIN * whole):
+            break
+        if _is_supported(lines[best].text, question, [chunks[lines[best].rank]], chunks):
+            chosen.append(best)
+            open_terms -= lines[best].own
+    return chosen
+
+
+def _is_supported(text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk]) -> bool:
+    """Say whether the guards let a text pass that cites these chunks."""
+    try:
+        guards.check_numbers(text, question=question, chunks=cited)
+        guards.check_names(text, question=question, chunks=cited, packed=packed)
+    except Stop:
+        return False
+    return True
+
+
+def _joined(texts: list[str]) -> str:
+    """Join sentences as their script does; a line that no mark ends stays a line."""
+    joined = ""
+    for text in texts:
+        between = "" if not joined or joined.endswith(_UNSPACED_END) else " " if joined.endswith(_END) else "\n"
+        joined += between + text
+    return joined

@@ -8,30 +8,23 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
-from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change, unapplied
-from guardgraph.guards.self_critique.claims import GUARANTEE, claims_in_context, restricted_claims
-from guardgraph.guards.self_critique.revision import patch_growth_pct, patch_similarity
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change
+from guardgraph.guards.self_critique.revision import check_patch
 from guardgraph.guards.sentences import sentences
+from guardgraph.guards.stop import Stop
 from guardgraph.guards.wording import has_phrase, words
+from guardgraph.nodes.offline.drafter import draft, shorten
 from guardgraph.nodes.offline.editor import repair
-from guardgraph.nodes.offline.incident import (
-    actions,
-    current_status,
-    estimate_line,
-    opening_line,
-    other_facts,
-    section_line,
-)
+from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.self_critique import SelfCritiqueBudget
 
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
 
-DRAFT_CHARS = 900
-"""max_draft_chars of the default budget; a tighter budget has the draft shortened."""
-MAX_CHANGES, MAX_GROWTH_PCT, MIN_SIMILARITY = 5, 20.0, 0.4
-"""The default budget of a patch: what a critic can count on."""
+_BUDGET = SelfCritiqueBudget()
+"""What a critic can count on."""
 
 UNCERTAINTY_NOTE = "Timing may change as we learn more"
 """What an update says beside an estimate."""
@@ -55,45 +48,6 @@ _CUES = {
     "next_actions": ("next actions", "next steps", "next step", "we will", "next update"),
 }
 """Phrases that show that a draft has a section; any other section shows by its own name."""
-
-
-@instant
-def draft(view: JsonObject) -> JsonObject:
-    """Write an update from the incident context: status, impact, next actions, estimate.
-
-    Where no impact is known, whatever else the context says stands in for it. A line that would not pass as the
-    context's own facts is left out, and an estimate is called uncertain here if no patch could add as much later.
-
-    Args:
-        view: ``{goal, incident_context}``.
-    """
-    context = _object(view.get("incident_context"))
-    status, impact, planned = (section_line(name, context, DRAFT_CHARS // 2) for name in _SECTIONS)
-    told = [impact, "We apologize for the disruption"] if impact else other_facts(context, DRAFT_CHARS // 2)
-    known = facts_in_json(context)
-    lines = [
-        line
-        for line in (opening_line(context), status, *told, planned, estimate_line(context))
-        if line and not unsupported(facts_in_text(line), known)
-    ]
-    if len(lines) <= 1:
-        lines.append("We will share confirmed details as soon as we have them")
-    note = f" {UNCERTAINTY_NOTE}."
-    text = _cut(" ".join(f"{line}." for line in lines), DRAFT_CHARS - len(note))
-    too_much = patch_growth_pct(text, text + note) > _growth_limit(context)
-    return {"draft": text + note if too_much and _review_estimates(text) else text}
-
-
-@instant
-def shorten(view: JsonObject) -> JsonObject:
-    """Cut a draft after the last sentence that fits, or where none does, after the last word.
-
-    Args:
-        view: ``{draft, max_chars}``.
-    """
-    limit = view.get("max_chars")
-    text = _text(view.get("draft"))
-    return {"draft": _cut(text, limit) if isinstance(limit, int) else text}
 
 
 @instant
@@ -130,11 +84,15 @@ def critique(view: JsonObject) -> JsonObject:
         ``{decision, severity, risks, required_changes, reason}``.
     """
     context, text = _object(view.get("incident_context")), _text(view.get("draft"))
-    claims = _review_claims(text, context)
+    lines = Lines(context)
+    claims = _review_claims(text, lines)
     rest = repair(text, _changes(claims))
-    findings = [*claims, *_review_sections(rest, context), *_review_estimates(rest)]
+    lost = _review_lost(text, rest, lines)
+    kept = repair(rest, _changes(lost))
+    estimates = [] if lines.record.is_closed else _review_estimates(kept)
+    findings = [*claims, *lost, *_review_sections(kept, lines), *estimates]
     changes = _changes(findings)
-    mendable = all(finding.change for finding in findings) and _is_patch(text, changes, context)
+    mendable = all(finding.change for finding in findings) and _is_patch(text, changes, lines)
     decision, severity = ("revise", "medium") if mendable else ("escalate", "high")
     reason = " ".join(finding.note for finding in findings)
     if not findings:
@@ -145,7 +103,7 @@ def critique(view: JsonObject) -> JsonObject:
         "decision": decision,
         "severity": severity,
         "risks": _risks(findings, _texts(view.get("allowed_risk_types"))),
-        "required_changes": changes[:MAX_CHANGES],
+        "required_changes": changes[: _BUDGET.max_required_changes],
         "reason": reason,
     }
 
@@ -160,7 +118,7 @@ def _risks(findings: list[_Finding], allowed: list[str]) -> list[JsonObject]:
     return [{"type": kind, "note": notes[kind]} for kind in sorted(notes, key=str)]
 
 
-def _review_claims(text: str, context: JsonObject) -> list[_Finding]:
+def _review_claims(text: str, lines: Lines) -> list[_Finding]:
     """Require that sentences with forbidden claims go."""
     return [
         _Finding(
@@ -169,19 +127,32 @@ def _review_claims(text: str, context: JsonObject) -> list[_Finding]:
             "overconfidence",
         )
         for sentence in sentences(text)
-        if (claims := _forbidden(sentence, context))
+        if (claims := lines.allowed.forbidden_claims(sentence))
     ]
 
 
-def _review_sections(text: str, context: JsonObject) -> list[_Finding]:
+def _review_lost(text: str, rest: str, lines: Lines) -> list[_Finding]:
+    """Require that sections which go with the claims are said otherwise, as far as the context can; a status always."""
+    lost = [name for name in _SECTIONS if _has_section(text, name, lines) and not _has_section(rest, name, lines)]
+    said = {name: lines.section(name, PHRASE_CHARS[1]) for name in lost}
+    if said.get("current_status") == "":
+        said["current_status"] = NO_STATUS
+    return [
+        _Finding(f"Without its claims the draft lacks a section: {name}.", _change("MUST_INCLUDE", line))
+        for name, line in said.items()
+        if line
+    ]
+
+
+def _review_sections(text: str, lines: Lines) -> list[_Finding]:
     """Require that missing sections are added, as far as the context can fill them."""
     return [
         _Finding(
             f"The draft lacks a section: {name[:80]}.",
-            _change("MUST_INCLUDE", section_line(name, context, PHRASE_CHARS[1])),
+            _change("MUST_INCLUDE", lines.section(name, PHRASE_CHARS[1])),
         )
-        for name in _texts(_hints(context).get("required_sections"))
-        if not _has_section(text, name, context)
+        for name in _texts(_hints(lines.context).get("required_sections"))
+        if not _has_section(text, name, lines)
     ]
 
 
@@ -194,20 +165,12 @@ def _review_estimates(text: str) -> list[_Finding]:
     return [_Finding(note, change, "missing_uncertainty")] if any(map(_is_estimate, sentences(text))) else []
 
 
-def _forbidden(text: str, context: JsonObject) -> list[str]:
-    claims = restricted_claims(text)
-    if not claims or _hints(context).get("avoid_absolute_guarantees", True) is not False:
-        return claims
-    known = claims_in_context(context)
-    return [claim for claim in claims if claim == GUARANTEE or claim not in known]
-
-
-def _has_section(text: str, name: str, context: JsonObject) -> bool:
+def _has_section(text: str, name: str, lines: Lines) -> bool:
     cues = [*_CUES.get(name, [name.replace("_", " ")])]
     if name == "current_status":
-        cues.append(current_status(context))
+        cues.append(lines.record.status)
     if name == "next_actions":
-        cues += actions(context)
+        cues += lines.actions()
     return any(words(cue) and has_phrase(text, cue) for cue in cues)
 
 
@@ -225,35 +188,32 @@ def _change(marker: str, phrase: str) -> str | None:
     return item if parse_change(item) is not None else None
 
 
-def _is_patch(text: str, changes: list[str], context: JsonObject) -> bool:
-    """Try the changes out: all can be made, no forbidden claim is left, and the edit is small and leaves an update."""
-    edited, required = repair(text, changes), enforceable(changes)
-    removes = any(change.kind == "remove" for change in required)
-    return (
-        len(changes) <= MAX_CHANGES
-        and not unapplied(required, edited)
-        and not _forbidden(edited, context)
-        and (not removes or any(_has_section(edited, name, context) for name in _SECTIONS))
-        and patch_similarity(text, edited) >= MIN_SIMILARITY
-        and patch_growth_pct(text, edited) <= _growth_limit(context)
-    )
+def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
+    """Try the changes out: the guards of the default budget let them pass, and they leave an update."""
+    edited, hints = repair(text, changes), _hints(lines.context)
+    hinted = hints.get("max_length_increase_pct")
+    try:
+        check_patch(
+            edited,
+            draft=text,
+            context=lines.context,
+            required_changes=changes,
+            max_chars=_BUDGET.max_answer_chars,
+            min_similarity=_BUDGET.min_patch_similarity,
+            max_length_increase_pct=_BUDGET.max_length_increase_pct,
+            hinted_length_increase_pct=hinted if isinstance(hinted, int | float) else None,
+            avoid_absolute_guarantees=hints.get("avoid_absolute_guarantees") is True,
+            check_facts=True,
+            regions=DEFAULT_REGIONS,
+        )
+    except Stop:
+        return False
+    removes = any(change.kind == "remove" for change in enforceable(changes))
+    return len(changes) <= _BUDGET.max_required_changes and not (removes and _is_emptied(edited, lines))
 
 
-def _growth_limit(context: JsonObject) -> float:
-    hint = _hints(context).get("max_length_increase_pct")
-    return min(hint, MAX_GROWTH_PCT) if isinstance(hint, int | float) else MAX_GROWTH_PCT
-
-
-def _cut(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    ends = [0]
-    for sentence in sentences(text):
-        ends.append(text.index(sentence, ends[-1]) + len(sentence))
-    if end := max(end for end in ends if end <= max(limit, 0)):
-        return text[:end]
-    head = text[: max(limit, 0) + 1]
-    return " ".join(head.split()[:-1]) or head[:-1]
+def _is_emptied(text: str, lines: Lines) -> bool:
+    return not any(_has_section(text, name, lines) for name in _SECTIONS)
 
 
 def _hints(context: JsonObject) -> JsonObject:

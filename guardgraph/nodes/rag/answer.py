@@ -1,24 +1,25 @@
-"""The answer: written from the context alone, held against it, and returned; or a request for clarification."""
+"""The answer: written from the context alone, held against it, and returned."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from guardgraph.guards import rag as guards
-from guardgraph.guards.proposals import check_text, proposed_object
+from guardgraph.guards.proposals import Proposal, check_text, proposed_object
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
+from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun
 from guardgraph.state.plain import excerpt
 from guardgraph.state.rag import Candidate, Passage, RagState
 from guardgraph.world.proposers import Proposer
 
-__all__ = ["answered", "check_answer", "clarified", "generate"]
+__all__ = ["answered", "check_answer", "generate"]
 
 HISTORY_CHARS = 280
 """Characters of an answer that history keeps."""
 
 RESULT = ("outcome", "answer", "citations", "citation_details", "passages")
-"""What both good endings return."""
+"""What the answered ending returns."""
 
 
 def generate(answerer: Proposer) -> Body:
@@ -34,15 +35,26 @@ def generate(answerer: Proposer) -> Body:
     return body
 
 
-@declares(
-    phase="generate",
-    reads=["task", "accepted_context", "proposed_answer"],
-    writes=["accepted_answer"],
-    stops=["source_denied", "llm", "invalid_answer"],
-)
-def check_answer(state: RagState, run: RagRun) -> Pass:
-    """Hold the answer against its context: citations first, then numbers."""
-    given = proposed_object(state["proposed_answer"])
+def check_answer(clarification: str) -> Body:
+    """Hold the answer against its context: citations first, then numbers, then names; or clarify without one."""
+
+    @declares(
+        phase="generate",
+        reads=["task", "accepted_context", "nearest_score", "proposed_answer"],
+        writes=["accepted_answer", "accepted_clarification"],
+        stops=["source_denied", "llm", "invalid_answer"],
+    )
+    def body(state: RagState, run: RagRun) -> Pass:
+        given = proposed_object(state["proposed_answer"])
+        if guards.abstains(given.value):
+            nearest = state["nearest_score"]
+            return asked_to_clarify(clarification, "answerer_abstained", nearest, about=given.about)
+        return _checked(given, state, run)
+
+    return body
+
+
+def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
     check_text(given.value, "answer", ("citations",))
     answer, chunks = given.value["answer"].strip(), _usable_chunks(state, run)
     details = guards.cited(given.value["citations"], chunks)
@@ -50,11 +62,14 @@ def check_answer(state: RagState, run: RagRun) -> Pass:
     used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
     if run.policy.check_numbers:
         guards.check_numbers(answer, question=state["task"]["question"], chunks=used)
+    if run.policy.check_names:
+        known = run.policy.known_names
+        guards.check_names(answer, question=state["task"]["question"], chunks=used, packed=chunks, known_names=known)
     passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in used]
     history = {"action": "compose_grounded_answer", "answer": excerpt(answer, HISTORY_CHARS), "citations": citations}
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
     accepted = {"answer": answer, "citations": citations, "citation_details": details, "passages": passages}
-    return Pass({"accepted_answer": accepted}, steps=(step,))
+    return Pass({"accepted_answer": accepted}, "answered", (step,))
 
 
 def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
@@ -69,9 +84,3 @@ def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
 def answered(state: RagState, run: RagRun) -> dict[str, Any]:
     """End with a grounded answer."""
     return {"outcome": "grounded_answer", **state["accepted_answer"]}
-
-
-@declares(phase="generate", reads=["accepted_answer"], writes=RESULT)
-def clarified(state: RagState, run: RagRun) -> dict[str, Any]:
-    """End with an honest request for clarification."""
-    return {"outcome": "clarify", **state["accepted_answer"]}

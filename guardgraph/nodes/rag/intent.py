@@ -22,7 +22,9 @@ def plan(planner: Proposer) -> Body:
             "question": state["task"]["question"],
             "available_sources": sorted(run.policy.allowed_sources_policy),
         }
-        outcome = yield planner.call(view)
+        budget = run.budget
+        top_k = max(min(budget.max_top_k, budget.max_context_chunks), 1)
+        outcome = yield planner.call(view, top_k=top_k, max_query_chars=budget.max_query_chars)
         return {"proposed_intent": outcome.packed()}
 
     return body

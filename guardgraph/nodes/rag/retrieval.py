@@ -5,10 +5,12 @@ from __future__ import annotations
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import found
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
+from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun, usable_sources
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.rag import Candidate, RagState, Retrieval
+from guardgraph.state.rag import Candidate, RagBudget, RagState, Retrieval
+from guardgraph.tools.terms import terms
 from guardgraph.world.call import Call, Outside
 
 __all__ = ["pack_context", "retrieve"]
@@ -38,30 +40,30 @@ def pack_context(clarification: str) -> Body:
     @declares(
         phase="retrieve",
         reads=["accepted_intent", "planned_by", "asked_retrieval", "found_candidates"],
-        writes=["accepted_context", "accepted_answer"],
+        writes=["accepted_context", "nearest_score", "accepted_clarification"],
         stops=["invalid_intent", "source_denied", "tool"],
     )
     def body(state: RagState, run: RagRun) -> Pass:
-        asked, budget = state["asked_retrieval"], run.budget
+        asked = state["asked_retrieval"]
         returned = found(state["found_candidates"], "retrieve")
         candidates = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
-        packed = guards.pack(
-            candidates,
-            min_score=budget.min_chunk_score,
-            max_chunks=budget.max_context_chunks,
-            max_chars=budget.max_context_chars,
-        )
+        packed = _packed(asked["query"], candidates, run.budget)
+        nearest = max((item["score"] for item in candidates), default=0.0)
         step = _retrieved(state, candidates, packed)
         if packed["chunks"]:
-            return Pass({"accepted_context": packed}, "generate", (step,))
-        fallback = Step(
-            {"phase": "fallback", "reason": "no_grounded_context"},
-            {"action": "fallback", "answer": clarification},
-        )
-        accepted = {"answer": clarification, "citations": [], "citation_details": [], "passages": []}
-        return Pass({"accepted_answer": accepted}, "clarified", (step, fallback))
+            return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
+        return asked_to_clarify(clarification, "nothing_relevant", nearest, before=(step,))
 
     return body
+
+
+def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
+    """Cut what is longer than the whole context to its best passage, then pack."""
+    relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
+    shown = guards.shown_passages(
+        candidates, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
+    )
+    return guards.pack(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
 def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) -> Step:

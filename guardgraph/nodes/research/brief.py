@@ -50,7 +50,7 @@ def synthesize(writer: Proposer) -> Body:
 
 @declares(
     phase="synthesize",
-    reads=["task", "accepted_sources", "accepted_notes", "proposed_answer"],
+    reads=["task", "accepted_sources", "accepted_pages", "accepted_notes", "proposed_answer"],
     writes=["accepted_answer", "accepted_sources"],
     stops=["llm", "no_sources", "invalid_answer"],
 )
@@ -67,6 +67,9 @@ def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
     )
     if run.policy.check_numbers:
         guards.check_answer_facts(answer, notes=notes, regions=regions(run))
+    if run.policy.check_names:
+        asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
+        guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
     trace = {"phase": "synthesize", "answer_chars": len(answer["answer"]), "citations": len(answer["citations"])}
     history = {"action": "synthesize_answer", "citations": answer["citations"], **given.about}
     return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(Step(trace, history),))

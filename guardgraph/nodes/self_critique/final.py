@@ -33,7 +33,6 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     revising = accepted["decision"] == "revise"
     answer = guards.check_final(
         state["accepted_revision"]["revised_answer"] if revising else before,
-        draft=before,
         context=task["incident_context"],
         max_chars=run.budget.max_answer_chars,
         avoid_absolute_guarantees=task["avoid_absolute_guarantees"],

@@ -1,0 +1,115 @@
+"""Names: which an answer has that nothing supports.
+
+A name is a capitalised word inside a sentence, or an acronym. It is supported by a text that has it, in another form or
+said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from guardgraph.guards.names.factual import are_days, are_measured, is_numeral
+from guardgraph.guards.names.places import places
+from guardgraph.guards.names.support import Support, initials, joined, said
+from guardgraph.guards.names.words import Word, common_language, words
+from guardgraph.locales.tables import LANGUAGES
+
+__all__ = ["unsupported_names"]
+
+NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
+"""Languages that write every noun with a capital, or have no capitals."""
+
+
+def unsupported_names(
+    answer: str, *, cited: Collection[str], beside: Collection[str] = (), read: Iterable[str] = ()
+) -> list[str]:
+    """Find the names of an answer that no text supports.
+
+    Args:
+        answer: any text, also what a model wrote.
+        cited: the texts that the answer cites. In another language than theirs it is not checked.
+        beside: what supports a name beside them: the question, known names.
+        read: whatever was read; a word that it has in lower case is no name. It is asked last.
+
+    Returns:
+        The words, as written, each once, sorted; none where the answer's language is not checked.
+    """
+    found, texts = words(answer), (*cited, *beside)
+    # Most names stand in a source as they are, between blanks; reading its words takes much longer.
+    written = {part for text in texts for part in text.split()}
+    left = {at for at, word in enumerate(found) if _can_be_name(word) and word.text not in written}
+    languages = _languages(found, cited) if left else None
+    if languages is None:
+        return []
+    support = Support(texts, languages)
+    for cleared in (_by_words, _as_facts, _by_letters, _by_initials, _by_first_letter, _by_place):
+        left -= cleared(found, support)
+        if not left:
+            return []
+    common = frozenset[str]().union(*(said(text).common for text in (*cited, *read)))
+    return sorted({found[at].text for at in left if found[at].key not in common})
+
+
+def _can_be_name(word: Word) -> bool:
+    return word.is_capitalised and not (word.opens or word.is_title or is_numeral(word))
+
+
+def _languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the languages that an answer may be in, all where nothing tells; None where it is not checked.
+
+    Where nothing tells its own, it is that of its sources.
+    """
+    own, sources = common_language(answer), {said(text).language for text in cited} - {""}
+    languages = {own} if own else sources
+    if languages & NOT_CHECKED or (own and sources and own not in sources):
+        return None
+    return tuple(sorted(languages)) or LANGUAGES
+
+
+def _by_words(found: Sequence[Word], support: Support) -> set[int]:
+    """The same word, or one that begins alike."""
+    return {at for at, word in enumerate(found) if not support.stems.isdisjoint(word.stems)}
+
+
+def _as_facts(found: Sequence[Word], support: Support) -> set[int]:
+    """A part of a fact, which is none of names."""
+    return are_days(found, support.languages) | are_measured(found, support.languages)
+
+
+def _by_letters(found: Sequence[Word], support: Support) -> set[int]:
+    """The same letters, joined or split otherwise."""
+    return _all_of(span for span in joined(found) if span[2] in support.joined)
+
+
+def _by_initials(found: Sequence[Word], support: Support) -> set[int]:
+    """An acronym whose expansion is said, the expansion of an acronym, a letter that begins a name."""
+    acronyms = {
+        at
+        for at, word in enumerate(found)
+        if (word.is_acronym and (word.letters in support.initials or word.key in support.initials))
+        or (len(word.letters) == 1 and word.letters in support.capitals)
+    }
+    return acronyms | _all_of(span for span in initials(found) if span[2] in support.acronyms)
+
+
+def _by_first_letter(found: Sequence[Word], support: Support) -> set[int]:
+    """A name of which the first letter is said, before the same name: "J. Rowling" for Joanne Rowling."""
+    supported: set[int] = set()
+    for at, word in enumerate(found):
+        for name in found[at + 1 : at + 4]:
+            if name.apart or not name.is_capitalised:
+                break
+            if (word.letters[:1], name.stem) in support.shortened:
+                supported.add(at)
+    return supported
+
+
+def _by_place(found: Sequence[Word], support: Support) -> set[int]:
+    """A territory that is said by another name, its code or its adjective."""
+    spans = places(found, support.languages)
+    return _all_of(span for span in spans if not support.places.isdisjoint(span[2]))
+
+
+def _all_of(spans: Iterable[tuple[int, int, object]]) -> set[int]:
+    return {at for first, end, _ in spans for at in range(first, end)}

@@ -1,0 +1,66 @@
+"""Capitalised words that are no names but parts of facts, which other guards judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Final
+
+from guardgraph.guards.names.words import Word, words
+from guardgraph.locales.calendar import months, weekdays, zones
+from guardgraph.locales.tables import LANGUAGES
+from guardgraph.locales.units import currencies, measures
+
+__all__ = ["are_days", "are_measured", "is_numeral"]
+
+_ROMAN: Final = re.compile(r"[IVXL]+")
+"""Numerals below 90, as they stand behind names; "I" is also a pronoun. With C, D and M they would be CD and DC too."""
+
+_HALVES: Final = frozenset({"am", "pm"})
+
+
+def is_numeral(word: Word) -> bool:
+    """Say whether a word is a Roman numeral or has digits in it."""
+    return _ROMAN.fullmatch(word.text) is not None or not word.letters.isalpha()
+
+
+def are_days(found: Sequence[Word], languages: tuple[str, ...]) -> set[int]:
+    """Return which words are months or weekdays.
+
+    Args:
+        found: the words of a text.
+        languages: those that the text may be in. Where they are all, English names alone count: the short names of
+            every language are given names too (Sam, Mar).
+    """
+    known = _days(("en",) if languages == LANGUAGES else languages)
+    return {at for at, word in enumerate(found) if word.key in known}
+
+
+@cache
+def _days(languages: tuple[str, ...]) -> frozenset[str]:
+    named = {name for language in languages for names in (months, weekdays) for name in names(language)}
+    return frozenset(word.key for name in named for word in words(name))
+
+
+def are_measured(found: Sequence[Word], languages: Collection[str]) -> set[int]:
+    """Return which words are units, currencies, time zones or halves of a day beside a number: 5 GB, 3 PM UTC, EUR 20.
+
+    Args:
+        found: the words of a text.
+        languages: those in which units and currencies are named.
+    """
+    known = [names for language in languages for names in (measures(language), currencies(language))]
+    measured: set[int] = set()
+    for at, word in enumerate(found):
+        before = at > 0 and (found[at - 1].text[0].isdecimal() or at - 1 in measured)
+        behind = at + 1 < len(found) and found[at + 1].text[0].isdecimal()
+        if (before or behind) and _is_measure(word, known):
+            measured.add(at)
+    return measured
+
+
+def _is_measure(word: Word, known: Sequence[Collection[str]]) -> bool:
+    if word.letters in _HALVES or word.text in zones():
+        return True
+    return any(word.text in names or word.text.lower() in names for names in known)

@@ -1,0 +1,63 @@
+"""Territories in a text: by name, by code, by adjective."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from guardgraph.guards.names.words import Word, words
+from guardgraph.locales.territories import territories
+
+__all__ = ["places"]
+
+_LONGEST: Final = 9
+"""Words of a territory's name that is found, at most."""
+
+_PARTS = re.compile(r"[()]")
+
+Codes = tuple[str, ...]
+
+
+def places(found: Sequence[Word], languages: Collection[str]) -> Iterator[tuple[int, int, Codes]]:
+    """Yield the territories that a text names.
+
+    Args:
+        found: the words of the text.
+        languages: those in which the names are known; codes are known in each.
+
+    Yields:
+        The first index, the one behind the last, and the codes of the territories that this can be.
+    """
+    tables = [_stems(language) for language in languages]
+    codes = _codes()
+    for first, word in enumerate(found):
+        if word.is_acronym and (named := codes.get(word.letters)):
+            yield first, first + 1, named
+        stems: Codes = ()
+        for end in range(first + 1, min(first + _LONGEST, len(found)) + 1):
+            stems = (*stems, found[end - 1].stem)
+            for table in tables:
+                if named := table.get(stems):
+                    yield first, end, named
+
+
+@cache
+def _stems(language: str) -> Mapping[Codes, Codes]:
+    """Return the territories by the stems of their names and adjectives."""
+    found: dict[Codes, Codes] = {}
+    for territory in territories(language):
+        if not territory.code.isalpha():
+            continue
+        for name in (*_PARTS.split(territory.name), *territory.adjectives):
+            stems = tuple(word.stem for word in words(name))
+            found[stems] = (*found.get(stems, ()), territory.code)
+    found.pop((), None)
+    return found
+
+
+@cache
+def _codes() -> Mapping[str, Codes]:
+    every = territories("en")
+    return {code.lower(): (each.code,) for each in every for code in (each.code, *each.others) if code.isalpha()}

@@ -1,0 +1,151 @@
+"""What texts say: the words of each, and the phrases that are looked into where a word is not found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from guardgraph.guards.names.places import places
+from guardgraph.guards.names.words import Word, common_language, words
+from guardgraph.state.memory import remembered
+
+__all__ = ["Said", "Support", "initials", "joined", "said"]
+
+KNOWN_TEXTS: Final = 256
+KNOWN_TEXT_CHARS: Final = 2500
+"""How many texts are kept with their words, and how long each may be."""
+
+MOST_INITIALS: Final = 8
+"""Letters that initials have at most."""
+
+_MOST_FIRST_LETTERS: Final = 3
+"""Given names of which only the first letters are said, at most."""
+
+_LINK_LETTERS: Final = 4
+"""Letters of a small word that initials may leave out, at most: of, and, para."""
+
+_FEWEST_COMMON: Final = 3
+"""Initials of words without capitals, at least: SLA, service level agreement. Fewer would fit by chance."""
+
+
+class Said(NamedTuple):
+    """The words of a text."""
+
+    stems: frozenset[str]
+    common: frozenset[str]
+    """Those that stand in lower case."""
+    language: str
+
+
+@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+def said(text: str) -> Said:
+    """Read which words a text has."""
+    found = words(text)
+    return Said(
+        frozenset(stem for word in found for stem in word.stems),
+        frozenset(word.key for word in found if not word.is_capitalised),
+        common_language(found),
+    )
+
+
+class Support:
+    """What texts say of names.
+
+    Args:
+        texts: what was cited, and whatever else supports a name.
+        languages: those in which territories are named.
+    """
+
+    def __init__(self, texts: Collection[str], languages: tuple[str, ...]) -> None:
+        self._texts = texts
+        self.languages = languages
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words, by their stems."""
+        return frozenset[str]().union(*(said(text).stems for text in self._texts))
+
+    @cached_property
+    def _words(self) -> list[list[Word]]:
+        return [words(text) for text in self._texts]
+
+    @cached_property
+    def joined(self) -> frozenset[str]:
+        """The letters of every word, and of two or three in a row."""
+        return frozenset(text for found in self._words for _, _, text in joined(found))
+
+    @cached_property
+    def acronyms(self) -> frozenset[str]:
+        """The acronyms."""
+        capitals = [word for found in self._words for word in found if word.is_acronym]
+        return frozenset(text for word in capitals for text in (word.letters, word.key))
+
+    @cached_property
+    def initials(self) -> frozenset[str]:
+        """What the acronyms of its phrases would be."""
+        return frozenset(text for found in self._words for _, _, text in initials(found))
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """The first letters of capitalised words."""
+        return frozenset(word.letters[:1] for found in self._words for word in found if word.is_capitalised)
+
+    @cached_property
+    def shortened(self) -> frozenset[tuple[str, str]]:
+        """First letters of names with the next name: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
+        found: set[tuple[str, str]] = set()
+        for each in self._words:
+            letters = ""
+            for word in each:
+                if word.is_capitalised and (len(word.letters) == 1 or "." in word.text):
+                    letters = (letters + word.letters)[-_MOST_FIRST_LETTERS:]
+                else:
+                    found |= {(letter, word.stem) for letter in letters if word.is_capitalised}
+                    letters = ""
+        return frozenset(found)
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """The codes of the territories that are named."""
+        return frozenset(
+            code for found in self._words for _, _, codes in places(found, self.languages) for code in codes
+        )
+
+
+def joined(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+    """Yield every word and every two or three in a row as one.
+
+    Yields:
+        The first index, the one behind the last, and the letters.
+    """
+    for first in range(len(found)):
+        letters = ""
+        for end in range(first + 1, min(first + 3, len(found)) + 1):
+            word = found[end - 1]
+            yield first, end, letters + word.key
+            letters += word.letters
+
+
+def initials(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+    """Yield the acronyms that phrases would have, with their small words (DoD) and without (NASA).
+
+    Yields:
+        The first index, the one behind the last, and the letters.
+    """
+    for first, begun in enumerate(found):
+        every = capital = begun.letters[:1]
+        is_name = begun.is_capitalised
+        for end in range(first + 2, min(first + 2 * MOST_INITIALS, len(found)) + 1):
+            word = found[end - 1]
+            if word.apart or len(every) == MOST_INITIALS:
+                break
+            every += word.letters[:1]
+            if word.is_capitalised:
+                capital += word.letters[:1]
+            elif len(word.letters) > _LINK_LETTERS:
+                is_name = False
+            if is_name and word.is_capitalised:
+                yield first, end, capital
+            if len(every) >= _FEWEST_COMMON or (is_name and word.is_capitalised):
+                yield first, end, every

@@ -1,0 +1,163 @@
+"""The words of a text: what is compared of each, and where it stands."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from guardgraph.locales.language import language_of
+from guardgraph.state.letters import compatible
+
+__all__ = ["STEM_LETTERS", "Word", "common_language", "words"]
+
+STEM_LETTERS: Final = 5
+"""Letters at the beginning that the forms of one name share: Russia and Russian."""
+
+_MARKS: Final = "\u0300-\u036f"
+_WORD = re.compile(
+    rf"(?<![^\W_])(?:([^\W\d_a-z])\1\.?[ ]?)([^\W\d_a-z])\2(?![^\W_])\.?"
+    r"|(?<![^\W_])[^\W\d_](?:\.[^\W\d_])++(?![^\W_])\.?"
+    rf"|[^\W_](?:[^\W_]|[{_MARKS}])*+"
+)
+"""Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
+
+_ENDS_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_]*+\s")
+_OPENS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029|•‣▪●◦¿¡。！？]|:(?:\*\*|__)|(?:\*\*|__):")
+"""What a line, a cell of a table or a list item begins behind, a sentence with a sign in front, or one with a label."""
+
+_ENUMERATES = re.compile(r"[.):\]]++[\"'“(*_]*+\s")
+_APART = re.compile(r"[.;:!?()\[\]]")
+_APOSTROPHES: Final = frozenset("'’ʼ`´")
+
+_PLURAL = re.compile(r"(?<=..[^s])s")
+_CASE_ENDING = re.compile("(?:ого|его|ому|ему|ами|ями|[аоеиыя][мх]|[аеиоуыэюяьєі]+)")
+"""Endings of nouns and adjectives in Cyrillic, folded: cases change the few letters of a short name (Иран, Ирана)."""
+
+_FEWEST_LETTERS: Final = 2
+"""Letters that are left of a word without its ending, at least."""
+
+_LONGEST: Final = 40
+"""Letters. A longer word is compared as it is."""
+
+_TITLES: Final = frozenset(
+    {
+        *("mr", "mrs", "ms", "miss", "mx", "sir", "dame", "lord", "lady", "madam", "jr", "sr"),
+        *("dr", "prof", "rev", "hon", "st", "capt", "col", "gen", "lt", "sgt", "sen", "rep", "gov", "pres"),
+        *("sra", "srta", "don", "dona", "senor", "senora", "dra", "dott", "sig", "signor", "signora"),
+        *("mme", "mlle", "monsieur", "madame", "mademoiselle"),
+    }
+)
+"""Words before names that are none, as letters."""
+
+
+class Word(NamedTuple):
+    """A word of a text."""
+
+    text: str
+    letters: str
+    """Without case, accents and points."""
+    key: str
+    """The letters without the s of a plural or, in Cyrillic, the ending of a case."""
+    opens: bool
+    """Whether it is the first of a sentence, a line, a list item, the cell of a table, or behind a bold label."""
+    apart: bool
+    """Whether a sign that ends or parts a phrase stands between it and the word before."""
+
+    @property
+    def stem(self) -> str:
+        """What most forms of one name have in common."""
+        return self.key[:STEM_LETTERS]
+
+    @property
+    def stems(self) -> tuple[str, str]:
+        """What two forms of one name have in common, one or the other: an ending may belong to the name (Adam)."""
+        return self.letters[:STEM_LETTERS], self.key[:STEM_LETTERS]
+
+    @property
+    def is_capitalised(self) -> bool:
+        """Whether it has a capital letter, first (Paris) or inside (iPhone)."""
+        return self.text != self.text.lower()
+
+    @property
+    def is_acronym(self) -> bool:
+        """Whether it begins and ends with a capital letter, the s of a plural aside: NASA, SLAs, DoD."""
+        core = self.text.removesuffix("s").rstrip(".")
+        return len(core) > 1 and core[0].isupper() and core[-1].isupper()
+
+    @property
+    def is_title(self) -> bool:
+        """Whether a name follows: Mr, Dr."""
+        return self.letters in _TITLES
+
+
+def words(text: str) -> list[Word]:
+    """Read a text as words.
+
+    A possessive ending is left out; every other apostrophe and every hyphen stands between words.
+    """
+    plain = compatible(text)
+    found: list[Word] = []
+    end = 0
+    for match in _WORD.finditer(plain):
+        gap, word = plain[end : match.start()], match[0]
+        end = match.end()
+        if found and gap in _APOSTROPHES and word in ("s", "S"):
+            continue
+        opens = not found or (gap != " " and _opens(gap, found[-1]))
+        apart = opens or (gap != " " and _APART.search(gap) is not None)
+        found.append(Word(word, *_compared(word), opens, apart))
+    return found
+
+
+def common_language(found: Sequence[Word]) -> str:
+    """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
+    return language_of(" ".join(word.text for word in found if not word.is_capitalised))
+
+
+def _opens(gap: str, before: Word) -> bool:
+    """Say whether a sentence, line or label begins behind a gap."""
+    if _OPENS.search(gap):
+        return True
+    if before.opens and (len(before.text) == 1 or before.text.isdecimal()) and _ENUMERATES.match(gap):
+        return True
+    is_short = before.is_title or len(before.letters) == 1 or "." in before.text
+    return _ENDS_SENTENCE.search(gap) is not None and not (is_short and gap[0] in ". ")
+
+
+def _compared(word: str) -> tuple[str, str]:
+    return _known(word) if len(word) <= _LONGEST else (word.casefold(), word.casefold())
+
+
+@lru_cache(maxsize=8192)
+def _known(word: str) -> tuple[str, str]:
+    letters = "".join(filter(str.isalnum, word.casefold()))
+    if not letters.isascii():
+        letters = "".join(map(_base, unicodedata.normalize("NFKD", word.casefold())))
+    if word.isupper() and len(letters) > 2 and letters[::2] == letters[1::2]:
+        letters = letters[::2]
+    return letters, _without_ending(letters)
+
+
+def _without_ending(letters: str) -> str:
+    for ending in (_PLURAL, _CASE_ENDING):
+        for at in range(max(_FEWEST_LETTERS, len(letters) - 4), len(letters)):
+            if ending.fullmatch(letters, at):
+                return letters[:at]
+    return letters
+
+
+@lru_cache(maxsize=1024)
+def _base(letter: str) -> str:
+    """Return the letter that an accented one is made of; marks and signs become nothing."""
+    if not letter.isalnum():
+        return ""
+    base, accent, _ = unicodedata.name(letter, "").partition(" WITH ")
+    if not accent:
+        return letter
+    try:
+        return unicodedata.lookup(base)
+    except KeyError:
+        return letter

@@ -1,0 +1,127 @@
+"""The best passage of a text that is longer than the whole context."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from guardgraph.guards.sentences import sentence_spans, unwrapped
+from guardgraph.state.rag import PASSAGE_CHARS, Candidate
+
+__all__ = ["best_passage", "shown_passages"]
+
+Terms = Callable[[str], Collection[str]]
+"""Reads a text as the terms that the retriever searches by."""
+
+_LEAST_CUT: Final = 100
+"""Characters. A sentence that does not fit is cut between words where as much remains; less says nothing."""
+_PRECISION: Final = 1000
+"""Weights are whole numbers, so that the order of adding changes nothing."""
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    terms: frozenset[str]
+    """Those of the query that it has."""
+
+
+def shown_passages(
+    candidates: Sequence[Candidate], *, query: str, terms: Terms, min_score: float, max_chunks: int, max_chars: int
+) -> list[Candidate]:
+    """Cut every candidate that is longer than the context to its best passage for a query.
+
+    A passage may be as long as its share of the context among the relevant candidates, or `PASSAGE_CHARS` where the
+    share is less. A candidate that fits, that is not relevant, or that has no sentence short enough stays as it is.
+
+    Args:
+        candidates: ranked, best first.
+        query: what was searched for.
+        terms: reads a text as terms.
+        min_score: what relevance a chunk needs.
+        max_chunks: the most chunks of the context.
+        max_chars: the most characters of all chunks of the context.
+    """
+    relevant = sum(item["score"] >= min_score for item in candidates)
+    share = max_chars // max(min(relevant, max_chunks), 1)
+    limit = max(share, min(PASSAGE_CHARS, max_chars))
+    wanted = frozenset(terms(query))
+
+    def shown(item: Candidate) -> Candidate:
+        text = item["text"].strip()
+        if len(text) <= max_chars or item["score"] < min_score:
+            return item
+        return Candidate(**{**item, "text": best_passage(text, wanted, terms=terms, max_chars=limit) or text})
+
+    return [shown(item) for item in candidates]
+
+
+def best_passage(text: str, wanted: Collection[str], *, terms: Terms, max_chars: int) -> str | None:
+    """Return the run of whole sentences that says most about what is wanted.
+
+    It has the terms with the greatest weight together, each counted once, ``ln(1 + S / n)`` for a term that n of the
+    text's S sentences have (an inverse document frequency, Sparck Jones 1972, within the text); then the most
+    repetitions; then it is the longest; then the first. A text without any of them is shown from its beginning.
+
+    Args:
+        text: any text.
+        wanted: the terms of the query.
+        terms: reads a text as terms.
+        max_chars: the most characters of the passage.
+
+    Returns:
+        A verbatim piece of the text; None where `max_chars` is too short for any sentence.
+    """
+    pieces = [piece for span in sentence_spans(unwrapped(text)) for piece in _pieces(text, *span, max_chars)]
+    found = [_Sentence(start, end, frozenset(wanted).intersection(terms(text[start:end]))) for start, end in pieces]
+    if not found:
+        return None
+    if not any(item.terms for item in found):
+        fitting = sum(end <= found[0].start + max_chars for end in accumulate((item.end for item in found), max))
+        return text[found[0].start : found[fitting - 1].end]
+    start, end = _best_window(found, max_chars)
+    return text[found[start].start : found[end].end]
+
+
+def _best_window(found: Sequence[_Sentence], max_chars: int) -> tuple[int, int]:
+    """Slide a window over the sentences; each enters and leaves it once."""
+    holders = Counter(term for item in found for term in item.terms)
+    weights = {term: round(_PRECISION * math.log(1 + len(found) / held)) for term, held in holders.items()}
+    inside: Counter[str] = Counter()
+    covered = repeated = start = 0
+    best = (-1, -1, -1, 0)
+    window = (0, 0)
+    for end, item in enumerate(found):
+        for term in item.terms:
+            covered += 0 if inside[term] else weights[term]
+            repeated += weights[term]
+            inside[term] += 1
+        while item.end - found[start].start > max_chars:
+            for term in found[start].terms:
+                inside[term] -= 1
+                repeated -= weights[term]
+                covered -= 0 if inside[term] else weights[term]
+            start += 1
+        worth = (covered, repeated, item.end - found[start].start, -start)
+        if worth > best:
+            best, window = worth, (start, end)
+    return window
+
+
+def _pieces(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
+    """Return a sentence that fits, or else pieces of it between words; none where they would be too short."""
+    if end - start > max_chars and max_chars < _LEAST_CUT:
+        return
+    while end - start > max_chars:
+        window = text[start : start + max_chars + 1]
+        head = window.rsplit(maxsplit=1)[0] if not window[-1].isspace() else window.rstrip()
+        length = len(head) if 0 < len(head) <= max_chars else max_chars
+        yield start, start + length
+        start += length
+        while start < end and text[start].isspace():
+            start += 1
+    if start < end:
+        yield start, end

@@ -1,0 +1,259 @@
+"""The RAG agent's offline rules: they ask for what a run takes, answer in words of the sources, are never stopped."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rag_agents import CANDIDATE, INTENT, POLICY
+from runs import check_result
+
+from guardgraph import LexicalRetriever, RagBudget, create_rag_agent
+from guardgraph.nodes.offline.rag import answer, plan
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import scripted_tool
+
+
+def chunks(*texts, **fields):
+    """Return texts as chunks of a context."""
+    return [
+        {"doc_id": f"d{place}", "title": "", "section": "", "updated_at": "2026-01-15", "text": text, **fields}
+        for place, text in enumerate(texts)
+    ]
+
+
+def said(question, *texts, **fields):
+    """Return what the offline answerer answers from these texts."""
+    return answer({"question": question, "context_chunks": chunks(*texts, **fields)})
+
+
+def ask(question, *texts, **settings):
+    """Run the agent over these texts, found by the retriever in this order."""
+    found = [{**CANDIDATE, "doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
+    graph = create_rag_agent(retriever=scripted_tool(found), policy=POLICY, **settings)
+    return check_result(RAG_REASONS, graph.invoke({"question": question}))
+
+
+# The query
+
+
+def test_the_query_is_the_question():
+    """A question that fits is the query, with every word that it repeats; what it names is spelled as there."""
+    question = "Does  P1 mean P1,\nor is P1 a\tSEV1?"
+    assert plan({"question": question, "available_sources": []}) == {
+        "kind": "retrieve",
+        "query": "Does P1 mean P1, or is P1 a SEV1?",
+    }
+
+
+def test_a_question_that_repeats_a_word_says_so():
+    """Words that a long question repeats stay repeated in the query."""
+    question = f"What is the {'uptime of the uptime for ' * 40}Enterprise?"
+    query = plan({"question": question, "available_sources": []})["query"]
+    assert query.split() == ["uptime"] * len(query.split())
+    assert 230 < len(query) <= 240
+
+
+@pytest.mark.parametrize(
+    ("budget", "top_k"),
+    [
+        ({}, 6),
+        ({"max_context_chunks": 3}, 3),
+        ({"max_top_k": 2}, 2),
+        ({"max_context_chunks": 9}, 6),
+        ({"max_context_chunks": 0}, 1),
+    ],
+)
+@pytest.mark.parametrize("by", ["deployment", "context"])
+def test_it_asks_for_what_the_context_takes(budget, top_k, by):
+    """Top_k is what the run's context takes, whether the deployment or the run's context limits it."""
+    retriever = scripted_tool([])
+    limits = RagBudget(**budget) if by == "deployment" else None
+    graph = create_rag_agent(retriever=retriever, policy=POLICY, budget=limits)
+    tighter = {"budget": budget} if by == "context" else None
+    check_result(RAG_REASONS, graph.invoke({"question": "What is P1?"}, context=tighter))
+    assert retriever.calls[0]["top_k"] == top_k
+
+
+def test_a_tighter_query_limit_is_kept():
+    """A run's own max_query_chars never stops the offline planner."""
+    graph = create_rag_agent()
+    result = graph.invoke(
+        {"question": "What is the first response target?"}, context={"budget": {"max_query_chars": 20}}
+    )
+    assert result["trace"][0]["query"] == "first response"
+
+
+def test_a_model_and_a_function_see_no_limits():
+    """Only the offline rules are shown the run's limits; a planner of a user's own sees what it always saw."""
+    planner = scripted_tool(INTENT)
+    create_rag_agent(planner=planner).invoke({"question": "What is P1?"})
+    assert planner.calls[0].keys() == {"question", "available_sources"}
+
+
+# The answer
+
+
+def test_the_sentence_with_the_number():
+    """A question for a time is answered by the sentence that has one, though another has as many of its words."""
+    texts = ("P1 tickets are responded to by the desk.", "For P1 we respond within 15 minutes, 24/7.")
+    for question in ("How fast do you respond to P1?", "When do you respond to P1?"):
+        proposed = said(question, *texts)
+        assert (proposed["answer"], proposed["citations"]) == (texts[1], ["d1"])
+    assert said("Who do P1 tickets go to?", *texts)["citations"] == ["d0"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("¿Cuánto tarda la respuesta?", "La respuesta es gratuita. La respuesta tarda 15 minutos.", "15 minutos"),
+        ("Wie lange dauert die Antwort?", "Die Antwort kommt per Mail. Die Antwort dauert 15 Minuten.", "15 Minuten"),
+        ("Combien coûte la réponse ?", "La réponse est claire. La réponse coûte 15 euros.", "15 euros"),
+        ("Скільки триває відповідь?", "Відповідь безкоштовна. Відповідь триває 15 хвилин.", "15 хвилин"),
+        ("Сколько длится ответ?", "Ответ бесплатный. Ответ длится 15 минут.", "15 минут"),
+        ("How long is a reply?", "A reply is free. A reply takes 15 minutes.", "15 minutes"),
+    ],
+)
+def test_answers_in_the_language_of_the_sources(question, text, expected):
+    """The answer is a sentence of the sources, word for word, the one with the number asked for."""
+    result = ask(question, text)
+    assert result["outcome"] == "grounded_answer"
+    assert expected in result["answer"]
+    assert result["answer"] in text
+
+
+def test_rare_words_weigh_more_than_frequent_ones():
+    """The sentence with the one word that hardly any has is better than one with a word that most have."""
+    text = f"{'The plan is billed monthly. The plan has seats. ' * 4}The desk is open."
+    proposed = said("Which plan and desk have an audit?", text, "An audit of it is possible.")
+    assert proposed["answer"] == "The desk is open. An audit of it is possible."
+
+
+def test_words_above_a_sentence_count():
+    """Of two equal sentences the one under the section that the question names is taken."""
+    first, second = chunks("Support answers in 1 hour.", "Support answers in 15 minutes.")
+    view = {"context_chunks": [{**first, "section": "Standard"}, {**second, "section": "Enterprise"}]}
+    assert answer({"question": "When does Enterprise support answer?", **view})["citations"] == ["d1"]
+
+
+def test_a_question_in_the_sources_is_no_answer():
+    """A sentence that asks is passed over; the one behind it answers."""
+    text = "How do I reset the password? Open the settings page and press Forgot. What is SSO? One login for all."
+    assert said("How do I reset the password?", text).get("insufficient")
+    proposed = said("How do I reset my password in the settings?", text)
+    assert proposed["answer"] == "Open the settings page and press Forgot."
+
+
+def test_lines_broken_to_a_width():
+    """A sentence whose lines were broken to a width is one sentence."""
+    text = "Our support desk for the\nEnterprise plan answers within\n15 minutes. Others wait."
+    assert said("When does the support desk answer?", text)["answer"] == (
+        "Our support desk for the Enterprise plan answers within 15 minutes."
+    )
+
+
+def test_list_markers_are_left_out():
+    """The number of a list item is no part of the answer, and does not stop it."""
+    result = ask("How do I close the valve?", "Steps:\n1. Open the hatch.\n2. Close the valve.\n3. Call us.")
+    assert (result["outcome"], result["answer"]) == ("grounded_answer", "Close the valve.")
+
+
+@pytest.mark.parametrize("question", ["Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板"])
+def test_it_abstains(question):
+    """Where no sentence of the context covers the question, the answerer says so."""
+    assert said(question, "Uptime is 99.95 %.", "P1 is answered in 15 minutes.") == {
+        "answer": "",
+        "citations": [],
+        "insufficient": True,
+    }
+    assert said("What is P1?") == {"answer": "", "citations": [], "insufficient": True}
+
+
+WORDS = [
+    *(
+        "uptime",
+        "the",
+        "for",
+        "version 3.2",
+        "99.95 %",
+        "1,200 seats",
+        "12h30",
+        "$15",
+        "P1",
+        "INC-204",
+        "(4)",
+        "[3]",
+    ),
+    *("March 6, 2026", "1990s", "10-15", "two thirds", "the 2nd", "24/7", "half an hour", "Section 3", "v2", "950hp"),
+    *("Dr. Anna Kowalska", "the EU", "SLA", "World War II", "iPhone 12", "U.S. teams", "Quarter 2", "step 2.", "No. 7"),
+    *(
+        "am 3. Mai",
+        "1.600",
+        "3,4 Millionen",
+        "五百个",
+        "в марте",
+        "Ὀδυσσεύς",
+        "e.g. Paris",
+        "and",
+        "at noon",
+        "12:30",
+    ),
+]
+FORMS = [
+    "{}.",
+    "- {}",
+    "2. {}.",
+    "{}",
+    "## {}",
+    "| {} | 15 |",
+    "> {}!",
+    "(1) {}",
+    "{}:",
+    "{}?",
+    "**{}** 5 %.",
+    "{}。",
+    "10. {}",
+]
+LINES = st.tuples(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9), st.sampled_from(FORMS)).map(
+    lambda made: made[1].format(" ".join(made[0]))
+)
+TEXTS = st.tuples(
+    st.lists(LINES, min_size=1, max_size=8), st.integers(20, 90), st.sampled_from(["\n", "\n\n", " "])
+).map(lambda made: made[2].join(fill(line, made[1]) for line in made[0]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
+def test_it_is_never_stopped(texts, asked):
+    """Whatever the chunks say and whatever is asked, the offline agent answers or clarifies."""
+    result = ask(f"What is {' '.join(asked)}?", *texts)
+    assert result["status"] == "ok", (result["stop_reason"], result.get("unsupported"))
+    assert result["outcome"] == "clarify" or set(result["citations"]) <= {f"d{place}" for place in range(len(texts))}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.sampled_from(FORMS), st.lists(LINES, max_size=4))
+def test_what_is_asked_for_is_found(words, form, others):
+    """The one line that has the word asked for is answered with, whatever facts and names stand in it and around."""
+    line = form.replace("?", ".").format(" ".join(["Needles", *words]))
+    result = ask("Where are the needles?", "\n".join([*others, line, *others]))
+    assert "Needles" in result["answer"]
+
+
+@pytest.mark.parametrize("piece", ["P1 ", "P1. ", "P1\n", "1. P1\n", "。", "x", "P1? ", "P1: "])
+def test_hostile_chunks(piece):
+    """A context full of anything is answered from in time."""
+    result = ask("What is P1?", piece * (8000 // len(piece)))
+    assert result["status"] == "ok"
+
+
+def test_a_base_of_its_own():
+    """Retriever and answerer together find the sentence in a base of several documents."""
+    base = [
+        {"id": str(place), "source": "wiki", "title": "", "section": "", "updated_at": "2026-01-01", "text": text}
+        for place, text in enumerate(("Refunds take 14 days.", "P1 is answered in 15 minutes.", "Uptime is 99.95 %."))
+    ]
+    result = create_rag_agent(retriever=LexicalRetriever(base)).invoke({"question": "How long do refunds take?"})
+    assert (result["answer"], result["citations"]) == ("Refunds take 14 days.", ["0"])

@@ -1,0 +1,140 @@
+"""Runs that ask for clarification: because nothing relevant was found, or because the answerer abstained."""
+
+from __future__ import annotations
+
+import pytest
+from cli_runs import run as command
+from langchain_core.runnables import RunnableLambda
+from prompt_limits import LIMITS
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, agent, agent_with
+from runs import MODES, check_result, masked, run
+
+from guardgraph import RagBudget, create_rag_agent, report, verify
+from guardgraph.graphs.rag import CLARIFICATION
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
+from guardgraph.world.models import load_prompt
+
+SECRET = "The model's own words, 77 % of them."
+ABSTAINING = {
+    "as the prompt says": {"answer": "", "citations": [], "insufficient": True},
+    "the key alone": {"insufficient": True},
+    "with an answer": {**ANSWER, "answer": SECRET, "insufficient": True},
+    "malformed beside it": {"answer": None, "citations": "none", "insufficient": True, "note": SECRET},
+    "cites what it was not shown": {"answer": SECRET, "citations": ["z"], "insufficient": True},
+}
+USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
+
+
+@pytest.mark.parametrize("case", ABSTAINING)
+@pytest.mark.parametrize("who", ["model", "function", "runnable"])
+def test_an_answerer_may_abstain(who, case):
+    """The run ends as a clarification with the deployment's text and none of the model's, whatever stands beside."""
+    given = ABSTAINING[case]
+    answerer = {"model": None, "function": scripted_tool(given), "runnable": RunnableLambda(lambda view: given)}[who]
+    model = ScriptedChatModel(INTENT, Reply(given, usage=USAGE)) if who == "model" else None
+    graph = create_rag_agent(model, answerer=answerer, clarification="Ask us.")
+    result = check_result(RAG_REASONS, graph.invoke(QUESTION))
+    assert (result["status"], result["stop_reason"], result["outcome"]) == ("ok", "success", "clarify")
+    assert (result["answer"], result["citations"], result["citation_details"], result["passages"]) == (
+        "Ask us.",
+        [],
+        [],
+        [],
+    )
+    assert result["clarify_reason"] == "answerer_abstained"
+    assert result["path"][-3:] == ["generate", "answer_guard", "clarified"]
+    assert "own words" not in str({**result, "timeline": ...})
+
+
+def test_what_an_abstention_leaves_behind():
+    """The trace says why, history has the clarification and who abstained, and the score says how near the best was."""
+    found = [{**CANDIDATE, "score": 0.3}, {**CANDIDATE, "doc_id": "b", "score": 0.62}, {**CANDIDATE, "doc_id": "c"}]
+    graph = agent_with(*found, answer={"insufficient": True})
+    result = masked(check_result(RAG_REASONS, graph.invoke(QUESTION)))
+    assert result["best_score"] == 0.62
+    assert result["trace"][1] == {
+        "step": 2,
+        "phase": "fallback",
+        "reason": "answerer_abstained",
+        "ok": True,
+        "elapsed_ms": "*",
+    }
+    step = {"step": 2, "action": "fallback", "answer": CLARIFICATION, "elapsed_ms": "*"}
+    assert result["history"][1] == {**step, "proposer": "ScriptedTool"}
+
+
+@pytest.mark.parametrize("insufficient", [False, None, "true", 1, 0, "", [True]])
+def test_only_true_abstains(insufficient):
+    """Anything else under the key is no abstention: the answer is judged like any other."""
+    result = agent(answer={**ANSWER, "insufficient": insufficient}).invoke(QUESTION)
+    assert result["outcome"] == "grounded_answer"
+    wrong = agent(answer={"answer": "", "citations": [], "insufficient": insufficient}).invoke(QUESTION)
+    assert wrong["stop_reason"] == "llm_empty"
+
+
+@pytest.mark.parametrize(
+    ("found", "best"), [([], 0.0), ([0.1], 0.1), ([0.05, 0.19], 0.19), ([0], 0.0)], ids=["none", "one", "two", "zero"]
+)
+def test_nothing_relevant(found, best):
+    """A run that found nothing relevant says so, and how near the best candidate was."""
+    candidates = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate(found)]
+    result = check_result(RAG_REASONS, agent_with(*candidates).invoke(QUESTION))
+    assert (result["clarify_reason"], result["best_score"]) == ("nothing_relevant", best)
+    assert result["trace"][1]["reason"] == "no_grounded_context"
+
+
+def test_an_answer_has_no_reason_to_clarify():
+    """A grounded answer, also after a clarification on the same graph, has neither key."""
+    graph = agent(answerer=scripted_tool({"insufficient": True}, ANSWER))
+    assert graph.invoke(QUESTION)["clarify_reason"] == "answerer_abstained"
+    assert not {"clarify_reason", "best_score"} & set(graph.invoke(QUESTION))
+
+
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_every_way_to_run_abstains(mode):
+    """Invoke, ainvoke, stream, astream and batch end alike."""
+    graph = agent(answer={"insufficient": True})
+    assert masked(run(graph, QUESTION, mode)) == masked(graph.invoke(QUESTION))
+
+
+def test_the_prompt_offers_it():
+    """A model is told how to abstain, and its schema has the key."""
+    prompt = load_prompt("rag_answer", LIMITS)
+    assert '{"answer": "", "citations": [], "insufficient": true}' in prompt.text
+    assert prompt.schema["properties"]["insufficient"] == {"type": "boolean"}
+    assert set(prompt.schema["required"]) == set(prompt.schema["properties"])
+
+
+def test_the_graph_is_proven():
+    """The way from the answer's guard to the clarification leads past no guard."""
+    graph = create_rag_agent()
+    assert verify(graph) == []
+    ways = {edge.target for edge in graph.get_graph().edges if edge.source == "answer_guard"}
+    assert ways >= {"answered", "clarified"}
+
+
+def test_the_offline_answerer_abstains():
+    """Where no sentence of the context has a word of the question, the offline run clarifies."""
+    graph = create_rag_agent(
+        planner=scripted_tool(INTENT), retriever=scripted_tool([CANDIDATE]), policy=POLICY, budget=RagBudget()
+    )
+    result = check_result(RAG_REASONS, graph.invoke({"question": "Who painted the ceiling?"}))
+    assert (result["outcome"], result["clarify_reason"]) == ("clarify", "answerer_abstained")
+    assert result["history"][1]["proposer"] == "offline"
+
+
+def test_the_command_line_says_why():
+    """The terminal says what is missing, and how near the best was."""
+    done = command("rag", "Who won the football world cup in 1998?")
+    assert "nothing relevant was found" in done.stdout
+    assert "nearest" in done.stdout
+
+
+def test_the_page_says_why():
+    """The report of a run that abstained does not claim that nothing was found."""
+    graph = agent(answer={"insufficient": True})
+    page = report(graph.invoke(QUESTION), graph).html
+    assert "What was found does not answer the question" in page
+    assert "othing relevant was found, so" not in page
+    assert "answerer_abstained" in page

@@ -1,0 +1,155 @@
+"""What a text that is longer than the whole context shows: its best passage, which alone licenses an answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rag_agents import CANDIDATE, POLICY, QUESTION, agent_with
+from runs import check_result
+
+from guardgraph import RagBudget, create_rag_agent
+from guardgraph.guards.rag import best_passage, shown_passages
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import scripted_tool
+from guardgraph.tools.terms import terms
+
+GOLD = "For P1 incidents, first response target is 15 minutes."
+FILLER = "The cafeteria opens at noon and serves soup on Mondays. "
+SMALL = RagBudget(max_context_chunks=3, max_context_chars=2200)
+
+
+def long_text(before=100, after=100, gold=GOLD):
+    """Return a text of many sentences that has one to find."""
+    return f"{FILLER * before}{gold} {FILLER * after}The office has 77 rooms."
+
+
+def long_chunk(doc_id="a", **fields):
+    """Return a candidate that is longer than any context."""
+    return {**CANDIDATE, "doc_id": doc_id, "text": long_text(), **fields}
+
+
+@pytest.mark.parametrize("budget", [None, SMALL, RagBudget(max_context_chars=120)])
+@pytest.mark.parametrize(("before", "after"), [(0, 400), (200, 200), (400, 0)])
+def test_a_long_text_shows_its_best_passage(budget, before, after):
+    """A relevant text longer than the context is answered from the passage that has the words of the query."""
+    answerer = scripted_tool({"answer": "It is 15 minutes.", "citations": ["a"]})
+    graph = agent_with(long_chunk(text=long_text(before, after)), answerer=answerer, budget=budget)
+    result = check_result(RAG_REASONS, graph.invoke(QUESTION))
+    [chunk] = answerer.calls[0]["context_chunks"]
+    assert GOLD in chunk["text"]
+    assert len(chunk["text"]) <= (budget or RagBudget()).max_context_chars
+    assert chunk["text"] in long_text(before, after)
+    assert chunk["text"][0] in "TF"
+    assert chunk["text"].endswith(".")
+    assert result["outcome"] == "grounded_answer"
+    assert result["passages"] == [{"doc_id": "a", "text": chunk["text"]}]
+
+
+def test_only_the_shown_passage_licenses():
+    """A number of the same text that was not shown supports nothing."""
+    answer = {"answer": "The office has 77 rooms.", "citations": ["a"]}
+    result = agent_with(long_chunk(), answer=answer, budget=SMALL).invoke(QUESTION)
+    assert (result["stop_reason"], result["unsupported"]) == ("invalid_answer:unsupported_number", ["77"])
+
+
+def test_several_long_texts_share_the_context():
+    """Each of several long texts shows its part, and a short one beside them fits."""
+    found = [{**CANDIDATE, "doc_id": "s"}, *(long_chunk(f"l{place}") for place in range(3))]
+    result = agent_with(*found, answer={"answer": "15 minutes", "citations": ["l2"]}).invoke(QUESTION)
+    assert result["history"][0]["retrieval"]["context_chunks"] == ["s", "l0", "l1", "l2"]
+
+
+def test_a_text_that_fits_or_is_not_relevant_stays():
+    """What fits the context is shown whole; what is not relevant is no context, however long."""
+    limits = {"query": "P1 response", "terms": terms, "min_score": 0.2, "max_chunks": 6, "max_chars": 8000}
+    found = [{**CANDIDATE, "text": "P1. " * 2000}, {**long_chunk(), "score": 0.19}]
+    assert shown_passages(found, **limits) == found
+    result = agent_with(long_chunk(score=0.19)).invoke(QUESTION)
+    assert (result["outcome"], result["clarify_reason"]) == ("clarify", "nothing_relevant")
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("Soup. " * 99 + "The refunds are prorated. Tea. " + "Soup. " * 99, "refund", "refunds are prorated."),
+        (
+            "天气很好。" * 99 + "企业版的响应时间是十五分钟。" + "天气很好。" * 99,
+            "响应时间",
+            "企业版的响应时间是十五分钟。",
+        ),
+        ("आज मौसम ठीक है। " * 99 + "पहला उत्तर मिनटों में। " + "आज मौसम ठीक है। " * 99, "उत्तर", "पहला उत्तर मिनटों में।"),
+        ("words " * 999 + "needle " + "words " * 999, "needle", "needle"),
+        ("x" * 9999, "needle", "x" * 120),
+        ("One. " + "Two. " * 999, "needle", "One. Two. Two."),
+    ],
+)
+def test_the_best_passage(text, query, expected):
+    """The passage has the query's words, in any script, cut between words if need be; else it is the beginning."""
+    passage = best_passage(text, terms(query), terms=terms, max_chars=120)
+    assert expected in passage
+    assert len(passage) <= 120
+    assert passage in text
+
+
+def test_rare_words_weigh_more():
+    """A passage with the one rare word of a query is better than one that repeats a frequent one."""
+    text = "The plan is the plan of plans. " * 300 + "An audit is possible. " + "Soup is served. " * 300
+    assert "audit" in best_passage(text, terms("plan audit"), terms=terms, max_chars=200)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a.", "P1 is b.", "word", "\n", "。", "長い文。", " ", "x" * 150, "1."]), max_size=60),
+    st.sampled_from(["P1", "word", "文", ""]),
+    st.integers(1, 300),
+)
+def test_any_passage(parts, query, max_chars):
+    """A passage is a verbatim piece of its text and never longer than it may be."""
+    text = " ".join(parts).strip()
+    passage = best_passage(text, terms(query), terms=terms, max_chars=max_chars)
+    assert passage is None or (passage in text and 0 < len(passage) <= max_chars)
+    assert passage is not None or max_chars < 100 or not text
+
+
+def test_no_sentence_is_short_enough():
+    """A context too short for any sentence shows none: the run asks for clarification."""
+    result = agent_with(long_chunk(), budget=RagBudget(max_context_chars=10)).invoke(QUESTION)
+    assert result["outcome"] == "clarify"
+
+
+@pytest.mark.parametrize("piece", ["P1 ", "P1. ", "P1\n", "。", "x", "P1 x. "])
+def test_hostile_sizes(piece):
+    """A passage of a huge text is found in time."""
+    text = (piece * (200_000 // len(piece))).strip()
+    assert len(best_passage(text, terms("P1 response"), terms=terms, max_chars=8000)) <= 8000
+
+
+# One id, one text
+
+
+def test_identical_candidates_collapse():
+    """What a retriever returns twice is one candidate, at its better rank."""
+    other = {**CANDIDATE, "doc_id": "b", "text": "P2 within 1 hour."}
+    found = [CANDIDATE, other, {**CANDIDATE, "score": 0.4}, other]
+    result = agent_with(*found, answer={"answer": "15 minutes", "citations": ["a"]}).invoke(QUESTION)
+    assert result["trace"][0]["candidates"] == 2
+    assert [item["doc_id"] for item in result["history"][0]["retrieval"]["candidates"]] == ["a", "b"]
+    assert len(result["passages"]) == 1
+
+
+@pytest.mark.parametrize("score", [0.5, 0.1, 0])
+def test_one_id_with_two_texts(score):
+    """A retriever that gives one id to two texts breaks its contract: a citation would not say which it means."""
+    result = agent_with(CANDIDATE, {**CANDIDATE, "text": "P1 within 15 hours.", "score": score}).invoke(QUESTION)
+    assert result["stop_reason"] == "tool_invalid_output:retrieve"
+    assert result["details"] == {"allowed": "doc_id: one text for each", "given": "a"}
+
+
+def test_the_default_context_takes_six_chunks():
+    """Offline, as many candidates are asked for as the default context takes, and all of them are shown."""
+    found = [{**CANDIDATE, "doc_id": str(place), "text": f"P1 target {'x' * 1200} {place}"} for place in range(9)]
+    retriever = scripted_tool(found)
+    result = create_rag_agent(retriever=retriever, policy=POLICY).invoke(QUESTION)
+    assert retriever.calls[0]["top_k"] == 6
+    assert result["trace"][0]["context_chunks"] == 6
