@@ -20,6 +20,10 @@ _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
 _READ: Final = 1_000
 """Characters of a text that tell its language, as in `language_of`."""
 
+_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+
+_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
+
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
@@ -46,6 +50,8 @@ def surely(text: str) -> str:
     elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
         return "ja" if _KANA.search(text[:_READ]) else "zh"
     language = language_of(text)
+    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
+        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
     if language in ("", "en") or language not in _LATIN:
         return language
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
