@@ -101,10 +101,11 @@ class Kind:
             others = [each for each in forms.other if _is_new(each, phrase, rest)]
             for said in sources:
                 source = _with(sentence, match, said)
+                less = forms.less if said == fixed else ()
                 yield Rewrite(
                     self.name,
                     f"{forms.before} {source}".strip(),
-                    tuple(_with(sentence, match, each) for each in [*forms.same, *forms.less, phrase][:12]),
+                    tuple(_with(sentence, match, each) for each in [*forms.same, *less, phrase][:14]),
                     tuple(_with(sentence, match, each) for each in others[:12]),
                 )
 

@@ -21,6 +21,10 @@ _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
 _READ: Final = 1_000
 """Characters of a text that tell its language, as in `language_of`."""
 
+_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+
+_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
+
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
@@ -47,12 +51,14 @@ def surely(text: str) -> str:
     elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
         return "ja" if _KANA.search(text[:_READ]) else "zh"
     language = language_of(text)
+    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
+        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
     if language in ("", "en") or language not in _LATIN:
         return language
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
     own = (stop_words(language) - stop_words("en")) & found
     # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
-    own -= number_words(language).beginnings | set(measures(""))
+    own -= _no_evidence(language)
     english = len(found & _telling()[0])
     return language if len(own) > max(text.isascii(), english) else _by_tables(found, english) or f"{language}?"
 
@@ -67,7 +73,13 @@ def _by_tables(found: set[str], english: int) -> str:
 @cache
 def _evidence(language: str) -> frozenset[str]:
     names = frozenset({*magnitudes(language), *(name for name in months(language) if len(name) > 3)})
-    return ((stop_words(language) - number_words(language).beginnings) | names) - stop_words("en") - {*measures("")}
+    return (stop_words(language) - _no_evidence(language) | names) - stop_words("en") - frozenset(measures(""))
+
+
+@cache
+def _no_evidence(language: str) -> frozenset[str]:
+    """Return the words that stand beside numbers in every language."""
+    return number_words(language).beginnings | frozenset(measures(""))
 
 
 @cache

@@ -16,7 +16,7 @@ _CITATION = re.compile(r"(?:[ ]?\[\d{1,2}(?:(?:,[ ]?|[-–])\d{1,2})*+\])++")
 _MARKED = re.compile(r"\d[.)][ *\t]")
 """What every list marker ends with; no text without it has one."""
 _NUMBER = re.compile(r"\d+")
-_ANNOUNCES = re.compile(r"\w[,:.](?:\s|$)")
+_ANNOUNCES = re.compile(r"[A-Z][a-z]{3,9}+,\s|\d\**[:.](?:\s|$)")
 _ANNOUNCED = re.compile(
     r"(?P<before>(?:^|[.!?;:]\s)[ \t>#*_+•-]*+)"
     r"(?:(?P<place>[A-Z][a-z]{3,9}+)(?=,\s)"

@@ -267,6 +267,8 @@ def _shared(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, 
     else:
         return before, now
     readings: tuple[Value, ...] = one.readings()
+    if other.measures[0][0] != 1:  # "3 to 30 million" may begin with 3
+        readings += one._replace(measures=tuple((1, unit) for _, unit in one.measures)).readings()
     dates = tuple(value for value in before.readings if isinstance(value, Date))
     return (
         before._replace(readings=readings + dates, hit=one),

@@ -19,7 +19,7 @@ SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10)
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _POWER = re.compile(rf"(?:(\d++(?:[.,]\d++)?)[ ]?[×x·⋅*][ ]?)?(?<![\d.,])10([⁻-]?[{_SUPERSCRIPTS}]{{1,3}})(?!\w)")
-_RAISED = re.compile(rf"(?<![\w)\]])[{_SUPERSCRIPTS}]++|[₀-₉]++(?<=[^\w].)")
+_RAISED = re.compile(rf"(?<![\w)\]])[{_SUPERSCRIPTS}₀-₉]++")
 _LISTED = re.compile(r"^([ \t]*+)([①-⑳⓪⑴-⒇⒈-⒛➀-➓])[ \t]*+(?=[^\s①-⑳⓪⑴-⒇⒈-⒛➀-➓])", re.MULTILINE)
 _ENCLOSED = re.compile(r"[①-⑳⓪⑴-⒇⒈-⒛㉑-㉟㊱-㊿❶-❿➀-➓⓫-⓴]++")
 _ROMAN = re.compile(r"[Ⅰ-Ⅿⅰ-ⅿ]++")
@@ -37,6 +37,10 @@ _DIGIT_SIGNS: Final = {
     "两": 2,
     "兩": 2,
 }
+_HAN_DIGITS: Final = str.maketrans({sign: str(value) for sign, value in _DIGIT_SIGNS.items()})
+_LONGEST_HAN: Final = 100
+"""Numerals of a number that is computed; longer ones are compared as digits."""
+
 _PLACES: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 _MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
 _HAN: Final = "".join((*_DIGIT_SIGNS, *_PLACES, *_MYRIADS))
@@ -144,6 +148,8 @@ def _unparted(text: str, language: str) -> str:
 
 def _han(match: re.Match[str]) -> str:
     run, text = match["run"], match.string
+    if len(run) > _LONGEST_HAN:
+        return run.translate(_HAN_DIGITS) if _DIGIT_SIGNS.keys() >= set(run) else match[0]
     before, after = (
         text[match.start() - 1 : match.start()] if match.start() else "",
         text[match.end() : match.end() + 1],
@@ -159,9 +165,14 @@ def _han(match: re.Match[str]) -> str:
     if before.isdecimal():
         return match[0]  # "3万": a magnitude
     single = len(run) == 1
-    if single and (run == "一" or after not in _MEASURED):
+    if single and (run == "一" or not (after in _MEASURED or _is_unit(text, match.end()))):
         return match[0]
     return f"{amount}"
+
+
+def _is_unit(text: str, at: int) -> bool:
+    """Say whether a Chinese unit of two characters or more begins here: 公里, 分钟."""
+    return any(text[at : at + length] in _names("zh") for length in (2, 3))
 
 
 def _han_amount(run: str) -> int | None:

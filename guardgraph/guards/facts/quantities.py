@@ -57,8 +57,8 @@ class Hit(NamedTuple):
         """Return what the amount can mean."""
         amounts = (self.amount,) if self.also is None else (self.amount, self.also)
         return tuple(
-            Quantity(amount * scale, unit, self.counted if unit == BARE else "", self.per, self.bound)
-            for amount in amounts
+            Quantity(amount * scale, unit, self.counted if unit == BARE else "", self.per, self.bound, at > 0)
+            for at, amount in enumerate(amounts)
             for scale, unit in self.measures
         )
 
@@ -199,7 +199,7 @@ def _rate(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     units, width = units_at(following.text, tokens[at + 2].text)
     if word in _EACH:
         units = tuple(unit for unit in units if unit.dimension in _LENGTHS)
-    elif not units and following.text.isalpha():
+    elif not units and following.text.isalpha() and following.lower not in FUNCTION_WORDS:
         units = (Unit(f"~{following.lower.removesuffix('s')}", 1),)
     return (units[0], at + 1 + (width or 1)) if units else None
 

@@ -31,6 +31,7 @@ _ALWAYS = re.compile(
 )
 _OCTETS: Final = frozenset(map(str, range(256)))
 _LAST_COMMA = re.compile(r",(?<=\d,\d{3},)(?=\d{1,2}(?![\d,]))")
+_LAKH = re.compile(r",\d\d,\d")
 _GROUPS = re.compile(r"\d++")
 _POINTED = re.compile(r"\.\d{3}[.,]\d")
 _GROUPED = re.compile(r"\d[ ]\d{3}")
@@ -102,7 +103,7 @@ def _has_meridiem(text: str) -> bool:
 ADDRESSES: Final = Step(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
 VARIANTS: Final = (
     Step(lambda text: "+" in text, _DIALLED, _dialled),
-    Step(lambda text: "," in text, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
+    Step(_LAKH.search, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
     Step(_POINTED.search, _POINTS, _ungrouped),
     Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
     Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),

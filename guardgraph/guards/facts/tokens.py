@@ -31,9 +31,9 @@ __all__ = [
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
 
-KNOWN_WORDS: Final = 4096
+KNOWN_WORDS: Final = 8192
 KNOWN_WORD_CHARS: Final = 24
-"""How many words are kept with their tokens, and how long each may be: 2 MB of ordinary words, 15 MB of mere signs."""
+"""How many words are kept with their tokens, and how long each may be: 4 MB of ordinary words, 30 MB of mere signs."""
 
 MAX_DIGITS: Final = 400
 """Longest amount and largest power of ten to compute with (a double has 308); others compare as written."""
@@ -187,7 +187,7 @@ def _amount(match: re.Match[str]) -> Amount | None:
 
 def _opens(text: str) -> bool:
     if text.isalpha():
-        return text.lower() in _opening() or ROMAN.fullmatch(text) is not None
+        return text.lower() in _opening() or (text[0] in "IVXL" and ROMAN.fullmatch(text) is not None)
     return text[:1].isnumeric() or text[-1:].isnumeric()
 
 

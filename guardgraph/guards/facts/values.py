@@ -81,6 +81,8 @@ class Quantity(NamedTuple):
     per: Unit | None = None
     """What a rate is for: the hour of "$5 per hour"."""
     bound: Bound = ""
+    otherwise: bool = False
+    """Whether it is read in the way of the other half of the world: 1,600 is 1.6 in Spain."""
 
     def gives(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
@@ -97,7 +99,9 @@ class Quantity(NamedTuple):
             elif self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
                 yield self.unit.dimension, self.unit.base(amount)
         elif self.unit != BARE:
-            yield self.unit.dimension, self.unit.base(amount)
+            yield self._unconverted(amount)
+            if not self.otherwise:
+                yield self.unit.dimension, self.unit.base(amount)
         else:
             yield "#", amount
             if not self.counted:
@@ -109,9 +113,14 @@ class Quantity(NamedTuple):
         """Return the keys of which one must be licensed."""
         if self.per is not None:
             return self._rate(self.amount, self.per), ("?", self.amount)
-        if self.unit != BARE:
-            return (self.unit.dimension, self.unit.base(self.amount)), ("?", self.amount)
-        return (("#" if self.counted == "surely" else "=", self.amount),)
+        if self.unit == BARE:
+            return (("#" if self.counted == "surely" else "=", self.amount),)
+        same = (self._unconverted(self.amount), ("?", self.amount))
+        # "1,600 m" is 1.6 m or 1600 m; if it were both at once, it would also be "1,600 km".
+        return same if self.otherwise else ((self.unit.dimension, self.unit.base(self.amount)), *same)
+
+    def _unconverted(self, amount: Amount) -> Key:
+        return self.unit.dimension, self.unit.factor, amount
 
     def _rate(self, amount: Amount, per: Unit) -> Key:
         return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
