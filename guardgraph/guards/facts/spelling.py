@@ -29,6 +29,7 @@ _ALWAYS = re.compile(
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
     re.IGNORECASE,
 )
+_OCTETS: Final = frozenset(map(str, range(256)))
 _LAST_COMMA = re.compile(r",(?<=\d,\d{3},)(?=\d{1,2}(?![\d,]))")
 _LAKH = re.compile(r",\d\d,\d")
 _GROUPS = re.compile(r"\d++")
@@ -79,7 +80,7 @@ def _ungrouped(match: re.Match[str]) -> str:
     """Write a number whose thousands full stops group as in English, but leave addresses ("192.168.100.200")."""
     whole, part = match[1], match[2]
     groups = whole.split(".")
-    if (len(groups) == 2 and not part) or (len(groups) == 4 and not part and all(int(each) < 256 for each in groups)):
+    if (len(groups) == 2 and not part) or (len(groups) == 4 and not part and all(each in _OCTETS for each in groups)):
         return match[0]  # "1.600" can be read in two ways
     return ",".join(groups) + (f".{part}" if part else "")
 
