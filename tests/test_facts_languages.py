@@ -146,8 +146,16 @@ def test_a_number_of_another_form_is_the_number(written: str, plain: str):
 
 @pytest.mark.parametrize(
     ("written", "plain"),
-    [("九十九个", "99个"), ("三万人", "30000人"), ("第三次", "第3次"), ("三个", "3个"), ("百分之二十五", "25%")]
-    + [("一九九八年", "1998年"), ("一千六百零五人", "1605人"), ("三分之二", "2/3")],
+    [
+        ("九十九个", "99个"),
+        ("三万人", "30000人"),
+        ("第三次", "第3次"),
+        ("三个", "3个"),
+        ("百分之二十五", "25%"),
+        ("一九九八年", "1998年"),
+        ("一千六百零五人", "1605人"),
+        ("三分之二", "2/3"),
+    ],
 )
 def test_a_han_numeral_is_the_number(written: str, plain: str):
     """Han numerals count in runs, after 第 and before a measure word."""

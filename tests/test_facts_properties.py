@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, facts_in_texts, unsupported
+from guardgraph.guards.facts.language import surely
 from guardgraph.guards.facts.numbers import _numbers_of, numbers_in
 from guardgraph.guards.facts.spelling import ADDRESSES, VARIANTS, plain
-from guardgraph.guards.facts.translation import surely
 
 PIECES = st.sampled_from(
     [

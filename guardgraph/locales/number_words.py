@@ -104,13 +104,11 @@ class NumberWords:
             more = _multiplied(parts, scale)
             return (more, after_scale) if more is not None else None
         if value is not None:
-            return ([*parts, value], after) if _fits(parts, value) else None
+            added = _added(parts, value)
+            return (added, after) if added is not None else None
         values = self._compound(_at(words, at)) if self._heads is not None else None
         for each, multiplies in values or ():
-            if multiplies:
-                more = _multiplied(parts, each)
-            else:
-                more = [*parts, each] if _fits(parts, each) else None
+            more = _multiplied(parts, each) if multiplies else _added(parts, each)
             if more is None:
                 return None
             parts = more
@@ -154,6 +152,10 @@ def _fits(parts: list[int], value: int) -> bool:
     while last and last % (place * 10) == 0:
         place *= 10
     return 0 < value < place
+
+
+def _added(parts: list[int], value: int) -> list[int] | None:
+    return [*parts, value] if _fits(parts, value) else None
 
 
 def _multiplied(parts: list[int], scale: int) -> list[int] | None:

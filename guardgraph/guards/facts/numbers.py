@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.clocks import clock_at
+from guardgraph.guards.facts.language import surely
 from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
 from guardgraph.guards.facts.references import (
@@ -23,7 +24,7 @@ from guardgraph.guards.facts.shares import ordinal_at, share_at
 from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_at, year_at
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
-from guardgraph.guards.facts.translation import surely, translated
+from guardgraph.guards.facts.translation import translated
 from guardgraph.guards.facts.units import CURRENCIES, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import implied, spelled

@@ -23,7 +23,8 @@ def _words(pairs: str) -> dict[str, str]:
 
 GRAMMAR: Final = {
     "de": _words(
-        """to = bis; and = und; between = zwischen; of = von; from = ab|seit; in = im|in|am|um|gegen|vor|nach|anfang|ende;
+        """to = bis; and = und; between = zwischen; of = von; from = ab|seit;
+        in = im|in|am|um|gegen|vor|nach|anfang|ende;
         per = pro|je; at least = mindestens|wenigstens; at most = höchstens|maximal; more than = mehr als|länger als;
         less than = weniger als|kürzer als; over = über; under = unter; or = oder; about = etwa|rund|circa|ca|ungefähr;
         half = halb|halbe|halben|halber|halbes; million = mio"""
@@ -40,14 +41,17 @@ GRAMMAR: Final = {
     ),
     "it": _words(
         """to = a; and = e|ed; between = tra|fra; of = di; from = dal; in = in|nel|nella; per = per|al;
-        at least = almeno; at most = al massimo; more than = più di|oltre; less than = meno di; or = o; half = mezzo|mezza"""
+        at least = almeno; at most = al massimo; more than = più di|oltre; less than = meno di; or = o;
+        half = mezzo|mezza"""
     ),
     "pt": _words(
-        """to = a|até; and = e; between = entre; of = de|do|da; in = em|no|na; per = por; at least = pelo menos|no mínimo;
+        """to = a|até; and = e; between = entre; of = de|do|da; in = em|no|na; per = por;
+        at least = pelo menos|no mínimo;
         at most = no máximo; more than = mais de; less than = menos de; or = ou; half = meio|meia"""
     ),
     "nl": _words(
-        """to = tot; and = en; between = tussen; of = van; from = sinds; in = in|op|om; per = per; at least = ten minste|minstens;
+        """to = tot; and = en; between = tussen; of = van; from = sinds; in = in|op|om; per = per;
+        at least = ten minste|minstens;
         at most = hoogstens|maximaal; more than = meer dan; less than = minder dan; or = of; half = half|halve"""
     ),
     "pl": _words(
@@ -55,11 +59,13 @@ GRAMMAR: Final = {
         at most = co najwyżej; more than = więcej niż|ponad; less than = mniej niż; or = lub|albo; half = pół"""
     ),
     "ru": _words(
-        """to = до|по; and = и; between = между; from = с|от; in = в|во|на|около; at least = не менее|как минимум|минимум;
+        """to = до|по; and = и; between = между; from = с|от; in = в|во|на|около;
+        at least = не менее|как минимум|минимум;
         at most = не более|максимум; more than = более|больше|свыше; less than = менее|меньше; or = или; half = пол"""
     ),
     "uk": _words(
-        """to = до|по; and = і|й|та; between = між; from = з|від|із; in = в|у|на|близько; at least = щонайменше|не менше;
+        """to = до|по; and = і|й|та; between = між; from = з|від|із; in = в|у|на|близько;
+        at least = щонайменше|не менше;
         at most = щонайбільше|не більше; more than = понад|більше ніж|більше; less than = менше ніж|менше; or = або;
         half = пів"""
     ),
@@ -101,7 +107,8 @@ POINTS: Final = {
 DECADES: Final = {
     "de": re.compile(r"(?<!\w)(\d{1,3}0)er(?:n|[- ]Jahren?)?(?!\w)"),
     "es": re.compile(
-        r"(?<!\w)(?:(?:la )?d[ée]cada de (?:los )?(?:años )?|(?:los )?años )(\d{1,3}0)(?![\w%.,]\d|\w)|(?<=los )(\d{1,3}0)s"
+        r"(?<!\w)(?:(?:la )?d[ée]cada de (?:los )?(?:años )?|(?:los )?años )(\d{1,3}0)(?![\w%.,]\d|\w)"
+        r"|(?<=los )(\d{1,3}0)s"
     ),
     "fr": re.compile(r"(?<!\w)années (\d{1,3}0)(?!\w)"),
     "it": re.compile(r"(?<!\w)anni ['’]?(\d{1,3}0)(?!\w)"),

@@ -5,7 +5,6 @@ What is shown of a token stays as it was written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -27,12 +26,11 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import Amount
 from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.language import language_of
 from guardgraph.locales.number_words import NumberWords, magnitudes, number_words
 from guardgraph.locales.stop_words import stop_words
 from guardgraph.locales.units import currencies, measures
 
-__all__ = ["surely", "translated"]
+__all__ = ["translated"]
 
 _LONGEST_NAME: Final = 8
 """Tokens of the longest name of a unit or phrase of grammar that is looked for."""
@@ -43,22 +41,14 @@ _MAY: Final = 5
 _OF: Final = frozenset({"de", "d", "di"})
 """Words between a magnitude and its unit in Romance languages."""
 
+_LONGEST_ROUND: Final = 12
+"""Words of "a million two hundred thousand" that are read at most."""
+
 _NEUTRAL: Final = "also"
 """A word of grammar that says nothing about a number."""
 
 _UNSEEN: Final = Token("", "", False, False, False, None, False, "", 0, 0)
 
-_LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
-_AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
-_READ: Final = 1_000
-"""Characters of a text that tell its language, as in `language_of`."""
-
-_CYRILLIC = re.compile(r"[а-яі]{3}", re.IGNORECASE)
-_UKRAINIAN = re.compile(r"[ґєії]", re.IGNORECASE)
-_HAN: Final = re.compile("[\u3400-\u9fff]")
-_KANA: Final = re.compile("[\u3041-\u30ff]")
-_LETTERS_OF_A_WORD: Final = 4
-"""A Han character says about as much as so many letters."""
 
 _TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
@@ -88,43 +78,6 @@ class _Language(NamedTuple):
     halves: Mapping[str, Fraction]
     parts: Mapping[str, int]
     point: str
-
-
-def surely(text: str) -> str:
-    """Tell the language of a text, "" where too little tells it from English.
-
-    Args:
-        text: any text.
-
-    Returns:
-        A code of `LANGUAGES`; with "?" behind it where a word or two tell it: such a text has units and magnitudes
-        of the language, and number words of English alone, since a number word misread is an error.
-    """
-    if text.isascii():
-        words = set(text[:_READ].lower().split())
-        english, foreign_words = _telling()
-        if len(words & english) > len(words & foreign_words):
-            return "en"
-    elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
-        return "ja" if _KANA.search(text[:_READ]) else "zh"
-    language = language_of(text)
-    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
-        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
-    if language in ("", "en") or language not in _LATIN:
-        return language
-    found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
-    own = (stop_words(language) - stop_words("en")) & found
-    # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
-    own -= number_words(language).beginnings | set(measures(""))
-    sure = len(own) > max(text.isascii(), len(found & _telling()[0]))
-    return language if sure else f"{language}?"
-
-
-@cache
-def _telling() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the stop words of English alone, and those of the other languages in Latin letters."""
-    others = frozenset[str]().union(*(stop_words(language) for language in _LATIN))
-    return stop_words("en") - others, others - stop_words("en")
 
 
 def translated(tokens: list[Token], language: str) -> list[Token]:
@@ -209,14 +162,14 @@ def _opens(known: _Language, word: str) -> bool:
 
 def _number(known: _Language, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
     one = known.code == "en" and words[at] == "a"
-    if one:
-        if words[at + 1] not in SCALES or words[at - 1] == "half":
-            return None
-        words = [*words[:at], "one", *words[at + 1 : at + 12]]
-    read = known.numbers.read(words, at)
+    if one and (words[at + 1] not in SCALES or words[at - 1] == "half"):
+        return None
+    read = (
+        known.numbers.read(["one", *words[at + 1 : at + _LONGEST_ROUND]], 0) if one else known.numbers.read(words, at)
+    )
     if read is None:
         return None
-    amount, is_place, end = read
+    amount, is_place, end = read._replace(end=read.end + at) if one else read
     if known.code == "en":
         if is_place and words[end - 1] == "second" and end > at + 1 and not tokens[end - 1].glued:
             return None  # "a twenty second delay"
@@ -293,40 +246,43 @@ def _as(token: Token, lower: str, *, opens: bool = False) -> Token:
 
 
 @cache
-def _language(language: str) -> _Language:
-    language, sure = language.removesuffix("?"), not language.endswith("?")
+def _language(code: str) -> _Language:
+    language, sure = code.removesuffix("?"), not code.endswith("?")
     numbers = number_words(language if sure else "en")
     point = POINTS.get(language, "")
+    names = _names(language, sure=sure)
+    heads = frozenset(name.partition(" ")[0] for name in names)
+    return _Language(
+        code=language,
+        numbers=numbers,
+        names=names,
+        heads=heads,
+        begins=heads | numbers.beginnings | {"a"},
+        follow=numbers.beginnings | {"and", point, ",", *SHARES},
+        behind=frozenset({"and", point, *SHARES, *_WRITTEN}),
+        ordinary=_ordinary(language, names) if sure and language != "en" else frozenset(),
+        halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
+        parts=PARTS.get(language, {}),
+        point=point,
+    )
+
+
+def _names(language: str, *, sure: bool) -> Mapping[str, str]:
+    """Return what each phrase is translated to. In English that is what has more words than the readers look up."""
     names: dict[str, str] = {}
-    if language == "en":
-        # What has two words at most the readers look up themselves.
-        names = {
-            name: f"en:{name}" for known in (measures("en"), currencies("en")) for name in known if name.count(" ") > 1
-        }
-    else:
-        for known in (measures(language), currencies(language)):
+    for known in (measures(language), currencies(language)):
+        if language == "en":
+            names |= {name: f"en:{name}" for name in known if name.count(" ") > 1}
+        else:
             names |= {name.lower(): foreign(language, name) for name in known if _is_foreign(language, name)}
-        names = {name: text for name, text in names.items() if name not in months(language)}
+    if language != "en":
+        months_named = months(language)  # "julio" is July, and a joule
+        names = {name: text for name, text in names.items() if name not in months_named}
         names |= {name: scale_of(amount) for name, amount in magnitudes(language).items()}
         names |= GRAMMAR.get(language, {}) if sure else {}
-        names |= {name: "May" for name, month in months(language).items() if month == _MAY and len(name) == len("May")}
+        names |= {name: "May" for name, month in months_named.items() if month == _MAY and len(name) == len("May")}
     # Marks part the letters of some scripts, and signs the parts of "km/h": names are kept as their tokens.
-    names = {" ".join(token.lower for token in tokens_of(name)[:-LOOKAHEAD]): text for name, text in names.items()}
-    heads = frozenset(name.partition(" ")[0] for name in names)
-    ordinary = _ordinary(language, names) if sure and language != "en" else frozenset[str]()
-    return _Language(
-        language,
-        numbers,
-        names,
-        heads,
-        heads | numbers.beginnings | {"a"},
-        numbers.beginnings | {"and", point, ",", *SHARES},
-        frozenset({"and", point, *SHARES, *_WRITTEN}),
-        ordinary,
-        {phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
-        PARTS.get(language, {}),
-        point,
-    )
+    return {" ".join(token.lower for token in tokens_of(name)[:-LOOKAHEAD]): text for name, text in names.items()}
 
 
 def _is_foreign(language: str, name: str) -> bool:

@@ -1,0 +1,69 @@
+"""In which language the facts of a text are read: that of the text where enough tells it, else English."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from guardgraph.locales.language import language_of
+from guardgraph.locales.number_words import number_words
+from guardgraph.locales.stop_words import stop_words
+from guardgraph.locales.units import measures
+
+__all__ = ["surely"]
+
+_LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
+
+_AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
+
+_READ: Final = 1_000
+"""Characters of a text that tell its language, as in `language_of`."""
+
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+
+_KANA: Final = re.compile("[\u3041-\u30ff]")
+
+_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+
+_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
+
+_LETTERS_OF_A_WORD: Final = 4
+"""A Han character says about as much as so many letters."""
+
+
+def surely(text: str) -> str:
+    """Tell the language of a text, "" where too little tells it from English.
+
+    Args:
+        text: any text.
+
+    Returns:
+        A code of `LANGUAGES`; with "?" behind it where a word or two tell it: such a text has units and magnitudes
+        of the language, and number words of English alone, since a number word misread is an error.
+    """
+    if text.isascii():
+        words = set(text[:_READ].lower().split())
+        english, foreign_words = _telling()
+        if len(words & english) > len(words & foreign_words):
+            return "en"
+    elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
+        return "ja" if _KANA.search(text[:_READ]) else "zh"
+    language = language_of(text)
+    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
+        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
+    if language in ("", "en") or language not in _LATIN:
+        return language
+    found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
+    own = (stop_words(language) - stop_words("en")) & found
+    # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
+    own -= number_words(language).beginnings | set(measures(""))
+    sure = len(own) > max(text.isascii(), len(found & _telling()[0]))
+    return language if sure else f"{language}?"
+
+
+@cache
+def _telling() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stop words of English alone, and those of the other languages in Latin letters."""
+    others = frozenset[str]().union(*(stop_words(language) for language in _LATIN))
+    return stop_words("en") - others, others - stop_words("en")
