@@ -58,9 +58,11 @@ def data_sets(tmp_path):
     cranfield = {"docs": {"a": "wing flutter", "b": "heat transfer"}, "queries": {"1": "flutter of a wing"}}
     fever = {"rows": [["It has 12 rooms.", ["It has 12 rooms."], True], ["It has 13 rooms.", ["It has 12."], False]]}
     incident = {"title": "Cards fail", "severity": "major", "affected": ["checkout"], "resolved": "true"}
-    incidents = [{**incident, "updates": [{"label": "first", "body": "Card payments fail for some customers."}]}]
+    updates = ["Card payments fail for some customers.", "It is fixed. It was not closed."]
+    incidents = [{**incident, "updates": [{"label": "update", "body": body} for body in updates]}]
     pair = {"knowledge": "It was built by Ann Lee.", "question": "Who built it?", "right_answer": "By Ann Lee."}
-    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [{"question": "Who is Ann Lee?", "paragraph": "0#0"}]}
+    question = {"question": "Who is Ann Lee?", "paragraph": "0#0", "answer": "Ann Lee"}
+    asked = {"paragraphs": {"0#0": "Ann Lee."}, "questions": [question]}
     english, german = "A train ran in 1912, and no more.", "Das war schon im März."
     sets = {
         "cranfield": {**cranfield, "qrels": {"1": {"a": 3}}},
@@ -135,7 +137,11 @@ def test_benchmarks_on_data_sets_print_figures(data_sets):
     assert "facts_months_de_same_wrong" in figures
     assert (figures["right_flagged_pct"], figures["hallucinated_flagged_pct"]) == (0, 100)
     assert (figures["en_true_sentences"], figures["en_true_flagged_pct"]) == (1, 0)
+    assert (figures["unrelated_passing_pct_10000"], figures["related_passing_pct"]) == (0, 100)
+    assert (figures["en_found_in_first_3"], figures["en_unrelated_passing_share"]) == (1, 0)
     assert (figures["incidents_status_kept_pct"], figures["short_updates_too_long_pct"]) == (100, 0)
+    assert (figures["claims_in_incidents"], figures["claims_in_incidents_sentences"]) == (1, 2)
+    assert figures["claims_held_out_caught"] >= 98
 
 
 def test_an_unknown_benchmark_is_refused():

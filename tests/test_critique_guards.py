@@ -234,3 +234,26 @@ def test_keys_are_those_of_the_words(text: str) -> None:
     """Read part by part or as a whole, a text has the same words."""
     assert keys(text) == [word.key for word in words(text)]
     assert words(f"{text} é") == [*words(text), *words(" " * len(text) + " é")]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "stands"),
+    [
+        ("हिन्दी में", "यह हिन्दी में है।", True),
+        ("हिन्दी", "यह हिन्दीवाला है।", False),
+        ("हिन्द", "यह हिन्दी है।", False),
+        ("مُحَدَّث", "هذا مُحَدَّث الآن", True),
+        ("قيد", "التقييد مستمر", False),
+        ("обновлено", "Статус обновлено.", True),
+        ("новлено", "Статус обновлено.", False),
+        ("監視中", "現在監視中です", True),
+        ("e\u0301tat", "L’\u00e9tat est connu", False),
+        ("l'e\u0301tat", "L’\u00c9TAT est connu", True),
+    ],
+)
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_phrases_are_whole_words_in_any_script(phrase: str, text: str, stands: bool, quote: str) -> None:
+    """Vowel signs and accents belong to their letters, in the text and between the quotes."""
+    change = parse_change(f"ADD {quote}{phrase}{quote}")
+    assert change is not None
+    assert (unapplied([change], text) == []) is stands

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from docs_parts import ROOT
 from guard_cases import stop_of
 from rag_agents import ANSWER, QUESTION, SOURCES, agent
 from research_cases import research
 
-from guardgraph import ConfigurationError, RagPolicy, ResearchPolicy
+from guardgraph import ConfigurationError, RagPolicy, ResearchPolicy, create_rag_agent
 from guardgraph.guards import rag
 from guardgraph.guards.names import unsupported_names
 
@@ -50,13 +51,14 @@ def test_a_name_is_refused(answer, names):
         "It is there. Kent has it.",
         "It is there! Kent has it? Surely.",
         "It is there.\nKent has it",
+        "It is there.[1] Kent has it. [2] Surrey has it.",
         "Places:\n- Kent has it\n* Surrey too\n1. Sussex\n2) Dorset\n(a) Devon",
         "**Kent:** it is there",
         "| Kent | Surrey |",
         "“Kent has it.”",
         "Where? “Kent has it.”",
         "it is there. ¿Kent?",
-        "It was built by Mr and Mrs Lee, Dr. Lee and Prof. Lee.",
+        "It was built by Mr and Mrs Lee, Dr. Lee, Prof. Lee and President Lee.",
         "It was built in May, on a Monday, or in December.",
         "It takes 512 MB and 3 kWh, costs EUR 20 or 20 USD, and opens at 3 PM UTC.",
         "It stands at 20 degrees Celsius.",
@@ -229,3 +231,13 @@ def test_a_made_up_name_stops_a_research_run():
         assert research(policy=policy, writer=lambda view: invented)["status"] == "ok"
     asked = {"answer": "It was asked about the US, and Official Status Example says so.", "citations": ["n1"]}
     assert research(writer=lambda view: asked)["status"] == "ok"
+
+
+def test_offline_answers_over_the_docs_pass():
+    """The offline answerer says nothing about these pages that the check of names refuses."""
+    graph = create_rag_agent(knowledge_base=ROOT / "docs")
+    lines = [line for page in (ROOT / "docs").glob("*.md") for line in page.read_text(encoding="utf-8").splitlines()]
+    headings = {line.strip("# ") for line in lines if line.startswith("#")}
+    asked = [f"How does {heading} work?" for heading in sorted(headings)][:60]
+    results = [graph.invoke({"question": question}) for question in asked]
+    assert [result.get("unsupported") for result in results] == [None] * len(asked)

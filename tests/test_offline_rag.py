@@ -154,6 +154,14 @@ def test_lines_broken_to_a_width():
     )
 
 
+def test_a_row_of_a_table():
+    """A table's head is no answer; it says what the rows below it are about."""
+    table = "| Priority | First response |\n| --- | --- |\n| P1 | 15 minutes |\n| P2 | 1 hour |"
+    result = ask("What is the first response time for P1?", table)
+    assert result["answer"] == "| P1 | 15 minutes |"
+    assert said("What is the first response?", table).get("insufficient")
+
+
 def test_list_markers_are_left_out():
     """The number of a list item is no part of the answer, and does not stop it."""
     result = ask("How do I close the valve?", "Steps:\n1. Open the hatch.\n2. Close the valve.\n3. Call us.")

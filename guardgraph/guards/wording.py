@@ -9,25 +9,13 @@ from hashlib import sha256
 from itertools import chain
 from typing import NamedTuple
 
-from guardgraph.state.letters import compatible
+from guardgraph.state.letters import compatible, is_unspaced
 from guardgraph.state.memory import remembered
 
 __all__ = ["Word", "has_phrase", "keys", "normalised", "text_hash", "words"]
 
 _APOSTROPHES = "'’ʼ＇"
 _NUMBER_POINTS = ".,"
-_UNSPACED = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x3040, 0x30FF),  # Hiragana, Katakana
-    (0x31F0, 0x9FFF),  # Katakana extensions, Chinese characters
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F),  # half-width Katakana
-    (0x20000, 0x3FFFF),
-)
-"""Scripts that put no blanks between words: each of their characters counts as a word."""
-
 _WORD = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
 """A word in the letters of `_kind`: apostrophes hold words together, points only digits."""
 
@@ -104,7 +92,7 @@ def _kind(char: str) -> str:
         return "d"
     if not char.isalnum() and char != "_":
         return " "
-    return "u" if any(first <= ord(char) <= last for first, last in _UNSPACED) else "w"
+    return "u" if is_unspaced(char) else "w"
 
 
 def _folded(word: str) -> str:

@@ -54,3 +54,20 @@ def compatible(text: str) -> str:
         return unicodedata.normalize("NFKC", text)
     parts = pairwise([0, *cuts, len(text)])
     return "".join(unicodedata.normalize("NFKC", text[start:end]) for start, end in parts)
+
+
+_UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x31F0, 0x9FFF),  # Katakana extensions, Chinese characters
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),  # half-width Katakana
+    (0x20000, 0x3FFFF),
+)
+
+
+def is_unspaced(letter: str) -> bool:
+    """Say whether a letter is of a script that puts no blanks between words."""
+    return any(first <= ord(letter) <= last for first, last in _UNSPACED)

@@ -74,7 +74,7 @@ def _hit_words(hit: JsonObject) -> set[str]:
 
 
 def _content_words(text: str) -> set[str]:
-    return {term for term in terms(text) if not term.isdecimal()}
+    return {term for term in terms(text, "en") if not term.isdecimal()}
 
 
 def _read(name: str) -> JsonValue:

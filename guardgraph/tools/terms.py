@@ -1,13 +1,22 @@
-"""Words of a text: how the retriever, the recorded search and the offline proposers read one."""
+"""Words of a text in any language: how the retriever, the recorded search and the offline proposers read one."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Final
 
-from guardgraph.state.letters import compatible
+from guardgraph.locales.function_words import function_words
+from guardgraph.locales.language import language_of
+from guardgraph.state.letters import compatible, is_unspaced
 
-__all__ = ["STOP_WORDS", "content_words", "terms"]
+__all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "content_words", "stems", "terms"]
+
+DEFAULT_LANGUAGE: Final = "en"
+"""Of a text that does not tell its own."""
 
 STOP_WORDS = frozenset(
     """
@@ -27,40 +36,171 @@ STOP_WORDS = frozenset(
     aren couldn d didn doesn don hadn hasn haven isn ll m mustn re s shouldn t ve wasn weren wouldn
     """.split()  # noqa: SIM905 - a list of words is read as words
 )
-"""Words that say nothing of what a text is about.
+"""English words that say nothing of what a text is about.
 
-English function and question words; words with which one asks; the halves of contractions.
+Function and question words; words with which one asks; the halves of contractions.
 """
 
-_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
-_LONGEST_STEMMED = 40
-"""Characters. Longer than any English word; a stemmer need not walk through what no dictionary holds."""
+_ASCII_WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+", re.ASCII)
+_WORD: Final = re.compile(r"d+(?:pd+)+|[wd][wdm]*|u[um]*")
+"""A word in the letters of `_kind`: a mark belongs to its letter, points hold digits together."""
+
+_UNSPACED_LETTER: Final = re.compile(r"um*")
+_JOINERS: Final = "\u00ad\u200c\u200d\u2060"
+"""Invisible and inside words: soft hyphens, joiners and their opposites."""
+
+_STEMMERS: Final = {
+    "ar": "arabic",
+    "cs": "czech",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fr": "french",
+    "hi": "hindi",
+    "it": "italian",
+    "nl": "dutch",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
+}
+"""The stemmers of Snowball, by language."""
+
+_STEM_LETTERS: Final = 7
+_UNSTEMMED_LETTERS: Final = 6
+"""What counts of a stem, and of a word whose language has no stemmer; set on questions in five languages."""
+_LONGEST_STEMMED: Final = 40
+"""Characters. Longer than any word; a stemmer need not walk through what no dictionary holds."""
 
 
-def terms(text: str) -> list[str]:
+def terms(text: str, language: str = "") -> list[str]:
     """Read a text as index terms, in order, repetitions kept.
 
-    Letters and digits make a word (so `on-call` is two and `P1` one), numbers keep their points (`99.95`),
-    case and compatibility forms are unified, stop words dropped, and what is left is stemmed (Porter2,
-    M. Porter 2001, https://snowballstem.org/algorithms/english/stemmer.html): `refunds` and `refunded` are
-    both `refund`.
+    Letters with their marks, and digits, make a word (so `on-call` is two and `P1` one), numbers keep their
+    points (`99.95`), case and compatibility forms are unified. In scripts without blanks, and in Korean, which
+    joins its particles to words, each pair of letters that follow each other is one (Lee and Ahn 1996). Function
+    words are dropped, and what is left is stemmed (Porter, Snowball, 2001, https://snowballstem.org):
+    `refunds` and `refunded` are both `refund`.
+
+    Args:
+        text: what is read.
+        language: an ISO 639-1 code; by default the one that the text tells, or else English.
     """
-    return [_stem(word) if len(word) <= _LONGEST_STEMMED else word for word in _words(text)]
+    language = language or language_of(text) or DEFAULT_LANGUAGE
+    return stems(content_words(text, language), language)
 
 
-def content_words(text: str) -> list[str]:
-    """Name the words that carry a text's meaning: lower case, else as spelled; in order, each once."""
-    return list(dict.fromkeys(_words(text)))
+def content_words(text: str, language: str = "") -> list[str]:
+    """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept.
+
+    Args:
+        text: what is read.
+        language: an ISO 639-1 code; by default the one that the text tells, or else English.
+    """
+    language = language or language_of(text) or DEFAULT_LANGUAGE
+    left_out = _left_out(language)
+    return [word for word in _words(text, _cuts(language)) if word not in left_out]
 
 
-def _words(text: str) -> list[str]:
+def stems(words: Iterable[str], language: str) -> list[str]:
+    """Return the stems of words in a language: at most their first seven letters, six where it has no stemmer.
+
+    What is longer is mostly composed, and its first part tells what it is about (McNamee, Nicholas and Mayfield,
+    Addressing Morphological Variation in Alphabetic Languages, 2009, index beginnings alone). Words with digits
+    are names and stay whole.
+    """
+    return [_stem(word, language) for word in words]
+
+
+@cache
+def _left_out(language: str) -> frozenset[str]:
+    return STOP_WORDS if language == "en" else function_words(language)
+
+
+@cache
+def _cuts(language: str) -> frozenset[str]:
+    """Return what separates words in a script without blanks: longer function words, and particles."""
+    return frozenset(word for word in _left_out(language) if len(word) > 1 or word in _PARTICLES)
+
+
+_PARTICLES: Final = frozenset("的了是在有和与及于之吗呢吧被把谁哪几はがをにでともの")
+"""Chinese and Japanese particles of one character that hardly any other word has in it."""
+
+
+def _words(text: str, cuts: frozenset[str]) -> Iterator[str]:
     plain = compatible(text).lower()
-    return [word for word in _WORD.findall(plain) if word not in STOP_WORDS]
+    if plain.isascii():
+        yield from _ASCII_WORD.findall(plain)
+        return
+    for joiner in _JOINERS:
+        plain = plain.replace(joiner, "")
+    kinds = plain.translate(_KINDS)
+    for start, end in (match.span() for match in _WORD.finditer(kinds)):
+        if kinds[start] == "u":
+            yield from _unspaced_words(plain[start:end], kinds[start:end], cuts)
+        elif kinds[start] == "d":
+            yield "".join(str(unicodedata.decimal(letter, letter)) for letter in plain[start:end])
+        else:
+            yield plain[start:end]
+
+
+def _unspaced_words(run: str, kinds: str, cuts: frozenset[str]) -> Iterator[str]:
+    letters = [run[match.start() : match.end()] for match in _UNSPACED_LETTER.finditer(kinds)]
+    begin = at = 0
+    while at < len(letters):
+        length = _cut_at(letters, at, cuts)
+        if length:
+            yield from _pairs(letters[begin:at])
+            begin = at + length
+        at += length or 1
+    yield from _pairs(letters[begin:])
+
+
+_LONGEST_CUT: Final = 4
+"""Letters of the longest function word that is looked for in a run of letters."""
+
+
+def _cut_at(letters: Sequence[str], at: int, cuts: frozenset[str]) -> int:
+    lengths = range(min(_LONGEST_CUT, len(letters) - at), 0, -1)
+    return next((length for length in lengths if "".join(letters[at : at + length]) in cuts), 0)
+
+
+def _pairs(letters: Sequence[str]) -> Iterator[str]:
+    if len(letters) == 1:
+        yield letters[0]
+    yield from (first + second for first, second in pairwise(letters))
+
+
+class _Kinds(dict[int, str]):
+    """The kind of every character that was met, for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        kind = self[code] = _kind(chr(code))
+        return kind
+
+
+_KINDS: Final = _Kinds()
+
+
+def _kind(letter: str) -> str:
+    if letter.isalnum():
+        is_pairwise = is_unspaced(letter) or unicodedata.name(letter, "").startswith("HANGUL")
+        return "u" if is_pairwise else "d" if letter.isdecimal() else "w"
+    if letter in ".,":
+        return "p"
+    return "m" if unicodedata.category(letter)[0] == "M" else " "
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def _stem(word: str, language: str) -> str:
+    if len(word) > _LONGEST_STEMMED or any(map(str.isdecimal, word)):
+        return word
+    if language not in _STEMMERS:
+        return word[:_UNSTEMMED_LETTERS]
     import snowballstemmer  # type: ignore[import-untyped]  # all its languages: too slow for an import of ours
 
     # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
-    return str(snowballstemmer.stemmer("english").stemWord(word))
+    return str(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))[:_STEM_LETTERS]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from guardgraph.guards.names.words import Word, words
@@ -20,7 +21,7 @@ _PARTS = re.compile(r"[()]")
 Codes = tuple[str, ...]
 
 
-def places(found: Sequence[Word], languages: Collection[str]) -> Iterator[tuple[int, int, Codes]]:
+def places(found: Sequence[Word], languages: tuple[str, ...]) -> Iterator[tuple[int, int, Codes]]:
     """Yield the territories that a text names.
 
     Args:
@@ -30,27 +31,23 @@ def places(found: Sequence[Word], languages: Collection[str]) -> Iterator[tuple[
     Yields:
         The first index, the one behind the last, and the codes of the territories that this can be.
     """
-    tables = [_stems(language) for language in languages]
-    codes = _codes()
+    names, codes = _names(languages), _codes()
     for first, word in enumerate(found):
         if word.is_acronym and (named := codes.get(word.letters)):
             yield first, first + 1, named
         stems: Codes = ()
         for end in range(first + 1, min(first + _LONGEST, len(found)) + 1):
             stems = (*stems, found[end - 1].stem)
-            for table in tables:
-                if named := table.get(stems):
-                    yield first, end, named
+            if named := names.get(stems):
+                yield first, end, named
 
 
 @cache
-def _stems(language: str) -> Mapping[Codes, Codes]:
-    """Return the territories by the stems of their names and adjectives."""
+def _names(languages: tuple[str, ...]) -> Mapping[Codes, Codes]:
+    """Return the territories by the stems of the words of their names and adjectives."""
     found: dict[Codes, Codes] = {}
-    for territory in territories(language):
-        if not territory.code.isalpha():
-            continue
-        for name in (*_PARTS.split(territory.name), *territory.adjectives):
+    for territory in chain.from_iterable(map(territories, languages)):
+        for name in (*_PARTS.split(territory.name), *territory.adjectives) if territory.code.isalpha() else ():
             stems = tuple(word.stem for word in words(name))
             found[stems] = (*found.get(stems, ()), territory.code)
     found.pop((), None)

@@ -24,7 +24,9 @@ _WORD = re.compile(
 )
 """Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
 
-_ENDS_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_]*+\s")
+_ENDS_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_]*+[\s\[]")
+"""The bracket is that of a reference: "It is so.[1] It is."""
+
 _OPENS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029|•‣▪●◦¿¡。！？]|:(?:\*\*|__)|(?:\*\*|__):")
 """What a line, a cell of a table or a list item begins behind, a sentence with a sign in front, or one with a label."""
 
@@ -44,10 +46,13 @@ _LONGEST: Final = 40
 
 _TITLES: Final = frozenset(
     {
-        *("mr", "mrs", "ms", "miss", "mx", "sir", "dame", "lord", "lady", "madam", "jr", "sr"),
-        *("dr", "prof", "rev", "hon", "st", "capt", "col", "gen", "lt", "sgt", "sen", "rep", "gov", "pres"),
-        *("sra", "srta", "don", "dona", "senor", "senora", "dra", "dott", "sig", "signor", "signora"),
-        *("mme", "mlle", "monsieur", "madame", "mademoiselle"),
+        *("mr", "mister", "mrs", "ms", "miss", "mx", "sir", "dame", "lord", "lady", "madam", "jr", "sr"),
+        *("dr", "doctor", "prof", "professor", "rev", "reverend", "hon", "st", "saint", "pres", "president"),
+        *("capt", "captain", "col", "colonel", "gen", "general", "lt", "lieutenant", "sgt", "sergeant"),
+        *("sen", "senator", "rep", "representative", "gov", "governor"),
+        *("sra", "srta", "don", "dona", "senor", "senora", "dra", "doctora", "profesor", "profesora"),
+        *("dott", "dottore", "sig", "signor", "signora", "professore", "doutor", "doutora"),
+        *("mme", "mlle", "monsieur", "madame", "mademoiselle", "docteur", "professeur"),
     }
 )
 """Words before names that are none, as letters."""

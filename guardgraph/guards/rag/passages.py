@@ -9,12 +9,13 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from guardgraph.guards.sentences import sentence_spans, unwrapped
+from guardgraph.locales.language import language_of
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate
 
 __all__ = ["best_passage", "shown_passages"]
 
-Terms = Callable[[str], Collection[str]]
-"""Reads a text as the terms that the retriever searches by."""
+Terms = Callable[[str, str], Collection[str]]
+"""Reads a text in a language as the terms that the retriever searches by."""
 
 _LEAST_CUT: Final = 100
 """Characters. A sentence that does not fit is cut between words where as much remains; less says nothing."""
@@ -40,7 +41,7 @@ def shown_passages(
     Args:
         candidates: ranked, best first.
         query: what was searched for.
-        terms: reads a text as terms.
+        terms: reads a text in a language as terms.
         min_score: what relevance a chunk needs.
         max_chunks: the most chunks of the context.
         max_chars: the most characters of all chunks of the context.
@@ -48,35 +49,37 @@ def shown_passages(
     relevant = sum(item["score"] >= min_score for item in candidates)
     share = max_chars // max(min(relevant, max_chunks), 1)
     limit = max(share, min(PASSAGE_CHARS, max_chars))
-    wanted = frozenset(terms(query))
 
     def shown(item: Candidate) -> Candidate:
         text = item["text"].strip()
         if len(text) <= max_chars or item["score"] < min_score:
             return item
-        return Candidate(**{**item, "text": best_passage(text, wanted, terms=terms, max_chars=limit) or text})
+        return Candidate(**{**item, "text": best_passage(text, query, terms=terms, max_chars=limit) or text})
 
     return [shown(item) for item in candidates]
 
 
-def best_passage(text: str, wanted: Collection[str], *, terms: Terms, max_chars: int) -> str | None:
-    """Return the run of whole sentences that says most about what is wanted.
+def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> str | None:
+    """Return the run of whole sentences that says most about a query, read in the text's language.
 
-    It has the terms with the greatest weight together, each counted once, ``ln(1 + S / n)`` for a term that n of the
-    text's S sentences have (an inverse document frequency, Sparck Jones 1972, within the text); then the most
-    repetitions; then it is the longest; then the first. A text without any of them is shown from its beginning.
+    It has the terms of the query with the greatest weight together, each counted once, ``ln(1 + S / n)`` for a
+    term that n of the text's S sentences have (an inverse document frequency, Sparck Jones 1972, within the text);
+    then the most repetitions; then it is the longest; then the first. A text without any of them is shown from its
+    beginning.
 
     Args:
         text: any text.
-        wanted: the terms of the query.
-        terms: reads a text as terms.
+        query: what was searched for.
+        terms: reads a text in a language as terms.
         max_chars: the most characters of the passage.
 
     Returns:
         A verbatim piece of the text; None where `max_chars` is too short for any sentence.
     """
     pieces = [piece for span in sentence_spans(unwrapped(text)) for piece in _pieces(text, *span, max_chars)]
-    found = [_Sentence(start, end, frozenset(wanted).intersection(terms(text[start:end]))) for start, end in pieces]
+    language = language_of(text)
+    wanted = frozenset(terms(query, language))
+    found = [_Sentence(start, end, wanted.intersection(terms(text[start:end], language))) for start, end in pieces]
     if not found:
         return None
     if not any(item.terms for item in found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -133,8 +134,10 @@ def _quoted(item: str) -> str | None:
         return parts[1].strip()
     if len(parts) > 1:
         return None
-    opening = [match.end() for match in _OPENING.finditer(item)]
+    # An accent belongs to its letter, which no pattern knows: it counts as one here.
+    spelled = "".join("m" if unicodedata.category(char)[0] == "M" else char for char in item)
+    opening = [match.end() for match in _OPENING.finditer(spelled)]
     if len(opening) != 1:
         return None
-    closing = [match.start() for match in _CLOSING.finditer(item, opening[0])]
+    closing = [match.start() for match in _CLOSING.finditer(spelled, opening[0])]
     return item[opening[0] : closing[0]].strip() if len(closing) == 1 else None

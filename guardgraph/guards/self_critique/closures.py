@@ -147,7 +147,7 @@ def _is_predicate(tokens: list[str], at: int) -> bool:
     around = words_around(tokens, at, after=1)
     if verb_group(tokens, at).is_said or around[:1] in (["is"], ["are"]):
         return True
-    is_short = len(around) <= 5 and FINITE.isdisjoint(around)
+    is_short = len(around) <= 5 and FINITE.isdisjoint(around) and around[0] != "with"
     return is_short and not {"the", "a", "an", "our", "for", "of", "in", "to", "and"} & set(around[-2:])
 
 

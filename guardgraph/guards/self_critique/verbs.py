@@ -221,7 +221,7 @@ def _governs(tokens: list[str], place: int, clause: _Clause, before: str, after:
     token = tokens[place]
     is_need = token in ("need", "needs") and after in grammar.STARTERS
     is_wish = clause.is_told and token in ("want", "wants", "wish")
-    if is_need or (token in grammar.EXPECTING and before not in ("as", "the", "an") and not is_wish):
+    if is_need or (token in grammar.EXPECTING and not _is_adjective(before, token, after) and not is_wish):
         return clause.phrases <= 1
     if token in grammar.SAYING:
         if clause.phrases <= 1 and _is_denied(tokens, place):
@@ -234,6 +234,12 @@ def _governs(tokens: list[str], place: int, clause: _Clause, before: str, after:
     elif _is_partial_subject(before, token, after):
         return True
     return None
+
+
+def _is_adjective(before: str, token: str, after: str) -> bool:
+    """Say whether *expected* or *planned* belongs to a noun: *expected downtime is over*, *as expected*."""
+    opens = before in ("", COMMA, BREAK, "our", "this") and token.endswith("ed")
+    return before in ("as", "the", "an") or (opens and grammar.is_content(after))
 
 
 def _starts_phrase(token: str, before: str) -> bool:

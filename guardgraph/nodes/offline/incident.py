@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import cached_property
 from itertools import chain
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
@@ -100,6 +101,7 @@ class Lines:
         said = next(filter(None, measured), short_text(self._fields.get("eta")))
         return self.allowed.first([f"Estimated time to recovery: {said}" if said else ""])
 
+    @cached_property
     def actions(self) -> list[str]:
         """Return the approved actions, to follow "we will"."""
         texts = short_texts(self.context.get("approved_actions"))
@@ -139,7 +141,7 @@ class Lines:
         if name == "customer_impact":
             impacts = _impacts(self._fields)
             return ("Customer impact:", impacts) if impacts else (_AFFECTED, self.record.affected)
-        if name == "next_actions" and (planned := self.actions()):
+        if name == "next_actions" and (planned := self.actions):
             return "Next actions: we will", planned
         texts = short_texts(self._fields.get(name))
         if name == "next_actions" and not texts:

@@ -7,11 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.sentences import sentences, unwrapped
 from guardgraph.guards.stop import Stop
+from guardgraph.locales.language import language_of
 from guardgraph.nodes.offline.questions import asks_for_number
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
@@ -31,6 +33,8 @@ _LEAST_GAIN: Final = 0.2
 _TRIES: Final = 16
 """Sentences that are tried at most, those that the guards would refuse among them."""
 _MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
+_RULES: Final = " \t|:=-"
+"""What a rule under a table's head, or under a heading, is made of."""
 _ASKS: Final = ("?", "？", "؟")
 _LEADS: Final = (*_ASKS, ":", "：")
 """What a line ends with that only leads to the lines behind it."""
@@ -51,7 +55,7 @@ def plan(view: JsonObject) -> JsonObject:
     """
     query, limit = " ".join(view["question"].split()), view.get("max_query_chars", QUERY_CHARS)
     if len(query) > limit:
-        words = [word for word in query.split() if terms(word)] or query.split()
+        words = [word for word in query.split() if terms(word, language_of(query))] or query.split()
         query = words[0][:limit]
         for word in words[1:]:
             if len(query) + 1 + len(word) > limit:
@@ -71,7 +75,7 @@ class _Line:
     own: frozenset[str]
     """The question's terms that it has."""
     inherited: frozenset[str]
-    """Those that only the title, the section, or the question or heading before it have."""
+    """Those that only the title, the section, or the question, heading or table's head before it have."""
     counts: bool
     """Whether it has a number that the question does not have."""
 
@@ -94,8 +98,10 @@ def answer(view: JsonObject) -> JsonObject:
     """
     question: str = view["question"]
     chunks = [_chunk(item) for item in view["context_chunks"]]
-    lines = list(_lines(question, chunks))
-    chosen = _chosen(question, chunks, lines)
+    language = language_of("\n".join(chunk["text"] for chunk in chunks))
+    asked = frozenset(terms(question, language))
+    lines = list(_lines(question, asked, language, chunks))
+    chosen = _chosen(question, asked, chunks, lines)
     for taken in (sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
         text = _joined([lines[place].text for place in taken])
@@ -117,20 +123,24 @@ def _chunk(item: JsonObject) -> ContextChunk:
     )
 
 
-def _lines(question: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
+def _lines(question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
     """Read the context as sentences, lines that were broken to a width joined before."""
-    asked = frozenset(terms(question))
     known = _numbers(question)
     for rank, chunk in enumerate(chunks):
-        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}"))
+        above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
-        for sentence in sentences(unwrapped(chunk["text"])):
+        for sentence, following in pairwise([*sentences(unwrapped(chunk["text"])), ""]):
             text = " ".join(_MARKER.sub("", sentence, count=1).split())
-            own = asked.intersection(terms(text))
-            if text.endswith(_LEADS):
+            own = asked.intersection(terms(text, language))
+            is_header = _is_rule(following)
+            if text.endswith(_LEADS) or is_header:
                 led = own
-            if text and not text.endswith(_ASKS):
+            if text and not (text.endswith(_ASKS) or is_header or _is_rule(text)):
                 yield _Line(rank, text, own, (above | led) - own, bool(_numbers(text) - known))
+
+
+def _is_rule(line: str) -> bool:
+    return len(line) > 1 and not line.strip(_RULES)
 
 
 def _numbers(text: str) -> frozenset[object]:
@@ -139,9 +149,8 @@ def _numbers(text: str) -> frozenset[object]:
     return frozenset(facts_in_text(text).numbers)
 
 
-def _chosen(question: str, chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
+def _chosen(question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
-    asked = dict.fromkeys(terms(question))
     holders = Counter(term for line in lines for term in line.own)
     weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
     wants_number, whole, open_terms = asks_for_number(question), sum(weights.values()), set(asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 
 from guardgraph.guards.self_critique import CLOSING_STATUSES
@@ -58,43 +59,43 @@ class Record:
         self.fields = fields
         """The incident's own fields and those around it."""
 
-    @property
+    @cached_property
     def number(self) -> str:
         """The incident's id."""
         return self._short(_NUMBERS)
 
-    @property
+    @cached_property
     def title(self) -> str:
         """What the incident is called."""
         return self._short(_TITLES)
 
-    @property
+    @cached_property
     def status(self) -> str:
         """The incident's status in plain words, else that of its latest update."""
         known = next((said for name in _STATES if (said := _described(self.fields.get(name)))), "")
-        updates = [] if known else self._updates()
+        updates = [] if known else self._updates
         latest = updates[-1] if updates else None
         said = _described(latest.get("status")) if isinstance(latest, dict) else known
         return said.replace("_", " ")
 
-    @property
+    @cached_property
     def is_closed(self) -> bool:
         """Whether the status says that the incident is over, or where there is none, another field."""
         if status := self.status:
             return " ".join(keys(status)) in CLOSING_STATUSES
         return bool(self._short(_ENDS)) or self._flagged(True, "true", "yes")
 
-    @property
+    @cached_property
     def is_open(self) -> bool:
         """Whether the context says in so many words that the incident is not over."""
         return self._flagged(False, "false", "no")
 
-    @property
+    @cached_property
     def is_planned(self) -> bool:
         """Whether the context says what is done next."""
         return any(short_texts(self.fields.get(name)) for name in _PLANS)
 
-    @property
+    @cached_property
     def affected(self) -> list[str]:
         """What is affected, by name."""
         named = (_names(self.fields.get(field)) for field in _AFFECTED)
@@ -103,11 +104,11 @@ class Record:
     def summary(self) -> Iterator[str]:
         """Yield the sentences of the summary, else those of the first update."""
         messages = next((said for name in _STORIES if (said := _messages(self.fields.get(name)))), None)
-        return _sentences(messages if messages is not None else _messages(next(iter(self._updates()), None)))
+        return _sentences(messages if messages is not None else _messages(next(iter(self._updates), None)))
 
     def latest_update(self) -> Iterator[str]:
         """Yield the sentences of the latest update."""
-        return _sentences(_messages(next(reversed(self._updates()), None)))
+        return _sentences(_messages(next(reversed(self._updates), None)))
 
     def ends(self) -> list[str]:
         """Return when the incident ended, in words that a person reads first: day and minute, then as written."""
@@ -124,6 +125,7 @@ class Record:
     def _short(self, names: Sequence[str]) -> str:
         return next((said for name in names if (said := short_text(self.fields.get(name)))), "")
 
+    @cached_property
     def _updates(self) -> list[JsonValue]:
         """Return the updates in the order of their times where each has one, else as they stand."""
         value = next((value for name in _UPDATES if (value := self.fields.get(name))), None)

@@ -170,7 +170,7 @@ def _has_section(text: str, name: str, lines: Lines) -> bool:
     if name == "current_status":
         cues.append(lines.record.status)
     if name == "next_actions":
-        cues += lines.actions()
+        cues += lines.actions
     return any(words(cue) and has_phrase(text, cue) for cue in cues)
 
 

@@ -1,0 +1,61 @@
+"""Words that a language uses in every text, and those with which it asks."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from guardgraph.locales.stop_words import stop_words
+from guardgraph.state.letters import compatible
+
+__all__ = ["function_words"]
+
+_ASKING: Final = {
+    "de": "wer wen wem wessen was welche welcher welches welchen welchem wann wo wohin woher wobei wodurch wofür womit "
+    "wonach woran worauf woraus worin worüber wovon wozu warum weshalb wieso wie wieviel viel viele vielen "
+    "heißt heißen hieß hießen lautet lautete nennt nannte genannt",
+    "es": "qué quién quiénes cuál cuáles cuándo dónde adónde cómo cuánto cuánta cuántos cuántas porqué "
+    "llama llaman llamaba llamaban llamó",
+    "fr": "qui que quoi quel quelle quels quelles quand où comment combien pourquoi lequel laquelle lesquels "
+    "lesquelles appelle appelait nomme nommait",
+    "it": "chi che cosa quale quali quando dove come quanto quanta quanti quante perché chiama chiamava",
+    "pt": "quem que qual quais quando onde aonde como quanto quanta quantos quantas porque porquê chama chamava",
+    "nl": "wie wat welke welk wanneer waar waarin waarom waarmee waarvoor hoe hoeveel heet heette heten",
+    "pl": "kto kogo komu kim co czego czemu czym jaki jaka jakie jakich jakiego jakiej jakim jaką który która które "
+    "których której kiedy gdzie skąd dokąd dlaczego czemu jak ile ilu czyj czyja nazywa nazywał nazywała",
+    "cs": "kdo koho komu kým co čeho čemu čím jaký jaká jaké jakých jakého který která které kterých kdy kde odkud kam "
+    "proč jak kolik čí jmenuje jmenoval jmenovala",
+    "ro": "cine ce care când unde cum cât câtă câți câte cui",
+    "sv": "vem vems vad vilken vilket vilka när var vart varifrån varför hur många mycket heter hette",
+    "tr": "kim kimin kime kimi kimler ne neyi neyin nedir nelerdir hangi hangisi nerede nereye nereden neresi nasıl "
+    "niçin niye neden kaç kaçıncı mi mı mu mü midir mıdır",
+    "vi": "ai gì nào đâu bao nhiêu khi mấy sao thế",
+    "ru": "кто кого кому кем ком что чего чему чем какой какая какое какие какого каких какому каким какую какими "
+    "каком каков какова каково каковы когда где куда откуда почему зачем сколько скольких чей чья чьё чье чьи "
+    "называется называются назывался называлась называлось называют называли",
+    "uk": "хто кого кому ким що чого чому чим який яка яке які якого яких якому яким якої якій яку якими коли де куди "
+    "звідки навіщо скільки скількох чий чия чиє чиї називається називаються називався називалася називають",
+    "el": "ποιος ποια ποιο ποιοι ποιες ποιον ποιου ποιων τι πότε πού πώς γιατί πόσο πόσος πόση πόσοι πόσες πόσα "
+    "λέγεται ονομάζεται",
+    "ar": "من ما ماذا متى أين كيف لماذا كم أي أية هل لمن بماذا",
+    "hi": "क्या कौन किस किसने किसको किसे किसका किसकी किसके किन किन्हें किनके कब कहाँ कहां क्यों कैसे कैसा कैसी "
+    "कितना कितने कितनी कौनसा कौनसी सा सी कहते कहा",
+    "th": "ใคร อะไร เมื่อไหร่ เมื่อไร เมื่อใด ที่ไหน ไหน อย่างไร ยังไง ทำไม เท่าไหร่ เท่าไร เท่าใด กี่ ใด ไหม หรือไม่ "
+    "และ ของ เป็น ใน ที่ ได้ ให้ กับ จาก โดย จะ คือ มี ไม่ ก็ ว่า นี้ นั้น",
+    "zh": "什么 什么样 什么时候 哪 哪些 哪个 哪里 哪儿 哪位 哪种 哪年 谁 多少 多大 多长 多久 多高 几 怎么 怎样 如何 "
+    "为什么 为何 何时 何地 何种 是否 吗 呢 吧 的 了 是 在 有 和 与 及 于 之 被 把",
+    "ja": "誰 だれ 何 なに なん いつ どこ どの どれ どんな どう どうして なぜ いくつ いくら どのくらい どのよう "
+    "は が を に で と も の へ や か",
+    "ko": "누구 누가 무엇 무엇을 무엇이 언제 어디 어디에 어디서 어느 어떤 어떻게 얼마나 얼마 몇",
+}
+"""Question words, words with which one asks for a name, and particles that are written without blanks."""
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that say nothing of what a text is about, in lower case.
+
+    Args:
+        language: an ISO 639-1 code; one that is not known has none.
+    """
+    return frozenset(map(compatible, (*stop_words(language), *_ASKING.get(language, "").split())))

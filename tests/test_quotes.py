@@ -1,0 +1,53 @@
+"""Quotes cut from made-up sentences: at words they stand in the sentence, inside a word or a number they do not."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.guards.quotes import stands_in
+
+LETTERS = "abcdeghäéñżабвгєідलमन"
+WORDS = st.one_of(
+    st.text(LETTERS, min_size=2, max_size=6),
+    st.sampled_from(["don't", "12.5", "1939-45", "24/7", "99,95", "12:30", "naïve", "नहीं", "३४५"]),
+)
+SENTENCES = st.lists(WORDS, min_size=4, max_size=9, unique=True)
+JOINTS = st.sampled_from([" ", ", ", " - ", ' "', "' ", "; "])
+UNSPACED = st.text("防守只丢了联赛中排名第六ประเทศไทยこれは", min_size=4, max_size=20)
+TYPOGRAPHIC = str.maketrans({"'": "’", '"': "”", "-": "–", " ": "\u00a0"})
+
+
+def joined(parts, joint):
+    """Write words as a sentence."""
+    return joint.join(parts)
+
+
+@given(SENTENCES, JOINTS, st.data())
+def test_a_quote_of_whole_words_stands_in_its_sentence(parts, joint, data):
+    """Any run of words does, with whatever marks, dashes and blanks it is written."""
+    first = data.draw(st.integers(0, len(parts) - 1))
+    end = data.draw(st.integers(first + 1, len(parts)))
+    sentence, quote = joined(parts, joint), joined(parts[first:end], joint)
+    assert stands_in(quote, sentence)
+    assert stands_in(quote.translate(TYPOGRAPHIC), sentence)
+    assert stands_in(quote, sentence.translate(TYPOGRAPHIC))
+
+
+@given(SENTENCES, JOINTS, st.data())
+def test_a_quote_that_cuts_a_word_does_not(parts, joint, data):
+    """A quote that begins or ends inside a word or a number is none, however long the rest of it is."""
+    at = data.draw(st.integers(0, len(parts) - 1))
+    cut = data.draw(st.integers(1, len(parts[at]) - 1))
+    before, behind = joined([*parts[:at], parts[at][:cut]], joint), joined([parts[at][cut:], *parts[at + 1 :]], joint)
+    sentence = joined(parts, joint)
+    assert not stands_in(before, sentence) or parts[at][:cut] in parts
+    assert not stands_in(behind, sentence) or parts[at][cut:] in parts
+
+
+@given(UNSPACED, st.data())
+def test_scripts_without_blanks_are_cut_anywhere(text, data):
+    """Any part of a text without blanks stands in it."""
+    first = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(first + 1, len(text)))
+    assert stands_in(text[first:end], text)
