@@ -210,6 +210,14 @@ def test_few_random_questions_pass_whatever_the_size():
         assert len(passed) <= 0.02 * len(questions)
 
 
+def test_a_word_covers_more_in_the_form_that_was_asked_for():
+    """As spelled it is nearest, then in another form of its stem, then with its beginning alone."""
+    texts = {"spelled": "refunded money", "stem": "refunds money", "beginning": "refuse money", "none": "open house"}
+    found = ask(LexicalRetriever([document(name, text) for name, text in texts.items()]), "refunded")
+    assert [candidate["doc_id"] for candidate in found] == ["spelled", "stem", "beginning"]
+    assert len({candidate["score"] for candidate in found}) == 3
+
+
 def test_a_question_that_repeats_a_word_says_so():
     """What is said twice counts twice: it decides between two documents."""
     base = LexicalRetriever([document("wing", "wing lift"), document("heat", "heat flow")])

@@ -13,7 +13,7 @@ from guardgraph.locales.function_words import function_words
 from guardgraph.locales.language import language_of
 from guardgraph.state.letters import compatible, is_unspaced
 
-__all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "content_words", "stems", "terms"]
+__all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "beginnings", "content_words", "stems", "terms"]
 
 DEFAULT_LANGUAGE: Final = "en"
 """Of a text that does not tell its own."""
@@ -72,6 +72,7 @@ _STEMMERS: Final = {
 _STEM_LETTERS: Final = 7
 _UNSTEMMED_LETTERS: Final = 6
 """What counts of a stem, and of a word whose language has no stemmer; set on questions in five languages."""
+_BEGINNING_LETTERS: Final = 4
 _LONGEST_STEMMED: Final = 40
 """Characters. Longer than any word; a stemmer need not walk through what no dictionary holds."""
 
@@ -113,6 +114,14 @@ def stems(words: Iterable[str], language: str) -> list[str]:
     are names and stay whole.
     """
     return [_stem(word, language) for word in words]
+
+
+def beginnings(words: Iterable[str]) -> list[str]:
+    """Return the first four letters of each word: forms that no stemmer unites, and composed words, share them.
+
+    Words with digits stay whole.
+    """
+    return [word if any(map(str.isdecimal, word)) else word[:_BEGINNING_LETTERS] for word in words]
 
 
 @cache
