@@ -75,12 +75,7 @@ def escalate(view):
         ("Research", lambda: create_research_agent(search=lambda view: []), research_input(), "stopped"),
         ("Research", lambda: create_research_agent(writer=lambda view: MISCITED), research_input(), "stopped"),
         ("SelfCritique", create_self_critique_agent, self_critique_input(), "ok"),
-        (
-            "SelfCritique",
-            lambda: create_self_critique_agent(critic=lambda view: ESCALATING),
-            self_critique_input(),
-            "stopped",
-        ),
+        ("SelfCritique", lambda: create_self_critique_agent(critic=escalate), self_critique_input(), "stopped"),
     ],
 )
 def test_a_result_is_what_its_type_says(kind, agent, given, status):
@@ -88,5 +83,6 @@ def test_a_result_is_what_its_type_says(kind, agent, given, status):
     result = agent().invoke(given)
     ending = getattr(guardgraph, kind + {"ok": "Ok", "stopped": "Stopped"}[status])
     assert result["status"] == status
+    assert not result["stop_reason"].startswith("guard_error")
     assert TypeAdapter(ending).validate_python(result) == result
     assert TypeAdapter(getattr(guardgraph, f"{kind}Result")).validate_python(result) == result
