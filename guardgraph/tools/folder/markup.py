@@ -42,10 +42,11 @@ def tags_and_texts(page: str) -> Iterator[Tag | str]:
     at = 0
     while at < len(page):
         opened = page.find("<", at)
+        text = page[at:] if opened < 0 else page[at:opened]
+        if text:
+            yield _resolved(text)
         if opened < 0:
-            opened = len(page)
-        if opened > at:
-            yield _resolved(page[at:opened])
+            return
         tag = _TAG.match(page, opened)
         if tag is None:
             at = _behind_no_tag(page, opened)

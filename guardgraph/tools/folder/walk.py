@@ -45,7 +45,7 @@ def find_files(
     """
     try:
         home = os.path.realpath(root, strict=True)
-        found, left_out = _find(home, suffixes, max_files)
+        found, left_out = _find(root, home, suffixes, max_files)
     except ConfigurationError:
         raise
     except (OSError, ValueError) as error:
@@ -58,9 +58,9 @@ def find_files(
     return sorted(found, key=lambda file: file.parts), left_out
 
 
-def _find(home: str, suffixes: Container[str], max_files: int) -> tuple[list[FoundFile], list[LeftOut]]:
+def _find(root: Path, home: str, suffixes: Container[str], max_files: int) -> tuple[list[FoundFile], list[LeftOut]]:
     found, left_out, links = dict[str, FoundFile](), list[LeftOut](), list[tuple[tuple[str, ...], str]]()
-    for parts, entry in _entries(home, max_files):
+    for parts, entry in _entries(root, home, max_files):
         place = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
         if reason := _reason_against(entry, home, place, suffixes):
             left_out.append(LeftOut(shown_name(parts), reason))
@@ -76,7 +76,7 @@ def _find(home: str, suffixes: Container[str], max_files: int) -> tuple[list[Fou
     return list(found.values()), left_out
 
 
-def _entries(home: str, max_files: int) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
+def _entries(root: Path, home: str, max_files: int) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
     """Yield what is in a folder and in the folders in it, except folders that are not hidden; links are not entered."""
     waiting: list[tuple[tuple[str, ...], str]] = [((), home)]
     seen = 0
@@ -87,14 +87,14 @@ def _entries(home: str, max_files: int) -> Iterator[tuple[tuple[str, ...], os.Di
                 seen += 1
                 if seen > max_files:
                     raise ConfigurationError(
-                        f"max_files: knowledge base folder {home!r} has more files and folders; allowed: {max_files}"
+                        f"max_files: knowledge base folder {str(root)!r} has more than {max_files} files and folders"
                     )
                 parts = (*parents, entry.name)
                 if _is_hidden(entry) or not entry.is_dir(follow_symlinks=False):
                     yield parts, entry
                 elif len(parts) > MAX_LEVELS:
                     raise ConfigurationError(
-                        f"knowledge base folder {home!r} has more than {MAX_LEVELS} folders inside each other"
+                        f"knowledge base folder {str(root)!r} has more than {MAX_LEVELS} folders inside each other"
                     )
                 else:
                     waiting.append((parts, entry.path))
