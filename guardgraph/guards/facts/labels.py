@@ -22,6 +22,8 @@ DEFAULT_REGIONS: Final[tuple[str, ...]] = (
     "EEA",
     "MENA",
     "NORAM",
+    "UA",
+    "Global",
 )
 """Regions that a text may name. Case matters: the pronoun "us" is none."""
 
@@ -46,8 +48,12 @@ def severities_in(text: str) -> tuple[frozenset[str], str]:
     return found, _SEVERITY.sub(" ; ", text) if found else text
 
 
-def incident_ids_in(text: str) -> frozenset[str]:
-    """Find incident ids as written: ``inc_payments_20260306``, ``INC-2026-001``, ``INC12345``."""
+def incident_ids_in(text: str) -> tuple[frozenset[str], str]:
+    """Find incident ids as written: ``inc_payments_20260306``, ``INC-2026-001``, ``INC12345``.
+
+    Returns:
+        The ids, and the text without them.
+    """
     found = set()
     for match in _INCIDENT.finditer(text):
         parts = match[0].split("-")
@@ -56,7 +62,7 @@ def incident_ids_in(text: str) -> frozenset[str]:
         name = "-".join(parts)
         if _DIGIT.search(name) or name.lower().startswith("inc_"):
             found.add(name)
-    return frozenset(found)
+    return frozenset(found), _INCIDENT.sub(" ; ", text) if found else text
 
 
 def regions_in(text: str, regions: tuple[str, ...]) -> frozenset[str]:
@@ -73,8 +79,8 @@ def _region_names(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
     for name in sorted(spellings, key=lambda name: (-len(name), name)):
         tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
     names = "|".join(rf"{first}(?<!\w{first})(?:{'|'.join(rest)})" for first, rest in tails.items())
-    # "US$5" is money.
-    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$)"), spellings
+    # "US$5" and "US dollars" are money.
+    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$|[ ][Dd]ollar)"), spellings
 
 
 def _spellings(regions: tuple[str, ...]) -> dict[str, str]:

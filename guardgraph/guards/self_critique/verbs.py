@@ -238,8 +238,8 @@ def _governs(tokens: list[str], place: int, clause: _Clause, before: str, after:
 
 def _is_adjective(before: str, token: str, after: str) -> bool:
     """Say whether *expected* or *planned* belongs to a noun: *expected downtime is over*, *as expected*."""
-    opens = before in ("", COMMA, BREAK) and token.endswith("ed")
-    return before in ("as", "the", "an", "our", "this") or (opens and grammar.is_content(after))
+    opens = before in ("", COMMA, BREAK, "our", "this") and token.endswith("ed")
+    return before in ("as", "the", "an") or (opens and grammar.is_content(after))
 
 
 def _starts_phrase(token: str, before: str) -> bool:

@@ -13,7 +13,8 @@ from guardgraph.tools.folder.left_out import LeftOut, LeftOutReason, shown_name
 __all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files"]
 
 MAX_FILES: Final = 100_000
-MAX_BYTES: Final = 200_000_000
+MAX_BYTES: Final = 100_000_000
+"""An index of so much takes about 2 GB of memory."""
 MAX_LEVELS: Final = 100
 """Folders inside each other. Nobody writes so deep; a folder that a program nested may have no end."""
 
