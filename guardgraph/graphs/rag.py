@@ -71,7 +71,8 @@ def create_rag_agent(
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question.
-        knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
+        knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; the demo base
+            when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. What it
             has is said by its attribute `sources`, a list of names, if there is one.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
