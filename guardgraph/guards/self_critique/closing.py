@@ -7,26 +7,36 @@ from guardgraph.guards.self_critique.grammar import listed
 __all__ = [
     "AGAIN_GOOD",
     "AS_USUAL",
+    "COUNTED",
+    "CURES",
     "DOING",
     "EVENTS",
+    "FINE",
     "FORMS",
     "FULLY",
     "GOOD",
     "LEFT_OVER",
     "MOVING",
     "NORMAL",
+    "OURS",
     "OVERCOME",
+    "PASSIVE",
+    "PEOPLE",
     "PHRASES",
+    "REACHED",
+    "REPEATED",
     "STATES",
     "STRONG",
     "SUBJECTS",
+    "SYMPTOMS",
     "TROUBLE",
+    "USERS",
     "WELL",
 ]
 
 STRONG = listed(
     """resolved solved fixed restored recovered repaired rectified remedied cured reinstated normalised normalized
-    stabilised stabilized remediated eradicated"""
+    stabilised stabilized remediated eradicated mended healed revived reactivated neutralised neutralized"""
 )
 """Verbs that mean by themselves that something is over."""
 
@@ -37,27 +47,40 @@ rectify rectifies rectified rectifying | remedy remedies remedied remedying | cu
 reinstate reinstates reinstated reinstating | normalise normalises normalised normalising
 normalize normalizes normalized normalizing | stabilise stabilises stabilised stabilising
 stabilize stabilizes stabilized stabilizing | remediate remediates remediated remediating
-eradicate eradicates eradicated eradicating | close closes closed closing | end ends ended ending
-finish finishes finished finishing | complete completes completed completing
+eradicate eradicates eradicated eradicating | mend mends mended mending | heal heals healed healing
+revive revives revived reviving | reactivate reactivates reactivated reactivating
+neutralise neutralises neutralised neutralising | neutralize neutralizes neutralized neutralizing
+plug plugs plugged plugging | seal seals sealed sealing | quash quashes quashed quashing
+defuse defuses defused defusing | extinguish extinguishes extinguished extinguishing
+contain contains contained containing | overcome overcomes overcame overcoming
+overcome overcomes overcome overcoming | lift lifts lifted lifting | straighten straightens straightened straightening
+stamp stamps stamped stamping | root roots rooted rooting | untangle untangles untangled untangling
+unblock unblocks unblocked unblocking | defeat defeats defeated defeating
+dissipate dissipates dissipated dissipating | fade fades faded fading | abate abates abated abating
+dissolve dissolves dissolved dissolving | handle handles handled handling | close closes closed closing
+end ends ended ending | finish finishes finished finishing | complete completes completed completing
 conclude concludes concluded concluding | clear clears cleared clearing | stop stops stopped stopping
 cease ceases ceased ceasing | settle settles settled settling | sort sorts sorted sorting
 address addresses addressed addressing | correct corrects corrected correcting | squash squashes squashed squashing
 iron irons ironed ironing | patch patches patched patching | eliminate eliminates eliminated eliminating
-remove removes removed removing | disappear disappears disappeared disappearing
-vanish vanishes vanished vanishing | subside subsides subsided subsiding
-mitigate mitigates mitigated mitigating
-resume resumes resumed resuming | reach reaches reached reaching | achieve achieves achieved achieving
+remove removes removed removing | disappear disappears disappeared disappearing | vanish vanishes vanished vanishing
+subside subsides subsided subsiding | mitigate mitigates mitigated mitigating | resume resumes resumed resuming
+reach reaches reached reaching | achieve achieves achieved achieving
 """
 FORMS = [tuple(verb.split()) for line in _LISTED.strip().splitlines() for verb in line.split("|")]
 """Base form, third person, past and *-ing* form of each verb."""
 
 TROUBLE = listed(
     """incident incidents issue issues problem problems outage outages fault faults error errors failure failures
-    disruption disruptions interruption interruptions bug bugs defect defects impact delay delays timeouts alerts alarm
-    alarms trouble troubles matter case ticket situation degradation slowdown slowness vulnerability cause downtime
-    brownout blackout event emergency backlog anomaly symptoms glitch glitches blockage bottleneck
-    congestion hiccup hiccups mistake mistakes breakdown crash crashes malfunction instability leak breach
-    attack spike difficulties difficulty regression disturbance disturbances unavailability errors block"""
+    disruption disruptions interruption interruptions bug bugs defect defects impact delay delays timeouts alerts
+    alarm alarms trouble troubles matter case ticket situation degradation slowdown slowness vulnerability cause
+    downtime brownout blackout event emergency backlog anomaly symptoms glitch glitches blockage bottleneck
+    congestion hiccup hiccups mistake mistakes breakdown crash crashes malfunction instability leak breach attack
+    attacks spike spikes difficulties difficulty regression disturbance disturbances unavailability block threat
+    threats malware intrusion virus hole leaks flaw flaws weakness crisis warning warnings complaints lag slowdowns
+    obstacle obstacles obstruction jam hang hangs freezes dropouts disconnects misconfiguration corruption snag
+    setback stoppage blackouts restriction restrictions limitation limitations inconvenience anomalies backlogs
+    bottlenecks breakdowns malfunctions leakage interference imbalance shortage danger"""
 )
 """What an incident is called."""
 
@@ -66,7 +89,8 @@ EVENTS = (
     TROUBLE
     | _IT
     | listed(
-        """maintenance migration upgrade operation operations work works recovery restoration window repairs repair"""
+        """maintenance migration upgrade operation operations work works recovery restoration window repairs repair
+    resolution remediation mitigation rectification normalisation normalization reinstatement resumption"""
     )
 )
 _SERVICE = listed("service services operation operations processing business payments orders deliveries traffic")
@@ -79,29 +103,68 @@ SUBJECTS = {
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | listed("fix hotfix patch"),
     "resumed": _SERVICE,
+    "contained": TROUBLE | {"it"},
+    "handled": TROUBLE,
     **dict.fromkeys(("reached", "achieved"), listed("recovery restoration resolution normality")),
 }
 """The other verbs and states mean it only of these."""
+PASSIVE = listed("contained sealed handled lifted")
+"""These are claims of what they are done to only: *the release contained a bug* is none."""
+SYMPTOMS = listed(
+    """issue issues problem problems error errors failure failures disruption disruptions interruption interruptions
+    outage outages timeouts delays alerts alarms anomalies slowness slowdowns degradation downtime difficulties
+    disturbances crashes trouble troubles complaints dropouts disconnects"""
+)
+"""Of these, *there are none* says that it is over."""
+COUNTED = TROUBLE | listed("queue queues lag loss rate rates losses")
+"""What is over when it is down to zero."""
+USERS = listed(
+    "customer customers user users client clients merchant merchants service services system systems region regions"
+)
+"""Who is affected by an incident."""
+CURES = listed("fix fixes hotfix patch solution rollback restart repair remedy correction countermeasures mitigation")
+"""What ends an incident when it works."""
+OURS = listed("we i team teams engineers staff vendor provider supplier support they he she developers")
+PEOPLE = OURS | listed("you your")
+"""Whose acts and feelings say nothing of a service."""
+REPEATED = listed(
+    """happen happens happened happening occur occurs recur recurs try tries retry fail fails failed failing logging
+    begin begins began begun start starts started rise rises rising rose grow grows growing grew climb climbs
+    climbing increase increases increasing drop drops dropping fall falls falling fell slow slows break breaks broke
+    crash crashes crashed stop stops stopped degrade degrades degrading worse worsening down offline unavailable
+    unreachable affected impacted broken degraded declined rejected blocked interrupted lost late delayed postponed
+    extended investigated tested restarted reviewed checked tried escalated reopened triggered call test restart
+    check review ask thank apologise apologize contact wait appear appears appeared deployed rolled paused updated
+    looking look returning"""
+)
+"""What is so *again*, or what one does again, without an end of the trouble."""
 FULLY = listed("fully completely entirely totally and")
 
-GOOD = listed("operational functional healthy stable normal online")
+GOOD = listed("operational functional healthy stable normal online green")
 """A service that is so has no incident."""
-AGAIN_GOOD = listed("available reachable accessible possible live fine well good okay ok")
+REACHED = listed("available reachable accessible possible live usable open")
+FINE = listed("fine okay ok well")
+AGAIN_GOOD = REACHED | FINE | {"good"}
 """These say so beside *again*; the last ones also of everything."""
-DOING = listed(
-    """work works worked working run runs ran running operate operates operated operating process processes processed
-    processing perform performs performing function functions functioning flow flows flowing behave behaves behaving
-    go goes going succeed succeeds pay pays arrive arrives respond responds responding serving sending deliver
-    delivers"""
+_DOING_BASES = listed(
+    """work operate process perform function flow behave succeed arrive respond serve send deliver load sync connect
+    play print stream transmit receive update render open start boot handle execute complete route accept answer
+    display"""
 )
+DOING = listed("""run runs ran running go goes going pay pays through paid sent""").union(
+    *((base, f"{base}s", f"{base.rstrip('e')}ed", f"{base.rstrip('e')}ing") for base in _DOING_BASES)
+)
+"""What a service does when it is well."""
 WELL = listed("normally fine properly correctly smoothly perfectly flawlessly again")
 AS_USUAL = listed("expected intended usual normal designed")
 NORMAL = listed("normal usual normality life baseline")
 MOVING = listed("returning coming getting going moving catching heading bringing looked looking step get fall")
 OVERCOME = TROUBLE | listed(
     """concern affected affects affecting impacted experiencing seeing see sees observe observing observed failing fail
-    fails present occurring occur occurs happening happen happens exists exist degraded down ongoing active any visible
-    broken wrong appear appears appearing"""
+    fails present occurring occur occurs happening happen happens exists exist degraded down ongoing active any
+    visible broken wrong appear appears appearing notice notices noticing noticed experience experienced get gets
+    getting recur recurs crash crashes hang hangs slow impaired interrupted suffer suffers suffering limited blocked
+    unavailable"""
 )
 """*No longer* or *any more* one of these."""
 LEFT_OVER = listed("further more remaining outstanding ongoing open lingering residual other active known new")
@@ -110,11 +173,13 @@ _LISTED_PHRASES = """
 up and running | thing of the past | behind us | taken care of | took care of | dealt with | put to rest
 come to an end | came to an end | brought to an end | come to a close | came to a close | brought to a close
 all clear | all green | all is well | under control | closed chapter | wrapped up | over and done | put right
-business as usual | as it should be | to where they should be | to where it should be | caught up
-come back | came back
-within normal limits | at normal levels | at normal rates | at normal speed | at full capacity | at full strength
-at full speed | back in service | back in operation | back on track | in working order | good to go | systems go
-systems are go | healthy state | stable state | went away | gone away | nothing left to | as good as new | did the trick
+business as usual | as it should be | to where they should be | to where it should be | caught up | come back
+came back | run its course | ran its course | blown over | died down | fizzled out | in good shape | in good health
+in good order | in perfect order | in great shape | in full swing | within normal parameters | within normal range
+within normal bounds | within expected limits | at baseline | to baseline | within normal limits | at normal levels
+at normal rates | at normal speed | at full capacity | at full strength | at full speed | back in service
+back in operation | back on track | in working order | good to go | systems go | systems are go | healthy state
+stable state | went away | gone away | nothing left to | as good as new | did the trick
 """
 PHRASES = [tuple(phrase.split()) for line in _LISTED_PHRASES.strip().splitlines() for phrase in line.split("|")]
 """Phrases that say that something is over."""

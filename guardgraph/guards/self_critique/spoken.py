@@ -52,7 +52,11 @@ _SAID_SHORTER = {
     "doubtless": "no doubt|without doubt|without a doubt|without any doubt|beyond doubt|beyond any doubt|"
     "beyond a doubt|"
     "with certainty|without fail|for sure|for certain|without question",
-    "restored": "re established",
+    "restored": "re established|re enabled|re instated",
+    "failsafe": "fail safe",
+    "riskfree": "risk free",
+    "bulletproof": "bullet proof|fool proof|water tight|air tight|rock solid",
+    "no": "not a single|not one single",
     PERCENT: "per cent",
     "100": "hundred|one hundred|a hundred",
 }

@@ -268,4 +268,6 @@ def _is_denied(tokens: list[str], at: int) -> bool:
     before = tokens[max(0, group.start - (6 if group.is_infinitive else 2)) : group.start]
     if group.is_infinitive and not grammar.DENIALS.isdisjoint(before):
         return True
+    if group.is_infinitive and "no" in before and not {"reason", "grounds", "basis", "position"}.isdisjoint(before):
+        return True
     return not grammar.WRONG.isdisjoint(before) or before[-1:] in (["nobody"], ["none"], ["nothing"], ["no"])
