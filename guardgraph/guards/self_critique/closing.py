@@ -24,7 +24,10 @@ __all__ = [
     "PEOPLE",
     "PHRASES",
     "REACHED",
+    "REACHING",
+    "RECOVERIES",
     "REPEATED",
+    "RESOLVABLE",
     "STATES",
     "STRONG",
     "SUBJECTS",
@@ -77,10 +80,10 @@ TROUBLE = listed(
     downtime brownout blackout event emergency backlog anomaly symptoms glitch glitches blockage bottleneck
     congestion hiccup hiccups mistake mistakes breakdown crash crashes malfunction instability leak breach attack
     attacks spike spikes difficulties difficulty regression disturbance disturbances unavailability block threat
-    threats malware intrusion virus hole leaks flaw flaws weakness crisis warning warnings complaints lag slowdowns
-    obstacle obstacles obstruction jam hang hangs freezes dropouts disconnects misconfiguration corruption snag
-    setback stoppage blackouts restriction restrictions limitation limitations inconvenience anomalies backlogs
-    bottlenecks breakdowns malfunctions leakage interference imbalance shortage danger"""
+    threats malware intrusion virus hole leaks flaw flaws weakness crisis warning warnings complaints lag
+    slowdowns obstacle obstacles obstruction jam hang hangs freezes dropouts disconnects misconfiguration
+    corruption snag setback stoppage blackouts restriction restrictions limitation limitations inconvenience
+    anomalies backlogs bottlenecks breakdowns malfunctions leakage interference imbalance shortage danger"""
 )
 """What an incident is called."""
 
@@ -93,7 +96,7 @@ EVENTS = (
     resolution remediation mitigation rectification normalisation normalization reinstatement resumption"""
     )
 )
-_SERVICE = listed("service services operation operations processing business payments orders deliveries traffic")
+_SERVICE = listed("""service services operation operations processing business payments orders deliveries traffic""")
 
 STATES = listed("over gone finished done complete past successful")
 """Adjectives that mean of an incident that it is over."""
@@ -119,10 +122,12 @@ SYMPTOMS = listed(
 COUNTED = TROUBLE | listed("queue queues lag loss rate rates losses")
 """What is over when it is down to zero."""
 USERS = listed(
-    "customer customers user users client clients merchant merchants service services system systems region regions"
+    """customer customers user users client clients merchant merchants service services system systems region regions"""
 )
 """Who is affected by an incident."""
-CURES = listed("fix fixes hotfix patch solution rollback restart repair remedy correction countermeasures mitigation")
+CURES = listed(
+    """fix fixes hotfix patch solution rollback restart repair remedy correction countermeasures mitigation"""
+)
 """What ends an incident when it works."""
 OURS = listed("we i team teams engineers staff vendor provider supplier support they he she developers")
 PEOPLE = OURS | listed("you your")
@@ -130,12 +135,12 @@ PEOPLE = OURS | listed("you your")
 REPEATED = listed(
     """happen happens happened happening occur occurs recur recurs try tries retry fail fails failed failing logging
     begin begins began begun start starts started rise rises rising rose grow grows growing grew climb climbs
-    climbing increase increases increasing drop drops dropping fall falls falling fell slow slows break breaks broke
-    crash crashes crashed stop stops stopped degrade degrades degrading worse worsening down offline unavailable
-    unreachable affected impacted broken degraded declined rejected blocked interrupted lost late delayed postponed
-    extended investigated tested restarted reviewed checked tried escalated reopened triggered call test restart
-    check review ask thank apologise apologize contact wait appear appears appeared deployed rolled paused updated
-    looking look returning"""
+    climbing increase increases increasing drop drops dropping fall falls falling fell slow slows break breaks
+    broke crash crashes crashed stop stops stopped degrade degrades degrading worse worsening down offline
+    unavailable unreachable affected impacted broken degraded declined rejected blocked interrupted lost late
+    delayed postponed extended investigated tested restarted reviewed checked tried escalated reopened triggered
+    call test restart check review ask thank apologise apologize contact wait appear appears appeared deployed
+    rolled paused updated looking look returning"""
 )
 """What is so *again*, or what one does again, without an end of the trouble."""
 FULLY = listed("fully completely entirely totally and")
@@ -143,6 +148,15 @@ FULLY = listed("fully completely entirely totally and")
 GOOD = listed("operational functional healthy stable normal online green")
 """A service that is so has no incident."""
 REACHED = listed("available reachable accessible possible live usable open")
+RECOVERIES = listed("recovery resolution restoration normalisation normalization turnaround solution remedy")
+"""Nouns of what an incident ends in."""
+REACHING = listed("""made make reached achieved attained secured accomplished found delivered completed obtained""")
+"""An incident ends where one of these is done to a recovery."""
+RESOLVABLE = listed(
+    """name names hostname hostnames host hosts address addresses dns domain domains url urls dependency dependencies
+    symbol symbols conflict conflicts reference references variable variables merge promise promises path paths"""
+)
+"""Resolving these is a step of a machine."""
 FINE = listed("fine okay ok well")
 AGAIN_GOOD = REACHED | FINE | {"good"}
 """These say so beside *again*; the last ones also of everything."""
@@ -158,24 +172,25 @@ DOING = listed("""run runs ran running go goes going pay pays through paid sent"
 WELL = listed("normally fine properly correctly smoothly perfectly flawlessly again")
 AS_USUAL = listed("expected intended usual normal designed")
 NORMAL = listed("normal usual normality life baseline")
-MOVING = listed("returning coming getting going moving catching heading bringing looked looking step get fall")
+MOVING = listed("""returning coming getting going moving catching heading bringing looked looking step get fall""")
 OVERCOME = TROUBLE | listed(
-    """concern affected affects affecting impacted experiencing seeing see sees observe observing observed failing fail
-    fails present occurring occur occurs happening happen happens exists exist degraded down ongoing active any
-    visible broken wrong appear appears appearing notice notices noticing noticed experience experienced get gets
-    getting recur recurs crash crashes hang hangs slow impaired interrupted suffer suffers suffering limited blocked
-    unavailable"""
+    """concern affected affects affecting impacted experiencing seeing see sees observe observing observed failing
+    fail fails present occurring occur occurs happening happen happens exists exist degraded down ongoing active
+    any visible broken wrong appear appears appearing notice notices noticing noticed experience experienced get
+    gets getting recur recurs crash crashes hang hangs slow impaired interrupted suffer suffers suffering limited
+    blocked unavailable"""
 )
 """*No longer* or *any more* one of these."""
 LEFT_OVER = listed("further more remaining outstanding ongoing open lingering residual other active known new")
 
 _LISTED_PHRASES = """
-up and running | thing of the past | behind us | taken care of | took care of | dealt with | put to rest
-come to an end | came to an end | brought to an end | come to a close | came to a close | brought to a close
-all clear | all green | all is well | under control | closed chapter | wrapped up | over and done | put right
-business as usual | as it should be | to where they should be | to where it should be | caught up | come back
-came back | run its course | ran its course | blown over | died down | fizzled out | in good shape | in good health
-in good order | in perfect order | in great shape | in full swing | within normal parameters | within normal range
+up and running | where it should be | where they should be | put a stop to | put an end to | put paid to
+thing of the past | behind us | taken care of | took care of | dealt with | put to rest | come to an end
+came to an end | brought to an end | come to a close | came to a close | brought to a close | all clear | all green
+all is well | under control | closed chapter | wrapped up | over and done | put right | business as usual
+as it should be | to where they should be | to where it should be | caught up | come back | came back | run its course
+ran its course | blown over | died down | fizzled out | in good shape | in good health | in good order
+in perfect order | in great shape | in full swing | within normal parameters | within normal range
 within normal bounds | within expected limits | at baseline | to baseline | within normal limits | at normal levels
 at normal rates | at normal speed | at full capacity | at full strength | at full speed | back in service
 back in operation | back on track | in working order | good to go | systems go | systems are go | healthy state

@@ -8,10 +8,12 @@ from functools import cache
 from guardgraph.guards.self_critique import closing, gone, well
 from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
 from guardgraph.guards.self_critique.spoken import word_after, word_before, words_around
-from guardgraph.guards.self_critique.statements import STOPS, Reader, clause_after, is_predicate, made
+from guardgraph.guards.self_critique.statements import STOPS, Reader, clause_after, clause_before, is_predicate, made
 from guardgraph.guards.self_critique.verbs import stands, verb_group
 
 __all__ = ["closures"]
+
+_ENDINGS = closing.REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 
 
 def closures(tokens: list[str]) -> Iterator[str]:
@@ -38,6 +40,7 @@ def _readers() -> dict[str, Reader]:
         readers |= {base: _base, present: _present, past: _past, gerund: _gerund}
     readers |= dict.fromkeys(closing.STATES, _state)
     readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _returned)
+    readers |= dict.fromkeys(closing.RECOVERIES, _recovery)
     return readers | {"back": _back, "put": _put_right}
 
 
@@ -66,6 +69,17 @@ def _is_event(tokens: list[str], at: int) -> bool:
     return wanted is None or not wanted.isdisjoint(around) or len(around) <= 2
 
 
+def _recovery(tokens: list[str], at: int) -> str | None:
+    """Read *made a full recovery*, *reached a solution*, *we have seen a complete recovery*."""
+    verb = next((place for place in range(at - 1, max(-1, at - 6), -1) if tokens[place] in _ENDINGS), -1)
+    between = tokens[verb + 1 : at]
+    is_whole = not {"full", "complete", "total", "final", "permanent", "lasting"}.isdisjoint(between)
+    is_found = verb >= 0 and (tokens[verb] in closing.REACHING or is_whole)
+    is_other = {"of", "to", "for", "in", "no", "partial", "some", "first", "slow", "plan", "possible"} & set(between)
+    is_part = is_other or is_content(word_after(tokens, at))
+    return tokens[at] if is_found and not is_part and made(tokens, verb, at + 1) else None
+
+
 def _is_attribute(tokens: list[str], at: int) -> bool:
     """Say whether a participle belongs to a noun: *a fixed fee*, *recovered data is being checked*."""
     follows, before = word_after(tokens, at), word_before(tokens, at)
@@ -80,6 +94,8 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
 def _past(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
     token, follows = tokens[at], word_after(tokens, at)
+    if token == "resolved" and not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 5)):
+        return None
     if token in closing.PASSIVE and not verb_group(tokens, at).words & BEING:
         return None
     if _is_attribute(tokens, at) or not _is_event(tokens, at) or tokens[at + 1 : at + 3] == ["the", "first"]:
@@ -111,7 +127,7 @@ def _base(tokens: list[str], at: int) -> str | None:
 def _present(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
     has_object = word_after(tokens, at) in ("the", "this", "it", "all", "that", "our", "your", "every", "everything")
-    is_said = at > 0 and (has_object or tokens[at] == "resolves")
+    is_said = at > 0 and (has_object or (tokens[at] == "resolves" and word_after(tokens, at) != "to"))
     return _past_form(tokens[at]) if is_said and _is_event(tokens, at) and made(tokens, at) else None
 
 

@@ -12,6 +12,7 @@ __all__ = ["READERS"]
 
 _NOW = listed("now currently anymore left remain remains remaining present moment point")
 _UNKNOWN = listed("evidence sign signs indication indications reason proof guarantee doubt confirmation way")
+_FAILED = listed("failed crashed timed dropped declined")
 _PERFECT = listed("has have")
 _SEEING = listed("see seeing shows show detect observe observing")
 
@@ -37,7 +38,7 @@ def _none_left(tokens: list[str], at: int) -> str | None:
         return None
     if tokens[at] in ("nobody", "none"):
         trouble = -1
-    elif trouble < 0 and closing.USERS.isdisjoint(said[:4]):
+    elif trouble < 0 and closing.USERS.isdisjoint(said[:4]) and _FAILED.isdisjoint(said):
         return None
     is_left = not closing.LEFT_OVER.isdisjoint(said[: max(trouble, 0)]) or not _NOW.isdisjoint([*said, *before])
     is_other = {"other", "another", "elsewhere", "else", "such", "known", "similar"} & set(said)
@@ -45,6 +46,8 @@ def _none_left(tokens: list[str], at: int) -> str | None:
     if trouble >= 0:
         is_symptom = not closing.SYMPTOMS.isdisjoint(said[: trouble + 1])
         is_left = is_left or (is_symptom and not is_other and _is_so_now(said[trouble + 1 :], before))
+    elif not _FAILED.isdisjoint(said) and not _PERFECT.isdisjoint(said):
+        is_left = True
     elif closing.OVERCOME.isdisjoint(said):
         return None
     is_left = is_left and not group.is_future and not {"was", "were", "had"} & {*said, *before}

@@ -48,6 +48,8 @@ def _promise(tokens: list[str], at: int) -> str | None:
         return name if _is_given(tokens, at) else None
     if word_before(tokens, at) == "as" or (token == "guaranteed" and _is_attribute(tokens, at)):
         return None
+    if word_after(tokens, at) == "nothing":
+        return None
     if token == "ensure" and _is_asked(tokens, at):
         return None
     return name if token in promising.VERBS and _is_promised(tokens, at) else None

@@ -61,7 +61,11 @@ def _never(tokens: list[str], at: int) -> str | None:
         "again",
         "will",
     ]
-    recurs = "again" in said or not promising.FAILING.isdisjoint(said[:1])
+    recurs = (
+        "again" in said
+        or said[:2] in (["at", "risk"], ["in", "danger"], ["at", "stake"])
+        or not promising.FAILING.isdisjoint(said[:1])
+    )
     return NEVER_AGAIN if (is_future or recurs) and _is_certain(tokens, at, at + 1) else None
 
 
@@ -71,7 +75,7 @@ def _none_will(tokens: list[str], at: int) -> str | None:
     more = {"more", "further", "new", "other", "another"} & set(said[:1]) and not TROUBLE.isdisjoint(said[:3])
     group, before = verb_group(tokens, at), set(tokens[max(0, at - 5) : at])
     is_ours = group.words & {"will", "shall", "can"} or before & {"promise", "guarantee"}
-    modal = next((place for place, token in enumerate(said[:5]) if token in ("will", "can")), None)
+    modal = next((place for place, token in enumerate(said[:5]) if token in ("will", "can", "shall")), None)
     rest = said[modal + 1 :] if modal is not None else []
     recurs = rest[:2] == ["go", "wrong"] or {"ever", "again"} & set(rest) or not promising.FAILING.isdisjoint(rest[:2])
     is_promised = (more and is_ours) or (rest and recurs)
@@ -101,7 +105,7 @@ def _impossible(tokens: list[str], at: int) -> str | None:
     start = at - 3 if tokens[at] == "question" else at
     if tokens[at] == "question" and tokens[max(0, start) : at] != ["out", "of", "the"]:
         return None
-    repeats = TROUBLE | {"repeat", "recurrence", "repetition"}
+    repeats = TROUBLE | promising.HARM
     follows = tokens[at + 1 : at + 9]
     of_failure = follows[:1] in (["that"], ["for"]) and not (promising.FAILING | {"again"}).isdisjoint(follows)
     of_failure = of_failure or ("come" in follows and "back" in follows)
@@ -113,7 +117,7 @@ def _impossible(tokens: list[str], at: int) -> str | None:
 
 def _always(tokens: list[str], at: int) -> str | None:
     """Read *will always succeed*."""
-    is_future = verb_group(tokens, at).is_future or word_after(tokens, at) == "will"
+    is_future = verb_group(tokens, at).is_future or {"will", "shall"} & set(tokens[at + 1 : at + 8])
     return CERTAIN if is_future and stands(tokens, at, at + 1) else None
 
 
@@ -146,7 +150,7 @@ def _prevents(tokens: list[str], at: int) -> str | None:
     if tokens[at] in ("rule", "rules") and after[:1] != ["out"]:
         return None
     lasting = group.is_future or not promising.LASTING.isdisjoint([*after, *tokens[max(0, at - 2) : at]])
-    objects = TROUBLE | {"repeat", "recurrence", "repetition", "reoccurrence", "this", "it", "losses", "loss"}
+    objects = TROUBLE | promising.HARM | {"this", "it"}
     if not lasting or objects.isdisjoint(after) or not clause_before(tokens, at):
         return None
     if tokens[at] in ("exclude", "rule"):

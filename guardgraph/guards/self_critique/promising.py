@@ -13,6 +13,7 @@ __all__ = [
     "FAILING",
     "GUARANTEE",
     "GUARANTEES",
+    "HARM",
     "HESITANT",
     "HUNDRED",
     "LASTING",
@@ -51,14 +52,15 @@ VERBS = {
     **dict.fromkeys(listed("guarantee guarantees guaranteed guaranty"), GUARANTEE),
     **dict.fromkeys(listed("ensure ensures ensured"), ENSURE),
     **dict.fromkeys(
-        listed("promise promises promised assure assures assured pledge pledges vow vows swear warrant warrants"),
+        listed("""promise promises promised assure assures assured pledge pledges vow vows swear warrant warrants"""),
         PROMISE,
     ),
 }
 NOUNS = listed("guarantee guarantees guaranty guaranties promise promises assurance assurances pledge vow")
 NOUN_STARTS = listed(
-    """a an the no any our this that full own such firm clear written back without as of giving give gives make makes
-    made offer offers these under with other is are was were"""
+    """a an the no any our this that full own such firm clear written back solemn sacred personal absolute
+    unconditional binding formal public explicit without as of giving give gives make makes made offer offers
+    these under with other is are was were"""
 )
 """Before one of these words a noun begins; another noun before it makes it a term of technology."""
 VERB_STARTS = listed("we i you they to not will can cannot and it he she that which who this also")
@@ -78,14 +80,14 @@ FAILING = listed(
 RISK = listed("risk risks danger chance possibility doubt way")
 MEASURED = listed(
     """was were had failed reached hit peaked rose dropped fell affected error errors rate usage capacity utilization
-    utilisation cpu disk memory rolled rollout traffic covers failing lost declined rejected between during saw load
-    measured     loss full complete failure failures down unavailable degraded"""
+    utilisation cpu disk memory rolled rollout traffic covers failing lost declined rejected between during saw
+    load measured loss full complete failure failures down unavailable degraded"""
 )
 CERTAINLY = listed("certainly definitely undoubtedly doubtless unquestionably surely")
 TERMS = listed(
-    """fund funds scheme period certificate letter clause provider javascript async await awaited returns resolves
-    rejects rejected rejection pending chained unhandled callback function then broker queue kernel scheduler
-    consistency"""
+    """money fund funds scheme period certificate letter clause provider javascript async await awaited returns
+    resolves rejects rejected rejection pending chained unhandled callback function then broker queue kernel
+    scheduler consistency"""
 )
 """Beside these a guarantee or a promise is a term of trade or of technology."""
 PERFECT = listed(
@@ -93,7 +95,12 @@ PERFECT = listed(
     indestructible invulnerable riskless riskfree immune"""
 )
 """What is so promises that it cannot fail."""
-PREVENTING = listed("prevent prevents preclude precludes exclude excludes eliminate eliminates avert averts rule rules")
+PREVENTING = listed(
+    """prevent prevents preclude precludes exclude excludes eliminate eliminates avert averts rule rules"""
+)
+HARM = listed(
+    """repeat repeats recurrence repetition reoccurrence loss losses theft damage fraud duplicates failing mishap"""
+)
 LASTING = listed(
     """any all every further future such permanently good forever ever again repeat recurrence repetition finally
     reoccurrence"""

@@ -32,6 +32,7 @@ _SAID_SHORTER = {
     "nobody": "no one",
     "also": "not only|not just|not merely|not simply|not solely",
     "finally": "once and for all",
+    "always": "at all times|without exception|in all cases|in every case|no matter what|whatever happens|come what may",
     "again": "once again|once more|yet again",
     "anymore": "any more|any longer",
     NO_LONGER: "no longer",
@@ -51,7 +52,8 @@ _SAID_SHORTER = {
     "ensuring": "making sure|making certain|seeing to it",
     "doubtless": "no doubt|without doubt|without a doubt|without any doubt|beyond doubt|beyond any doubt|"
     "beyond a doubt|"
-    "with certainty|without fail|for sure|for certain|without question",
+    "with certainty|with absolute certainty|with complete certainty|with full certainty|with total certainty|"
+    "without fail|for sure|for certain|without question",
     "restored": "re established|re enabled|re instated",
     "failsafe": "fail safe",
     "riskfree": "risk free",

@@ -44,10 +44,11 @@ def _is_of_a_part(tokens: list[str], at: int) -> bool:
 
 def is_predicate(tokens: list[str], at: int) -> bool:
     """Say whether something is said to be so: *is stable*, *all systems operational*, *is the outage over*."""
-    if is_content(word_after(tokens, at)):
+    follows, is_said = word_after(tokens, at), verb_group(tokens, at).is_said
+    if is_content(follows) or (follows in FINITE and not is_said):
         return False
     around = words_around(tokens, at, after=1)
-    if verb_group(tokens, at).is_said or around[:1] in (["is"], ["are"]):
+    if is_said or around[:1] in (["is"], ["are"]):
         return True
     is_short = len(around) <= 5 and FINITE.isdisjoint(around) and around[0] != "with"
     return is_short and not {"the", "a", "an", "our", "for", "of", "in", "to", "and"} & set(around[-2:])
