@@ -7,14 +7,17 @@ from guardgraph.guards.self_critique.grammar import listed
 __all__ = [
     "AGAIN_GOOD",
     "AS_USUAL",
+    "CONTINUING",
     "COUNTED",
     "CURES",
     "DOING",
     "EVENTS",
+    "FAILINGS",
     "FINE",
     "FORMS",
     "FULLY",
     "GOOD",
+    "LASTING_GOOD",
     "LEFT_OVER",
     "MOVING",
     "NORMAL",
@@ -38,8 +41,9 @@ __all__ = [
 ]
 
 STRONG = listed(
-    """resolved solved fixed restored recovered repaired rectified remedied cured reinstated normalised normalized
-    stabilised stabilized remediated eradicated mended healed revived reactivated neutralised neutralized"""
+    """reconnected reestablished regained rebuilt resolved solved fixed restored recovered repaired rectified
+    remedied cured reinstated normalised normalized stabilised stabilized remediated eradicated mended healed
+    revived reactivated neutralised neutralized"""
 )
 """Verbs that mean by themselves that something is over."""
 
@@ -50,7 +54,8 @@ rectify rectifies rectified rectifying | remedy remedies remedied remedying | cu
 reinstate reinstates reinstated reinstating | normalise normalises normalised normalising
 normalize normalizes normalized normalizing | stabilise stabilises stabilised stabilising
 stabilize stabilizes stabilized stabilizing | remediate remediates remediated remediating
-eradicate eradicates eradicated eradicating | mend mends mended mending | heal heals healed healing
+eradicate eradicates eradicated eradicating | reconnect reconnects reconnected reconnecting
+regain regains regained regaining | pass passes passed passing | mend mends mended mending | heal heals healed healing
 revive revives revived reviving | reactivate reactivates reactivated reactivating
 neutralise neutralises neutralised neutralising | neutralize neutralizes neutralized neutralizing
 plug plugs plugged plugging | seal seals sealed sealing | quash quashes quashed quashing
@@ -106,11 +111,41 @@ SUBJECTS = {
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | listed("fix hotfix patch"),
     "resumed": _SERVICE,
+    "passed": TROUBLE,
+    "over": EVENTS | listed("storm crisis wait worst nightmare struggle ordeal suffering"),
     "contained": TROUBLE | {"it"},
     "handled": TROUBLE,
     **dict.fromkeys(("reached", "achieved"), listed("recovery restoration resolution normality")),
 }
 """The other verbs and states mean it only of these."""
+CONTINUING = listed(
+    """identified reported found confirmed located isolated investigated reproduced narrowed escalated assigned
+    opened reopened raised caused traced detected logged flagged known seen noticed observed triggered introduced
+    diagnosed analysed analyzed understood acknowledged communicated shared discussed described documented
+    prioritised prioritized assessed reviewed forwarded tracked downgraded upgraded reduced limited mitigated
+    minimised verified recorded listed linked attributed experienced encountered ongoing happening affecting
+    impacting extended spread returned reappeared recurred begun started occurred happened affected hit continued
+    persisted increased escalated lasted resulted led worsened grown come become made taken been gone had left
+    prevented delayed blocked impacted disrupted interrupted caught created sent received posted published
+    declared marked classified named called considered shown proved proven risen dropped fallen decreased improved
+    eased slowed shifted moved changed set put kept given told explained paused mentioned recognised recognized
+    pinpointed deployed released attempted tested planned scheduled examined explored looked inspected monitored
+    watched debugged handed transferred submitted filed responded addressed passed"""
+)
+"""What happens to a trouble before its end; any other participle of a trouble that *has been* so ends it."""
+LASTING_GOOD = listed(
+    """available working works work reachable accessible possible supported able valid responding respond responds
+    accept accepts accepting needed need needs required require requires maintained used use part online
+    operational functional healthy stable normal well fine running run safe secure sure certain can want expect
+    expects exists sold offered sent delivered load loads open"""
+)
+"""What is *no longer* so is no trouble that is gone."""
+FAILINGS = listed(
+    """crashing failing dropping leaking hanging freezing throwing looping timing flapping occurring happening
+    appearing rising growing erroring returning recurring rebooting restarting blocking rejecting declining losing
+    breaking"""
+)
+"""What a trouble does until it stops."""
 PASSIVE = listed("contained sealed handled lifted")
 """These are claims of what they are done to only: *the release contained a bug* is none."""
 SYMPTOMS = listed(
@@ -145,7 +180,7 @@ REPEATED = listed(
 """What is so *again*, or what one does again, without an end of the trouble."""
 FULLY = listed("fully completely entirely totally and")
 
-GOOD = listed("operational functional healthy stable normal online green")
+GOOD = listed("""operational functional healthy stable normal online green nominal passing steady optimal flawless""")
 """A service that is so has no incident."""
 REACHED = listed("available reachable accessible possible live usable open")
 RECOVERIES = listed("recovery resolution restoration normalisation normalization turnaround solution remedy")
@@ -153,8 +188,9 @@ RECOVERIES = listed("recovery resolution restoration normalisation normalization
 REACHING = listed("""made make reached achieved attained secured accomplished found delivered completed obtained""")
 """An incident ends where one of these is done to a recovery."""
 RESOLVABLE = listed(
-    """name names hostname hostnames host hosts address addresses dns domain domains url urls dependency dependencies
-    symbol symbols conflict conflicts reference references variable variables merge promise promises path paths"""
+    """name names dispute disputes claim claims hostname hostnames host hosts address addresses dns domain domains
+    url urls dependency dependencies symbol symbols conflict conflicts reference references variable variables
+    merge promise promises path paths"""
 )
 """Resolving these is a step of a machine."""
 FINE = listed("fine okay ok well")
@@ -170,7 +206,7 @@ DOING = listed("""run runs ran running go goes going pay pays through paid sent"
 )
 """What a service does when it is well."""
 WELL = listed("normally fine properly correctly smoothly perfectly flawlessly again")
-AS_USUAL = listed("expected intended usual normal designed")
+AS_USUAL = listed("expected intended usual normal designed before always planned")
 NORMAL = listed("normal usual normality life baseline")
 MOVING = listed("""returning coming getting going moving catching heading bringing looked looking step get fall""")
 OVERCOME = TROUBLE | listed(
@@ -194,7 +230,9 @@ in perfect order | in great shape | in full swing | within normal parameters | w
 within normal bounds | within expected limits | at baseline | to baseline | within normal limits | at normal levels
 at normal rates | at normal speed | at full capacity | at full strength | at full speed | back in service
 back in operation | back on track | in working order | good to go | systems go | systems are go | healthy state
-stable state | went away | gone away | nothing left to | as good as new | did the trick
+stable state | went away | gone away | nothing left to | as good as new | did the trick | done the trick | did its job
+done its job | did the job | done the job | in sync | in balance | back on its feet | on an even keel
+out of the woods | over the worst
 """
 PHRASES = [tuple(phrase.split()) for line in _LISTED_PHRASES.strip().splitlines() for phrase in line.split("|")]
 """Phrases that say that something is over."""

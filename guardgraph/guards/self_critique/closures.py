@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from guardgraph.guards.self_critique import closing, gone, well
-from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
-from guardgraph.guards.self_critique.spoken import word_after, word_before, words_around
+from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content, is_participle
+from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
 from guardgraph.guards.self_critique.statements import STOPS, Reader, clause_after, clause_before, is_predicate, made
 from guardgraph.guards.self_critique.verbs import stands, verb_group
 
@@ -24,12 +24,20 @@ def closures(tokens: list[str]) -> Iterator[str]:
     """
     readers, phrases = _readers(), _phrases()
     for place, token in enumerate(tokens):
-        if token in readers and (name := readers[token](tokens, place)):
+        reader = readers.get(token, _ended if token.endswith("ed") else None)
+        if reader and (name := reader(tokens, place)):
             yield name
         for phrase in phrases.get(token, ()):
             end = place + len(phrase)
-            if tuple(tokens[place:end]) == phrase and stands(tokens, place, end):
+            if tuple(tokens[place:end]) == phrase and _is_said(tokens, place) and stands(tokens, place, end):
                 yield " ".join(phrase)
+
+
+def _is_said(tokens: list[str], at: int) -> bool:
+    """Say whether a phrase that begins with a preposition is said of something: *is in sync*."""
+    said = {"is", "are", "was", "were", "be", "been", "now"}
+    is_loose = tokens[at] not in ("in", "within", "at", "on")
+    return is_loose or at <= 1 or bool(said & set(tokens[max(0, at - 4) : at])) or tokens[at - 1] in closing.DOING
 
 
 @cache
@@ -63,10 +71,25 @@ def _is_event(tokens: list[str], at: int) -> bool:
     verb, has_object = _past_form(tokens[at]), word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
     wanted = closing.SUBJECTS.get(verb)
     around = [] if has_object else words_around(tokens, at, after=0)
-    around += [tokens[at], *clause_after(tokens, at, 4)]
+    around += [*_label(tokens, at - len(around)), tokens[at], *clause_after(tokens, at, 4)]
     if verb == "mitigated" and closing.FULLY.isdisjoint(around):
         return False
-    return wanted is None or not wanted.isdisjoint(around) or len(around) <= 2
+    is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
+    return wanted is None or not wanted.isdisjoint(around) or is_alone
+
+
+def _label(tokens: list[str], start: int) -> list[str]:
+    """Return the label before a place: *outage status: ended*."""
+    return clause_before(tokens, start - 1, 4) if start > 1 and tokens[start - 1] == BREAK else []
+
+
+def _ended(tokens: list[str], at: int) -> str | None:
+    """Read *the problem has been ...*: what has been done to a trouble ends it, unless it is known to go on."""
+    group = verb_group(tokens, at)
+    if not group.words & {"has", "have"} or word_before(tokens, group.start) not in closing.TROUBLE - {"cause"}:
+        return None
+    is_known = tokens[at] in closing.CONTINUING or not is_participle(tokens[at])
+    return None if is_known or not made(tokens, at, group=group) else tokens[at]
 
 
 def _recovery(tokens: list[str], at: int) -> str | None:
@@ -94,13 +117,15 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
 def _past(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
     token, follows = tokens[at], word_after(tokens, at)
-    if token == "resolved" and not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 5)):
+    if tokens[at] == "resolved" and not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 5)):
         return None
     if token in closing.PASSIVE and not verb_group(tokens, at).words & BEING:
         return None
-    if _is_attribute(tokens, at) or not _is_event(tokens, at) or tokens[at + 1 : at + 3] == ["the", "first"]:
+    is_event = _is_event(tokens, at) or (word_after(tokens, at) in closing.FAILINGS and token in ("stopped", "ceased"))
+    if _is_attribute(tokens, at) or not is_event or tokens[at + 1 : at + 3] == ["the", "first"]:
         return None
-    is_other = (token == "stopped" and follows.endswith("ing")) or (token == "addressed" and follows == "to")
+    is_other = token in ("stopped", "ceased") and follows.endswith("ing") and follows not in closing.FAILINGS
+    is_other = is_other or (token == "resolved" and follows == "to") or (token == "addressed" and follows == "to")
     return token if not is_other and made(tokens, at) else None
 
 
@@ -155,7 +180,7 @@ def _back(tokens: list[str], at: int) -> str | None:
     start = at - 1 if word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not closing.NORMAL.isdisjoint(goal):
         return "back to normal" if made(tokens, at, at + 3) else None
-    is_here = follows in (*STOPS, "online", "up", "at", "since", "now", "and", "for", "again")
+    is_here = follows in (*STOPS, "where", "on", "with", "online", "up", "at", "since", "now", "and", "for", "again")
     has_come = verb_group(tokens, at).is_said or follows in ("online", "up")
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
     is_level = follows == "to" and verb_group(tokens, at).is_said and not "".join(goal[1:2]).endswith("ing")

@@ -19,8 +19,10 @@ _SEEING = listed("see seeing shows show detect observe observing")
 
 def _no_longer(tokens: list[str], at: int) -> str | None:
     """Read *no longer an issue*, *no longer see errors*."""
-    said = words_around(tokens, at, before=0, after=5)
-    return "no longer" if not closing.OVERCOME.isdisjoint(said[1:]) and made(tokens, at, at + 2) else None
+    said, before = words_around(tokens, at, before=0, after=5), clause_before(tokens, at)
+    is_trouble = not closing.OVERCOME.isdisjoint(said[1:])
+    is_bad = closing.LASTING_GOOD.isdisjoint(said[1:3]) and closing.OURS.isdisjoint(before)
+    return "no longer" if (is_trouble or is_bad) and made(tokens, at, at + 2) else None
 
 
 def _anymore(tokens: list[str], at: int) -> str | None:

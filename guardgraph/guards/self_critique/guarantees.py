@@ -27,6 +27,18 @@ def guarantees(tokens: list[str]) -> Iterator[str]:
     for place, token in enumerate(tokens):
         if token in readers and (name := readers[token](tokens, place)):
             yield name
+        for phrase in _phrases().get(token, ()):
+            if tuple(tokens[place : place + len(phrase)]) == phrase and stands(tokens, place, place + len(phrase)):
+                yield CERTAIN
+
+
+@cache
+def _phrases() -> dict[str, list[tuple[str, ...]]]:
+    """Return the phrases by their first words."""
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in promising.PHRASES:
+        phrases.setdefault(phrase.split()[0], []).append(tuple(phrase.split()))
+    return phrases
 
 
 @cache
@@ -71,6 +83,10 @@ def _is_given(tokens: list[str], at: int) -> bool:
     before, following = segment(tokens, at), tokens[at + 1 : at + 4]
     is_denied = not (DENIALS | promising.REFUSING).isdisjoint(before) and promising.HESITANT.isdisjoint(before)
     is_technical = at > 0 and word_before(tokens, at) not in promising.NOUN_STARTS | {"not", "and", COMMA, BREAK}
+    is_talk = word_before(tokens, at) == "the" and {"was", "were", "expired", "has", "had", "will"} & set(
+        tokens[at + 1 : at + 7]
+    )
+    is_technical = is_technical or bool(is_talk)
     is_technical = is_technical or not promising.TERMS.isdisjoint([*before[-3:], *following[:1]])
     gives = {"we", "i"} & set(before) and {"give", "offer", "provide"} & set(before)
     return not (is_denied or "not" in following) and (not is_technical or bool(gives))

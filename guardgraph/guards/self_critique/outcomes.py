@@ -91,6 +91,8 @@ def _no_risk(tokens: list[str], at: int) -> str | None:
     is_gone = {"is", "has", "was"} & set(after) and {"zero", "eliminated", "excluded", "nil", "gone"} & set(after)
     if tokens[at] == "risk" and is_gone and not {"not", "never"} & set(after):
         return NO_RISK if stands(tokens, at, at + 1) else None
+    if before[-2:] == ["not", "any"]:
+        return NO_RISK if stands(tokens, at - 1, at + 1, group=verb_group(tokens, at - 1).without("not")) else None
     if after[:1] == ["assessment"] or not {"no", NO_LONGER, "zero", "without", "slightest"} & set(before):
         return None
     start = at - len(before) if "slightest" in before else at - 1
@@ -172,6 +174,14 @@ def _worry(tokens: list[str], at: int) -> str | None:
     return CERTAIN if is_told and word_after(tokens, at) != "if" else None
 
 
+def _possible(tokens: list[str], at: int) -> str | None:
+    """Read *a second failure is not possible*."""
+    group = verb_group(tokens, at)
+    of_harm = not (TROUBLE | promising.HARM).isdisjoint(segment(tokens, at))
+    is_said = of_harm and group.words & {"not", NO_LONGER} and group.is_said
+    return NO_RISK if is_said and stands(tokens, at, at + 1, group=group.without("not", NO_LONGER)) else None
+
+
 READERS: dict[str, Reader] = {
     **dict.fromkeys(("impossible", "ruled", "question"), _impossible),
     **dict.fromkeys(promising.RISK, _no_risk),
@@ -183,6 +193,7 @@ READERS: dict[str, Reader] = {
     **dict.fromkeys(("not", NO_LONGER), _not_again),
     "rule": lambda tokens, at: _impossible(tokens, at) or _prevents(tokens, at),
     "never": _never,
+    "possible": _possible,
     "always": _always,
     "last": _last,
     "circumstances": _in_no_case,

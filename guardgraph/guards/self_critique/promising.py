@@ -24,6 +24,7 @@ __all__ = [
     "NO_RISK",
     "OBJECTS",
     "PERFECT",
+    "PHRASES",
     "PREVENTING",
     "PROMISE",
     "REFUSING",
@@ -101,6 +102,11 @@ PREVENTING = listed(
 HARM = listed(
     """repeat repeats recurrence repetition reoccurrence loss losses theft damage fraud duplicates failing mishap"""
 )
+PHRASES = [
+    *("rest easy", "fear not", "sleep soundly", "sleep well", "in safe hands", "have no fear", "mark my words"),
+    *("mark our words", "take our word", "without any risk", "absolutely will", "will absolutely", "positively will"),
+]
+"""Phrases that promise."""
 LASTING = listed(
     """any all every further future such permanently good forever ever again repeat recurrence repetition finally
     reoccurrence"""

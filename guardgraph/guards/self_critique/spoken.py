@@ -32,7 +32,8 @@ _SAID_SHORTER = {
     "nobody": "no one",
     "also": "not only|not just|not merely|not simply|not solely",
     "finally": "once and for all",
-    "always": "at all times|without exception|in all cases|in every case|no matter what|whatever happens|come what may",
+    "always": "from now on|from here on|henceforth|at all times|without exception|"
+    "in all cases|in every case|no matter what|whatever happens|come what may",
     "again": "once again|once more|yet again",
     "anymore": "any more|any longer",
     NO_LONGER: "no longer",

@@ -29,6 +29,8 @@ class VerbGroup(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Whether it says that the claim is not so, or not yet, or not all of it."""
+        if self.is_future and "only" in self.words:
+            return True
         unreal = self.words & grammar.UNREAL and not (self.words & grammar.REGARDED and "can" in self.words)
         return self.is_infinitive or bool(unreal or self.words & (grammar.DENIALS | grammar.PARTIAL | grammar.PROGRESS))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guardgraph.guards.self_critique import closing
 from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
-from guardgraph.guards.self_critique.spoken import word_after, word_before, words_around
+from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
 from guardgraph.guards.self_critique.statements import STOPS, Reader, clause_after, clause_before, is_predicate, made
 from guardgraph.guards.self_critique.verbs import verb_group
 
@@ -18,12 +18,24 @@ def _good(tokens: list[str], at: int) -> str | None:
     token, follows, around = tokens[at], word_after(tokens, at), words_around(tokens, at, after=8)
     if token in closing.AGAIN_GOOD and not _is_good_again(tokens, at, around):
         return None
+    if _was_so(tokens, at):
+        return None
     is_other = follows in ("that", "at") or (follows == "to" and token in ("normal", "possible", "fine", "okay", "ok"))
     is_usual = token == "normal" and {"delay", "delays", "errors", "to"} & set(tokens[max(0, at - 3) : at])
     return token if not (is_other or is_usual) and is_predicate(tokens, at) and made(tokens, at) else None
 
 
+def _was_so(tokens: list[str], at: int) -> bool:
+    """Say whether something was well before the trouble: *was stable until 9 am*."""
+    is_past = verb_group(tokens, at).words & {"was", "were", "had"}
+    around = tokens[max(0, at - 12) : at + 8]
+    return bool(is_past) and not {"until", "before", "previously", "when", "while"}.isdisjoint(around)
+
+
 def _is_good_again(tokens: list[str], at: int, around: list[str]) -> bool:
+    label = clause_before(tokens, at - 1, 4) if word_before(tokens, at) == BREAK else []
+    if not {"status", "state", "health", "condition", "service", "availability", *closing.EVENTS}.isdisjoint(label):
+        return True
     of_all, is_weak = not {"everything", "all"}.isdisjoint(around), tokens[at] in closing.REACHED
     if {"again", "fully", "now", "anew"} & set(around) or (of_all and not is_weak):
         return True
@@ -42,6 +54,8 @@ def _works(tokens: list[str], at: int) -> str | None:
     """Read *is working again*, *everything works*, *logins now work*."""
     follows, around = word_after(tokens, at), words_around(tokens, at)
     if tokens[at] == "working":
+        if _was_so(tokens, at):
+            return None
         is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
         is_said = verb_group(tokens, at).is_said or {"got", "everything"} & set(around)
         is_plain = follows in (*STOPS, *closing.WELL, "now", "and", "as", "for") and (is_service or "got" in around)
@@ -86,6 +100,8 @@ def _as_usual(tokens: list[str], at: int) -> str | None:
 def _doing(tokens: list[str], place: int, end: int) -> str | None:
     """Read a verb of working at its place, said to go well at the end."""
     group = verb_group(tokens, place)
+    if _was_so(tokens, place):
+        return None
     has_subject = word_before(tokens, place) not in (*STOPS, "please", "the", "a", "is", "on")
     has_subject = has_subject and not (word_before(tokens, place) == "and" and tokens[place] == "open")
     is_open = {"starting", "beginning", "stopped", "stops"} & set(tokens[max(0, place - 3) : place])
@@ -107,7 +123,7 @@ def _again(tokens: list[str], at: int) -> str | None:
     start = at - len(before)
     can = next((place for place in range(at - 1, start - 1, -1) if tokens[place] in ("can", "able")), -1)
     if can >= 0:
-        return "possible again" if tokens[can + 1] != "not" and made(tokens, can, at) else None
+        return "possible again" if tokens[can + 1] not in ("not", "you") and made(tokens, can, at) else None
     if said := _as_usual(tokens, at):
         return said
     verb = _verb_before(tokens, at, start)
