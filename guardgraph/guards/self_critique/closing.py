@@ -7,6 +7,7 @@ from guardgraph.guards.self_critique.grammar import listed
 __all__ = [
     "AGAIN_GOOD",
     "AS_USUAL",
+    "BAD",
     "CONTINUING",
     "COUNTED",
     "CURES",
@@ -17,6 +18,7 @@ __all__ = [
     "FORMS",
     "FULLY",
     "GOOD",
+    "HEALTHY",
     "LASTING_GOOD",
     "LEFT_OVER",
     "MOVING",
@@ -31,6 +33,8 @@ __all__ = [
     "RECOVERIES",
     "REPEATED",
     "RESOLVABLE",
+    "RUNNING",
+    "SHOWING",
     "STATES",
     "STRONG",
     "SUBJECTS",
@@ -41,9 +45,10 @@ __all__ = [
 ]
 
 STRONG = listed(
-    """reconnected reestablished regained rebuilt resolved solved fixed restored recovered repaired rectified
-    remedied cured reinstated normalised normalized stabilised stabilized remediated eradicated mended healed
-    revived reactivated neutralised neutralized"""
+    """reconnected reestablished regained rebuilt rejoined resynchronised resynchronized resynced reattached unlocked
+    unfrozen resolved solved fixed restored recovered repaired rectified remedied cured reinstated normalised
+    normalized stabilised stabilized remediated eradicated mended healed revived reactivated neutralised
+    neutralized"""
 )
 """Verbs that mean by themselves that something is over."""
 
@@ -54,12 +59,20 @@ rectify rectifies rectified rectifying | remedy remedies remedied remedying | cu
 reinstate reinstates reinstated reinstating | normalise normalises normalised normalising
 normalize normalizes normalized normalizing | stabilise stabilises stabilised stabilising
 stabilize stabilizes stabilized stabilizing | remediate remediates remediated remediating
-eradicate eradicates eradicated eradicating | reconnect reconnects reconnected reconnecting
-regain regains regained regaining | pass passes passed passing | mend mends mended mending | heal heals healed healing
-revive revives revived reviving | reactivate reactivates reactivated reactivating
-neutralise neutralises neutralised neutralising | neutralize neutralizes neutralized neutralizing
-plug plugs plugged plugging | seal seals sealed sealing | quash quashes quashed quashing
-defuse defuses defused defusing | extinguish extinguishes extinguished extinguishing
+eradicate eradicates eradicated eradicating | rejoin rejoins rejoined rejoining
+resynchronise resynchronises resynchronised resynchronising
+resynchronize resynchronizes resynchronized resynchronizing | resync resyncs resynced resyncing
+reattach reattaches reattached reattaching | unlock unlocks unlocked unlocking
+unfreeze unfreezes unfrozen unfreezing | kill kills killed killing | nail nails nailed nailing
+crush crushes crushed crushing | beat beats beaten beating | tame tames tamed taming | purge purges purged purging
+flush flushes flushed flushing | wipe wipes wiped wiping | thwart thwarts thwarted thwarting
+foil foils foiled foiling | repel repels repelled repelling | avert averts averted averting
+undo undoes undone undoing | calm calms calmed calming | correct corrects corrected correcting
+reconnect reconnects reconnected reconnecting | regain regains regained regaining | pass passes passed passing
+mend mends mended mending | heal heals healed healing | revive revives revived reviving
+reactivate reactivates reactivated reactivating | neutralise neutralises neutralised neutralising
+neutralize neutralizes neutralized neutralizing | plug plugs plugged plugging | seal seals sealed sealing
+quash quashes quashed quashing | defuse defuses defused defusing | extinguish extinguishes extinguished extinguishing
 contain contains contained containing | overcome overcomes overcame overcoming
 overcome overcomes overcome overcoming | lift lifts lifted lifting | straighten straightens straightened straightening
 stamp stamps stamped stamping | root roots rooted rooting | untangle untangles untangled untangling
@@ -103,10 +116,15 @@ EVENTS = (
 )
 _SERVICE = listed("""service services operation operations processing business payments orders deliveries traffic""")
 
+IMPAIRED = listed(
+    """degraded faulty broken failed failing defective wrong missing slow erroneous corrupt corrupted stuck"""
+)
+"""What is so is a trouble, too, that can be ended."""
 STATES = listed("over gone finished done complete past successful")
 """Adjectives that mean of an incident that it is over."""
 SUBJECTS = {
-    **{past: TROUBLE | _IT for _, _, past, _ in FORMS if past not in STRONG},
+    **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
+    **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
     **dict.fromkeys(("ended", "finished", "completed", "concluded", *STATES), EVENTS),
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | listed("fix hotfix patch"),
@@ -148,6 +166,19 @@ FAILINGS = listed(
 """What a trouble does until it stops."""
 PASSIVE = listed("contained sealed handled lifted")
 """These are claims of what they are done to only: *the release contained a bug* is none."""
+BAD = listed(
+    """down affected slow unavailable offline impacted degraded failing broken under late delayed unknown hold stuck
+    possible bad wrong lost gone blocked logged documented reviewed connected unclear being on"""
+)
+"""Of these, *everything is so* is no good news."""
+HEALTHY = listed("normal regular healthy usual stable full")
+RUNNING = listed(
+    """operation operations service levels performance functioning values conditions activity functionality"""
+)
+SHOWING = listed(
+    """report reports reported reporting show shows showing see seeing seen observe in into enjoy enjoys have"""
+)
+"""*Normal operation* is a claim behind these."""
 SYMPTOMS = listed(
     """issue issues problem problems error errors failure failures disruption disruptions interruption interruptions
     outage outages timeouts delays alerts alarms anomalies slowness slowdowns degradation downtime difficulties
@@ -220,19 +251,22 @@ OVERCOME = TROUBLE | listed(
 LEFT_OVER = listed("further more remaining outstanding ongoing open lingering residual other active known new")
 
 _LISTED_PHRASES = """
-up and running | where it should be | where they should be | put a stop to | put an end to | put paid to
-thing of the past | behind us | taken care of | took care of | dealt with | put to rest | come to an end
-came to an end | brought to an end | come to a close | came to a close | brought to a close | all clear | all green
-all is well | under control | closed chapter | wrapped up | over and done | put right | business as usual
-as it should be | to where they should be | to where it should be | caught up | come back | came back | run its course
-ran its course | blown over | died down | fizzled out | in good shape | in good health | in good order
-in perfect order | in great shape | in full swing | within normal parameters | within normal range
-within normal bounds | within expected limits | at baseline | to baseline | within normal limits | at normal levels
-at normal rates | at normal speed | at full capacity | at full strength | at full speed | back in service
-back in operation | back on track | in working order | good to go | systems go | systems are go | healthy state
-stable state | went away | gone away | nothing left to | as good as new | did the trick | done the trick | did its job
-done its job | did the job | done the job | in sync | in balance | back on its feet | on an even keel
-out of the woods | over the worst
+up and running | dropped off | fallen away | fell away | tailed off | cleared up | is history | are history
+is no more | are no more | turned the corner | all set | all sorted | all done | job done | mission accomplished
+crisis averted | made good | set right | set straight | made right | put to bed | laid to rest | signed off
+drawn to a close | at an end | to full strength | over for good | let up | wound up | safe to use | where it should be
+where they should be | put a stop to | put an end to | put paid to | thing of the past | behind us | taken care of
+took care of | dealt with | put to rest | come to an end | came to an end | brought to an end | come to a close
+came to a close | brought to a close | all clear | all green | all is well | under control | closed chapter
+wrapped up | over and done | put right | business as usual | as it should be | to where they should be
+to where it should be | caught up | come back | came back | run its course | ran its course | blown over | died down
+fizzled out | in good shape | in good health | in good order | in perfect order | in great shape | in full swing
+within normal parameters | within normal range | within normal bounds | within expected limits | at baseline
+to baseline | within normal limits | at normal levels | at normal rates | at normal speed | at full capacity
+at full strength | at full speed | back in service | back in operation | back on track | in working order | good to go
+systems go | systems are go | healthy state | stable state | went away | gone away | nothing left to | as good as new
+did the trick | done the trick | did its job | done its job | did the job | done the job | in sync | in balance
+back on its feet | on an even keel | out of the woods | over the worst
 """
 PHRASES = [tuple(phrase.split()) for line in _LISTED_PHRASES.strip().splitlines() for phrase in line.split("|")]
 """Phrases that say that something is over."""

@@ -8,11 +8,20 @@ from functools import cache
 from guardgraph.guards.self_critique import closing, gone, well
 from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content, is_participle
 from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
-from guardgraph.guards.self_critique.statements import STOPS, Reader, clause_after, clause_before, is_predicate, made
+from guardgraph.guards.self_critique.statements import (
+    STOPS,
+    Reader,
+    clause_after,
+    clause_before,
+    either,
+    is_predicate,
+    made,
+)
 from guardgraph.guards.self_critique.verbs import stands, verb_group
 
 __all__ = ["closures"]
 
+_DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", "achieved", "successful", "finished"})
 _ENDINGS = closing.REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 
 
@@ -46,9 +55,14 @@ def _readers() -> dict[str, Reader]:
     readers = {**well.READERS, **gone.READERS}
     for base, present, past, gerund in closing.FORMS:
         readers |= {base: _base, present: _present, past: _past, gerund: _gerund}
+    readers |= {"resume": either(well.READERS["resume"], _base), "passing": well.READERS["passing"]}
     readers |= dict.fromkeys(closing.STATES, _state)
     readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _returned)
     readers |= dict.fromkeys(closing.RECOVERIES, _recovery)
+    readers |= {
+        "fix": lambda tokens, at: _recovery(tokens, at) or _base(tokens, at),
+        "passing": well.READERS["passing"],
+    }
     return readers | {"back": _back, "put": _put_right}
 
 
@@ -94,6 +108,8 @@ def _ended(tokens: list[str], at: int) -> str | None:
 
 def _recovery(tokens: list[str], at: int) -> str | None:
     """Read *made a full recovery*, *reached a solution*, *we have seen a complete recovery*."""
+    if word_after(tokens, at) == BREAK and tokens[at + 2 : at + 3] and tokens[at + 2] in _DONE:
+        return tokens[at]
     verb = next((place for place in range(at - 1, max(-1, at - 6), -1) if tokens[place] in _ENDINGS), -1)
     between = tokens[verb + 1 : at]
     is_whole = not {"full", "complete", "total", "final", "permanent", "lasting"}.isdisjoint(between)
@@ -168,6 +184,8 @@ def _returned(tokens: list[str], at: int) -> str | None:
     """Read *returned to normal*, *will return to normal*."""
     goal = tokens[at + 1 : at + 5]
     is_stated = tokens[at] != "return" or verb_group(tokens, at).is_future
+    if not closing.NORMAL.isdisjoint(clause_before(tokens, at, 4)) and tokens[at] == "returned":
+        return "back to normal" if made(tokens, at) else None
     is_normal = goal[:1] == ["to"] and not closing.NORMAL.isdisjoint(goal)
     return "back to normal" if is_normal and is_stated and made(tokens, at, at + 3) else None
 
@@ -182,6 +200,7 @@ def _back(tokens: list[str], at: int) -> str | None:
         return "back to normal" if made(tokens, at, at + 3) else None
     is_here = follows in (*STOPS, "where", "on", "with", "online", "up", "at", "since", "now", "and", "for", "again")
     has_come = verb_group(tokens, at).is_said or follows in ("online", "up")
+    has_come = has_come or (tokens[0] in ("is", "are") and at < 8)
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
     is_level = follows == "to" and verb_group(tokens, at).is_said and not "".join(goal[1:2]).endswith("ing")
     return "back" if (is_level or (is_here and has_come)) and made(tokens, start, at + 1) else None

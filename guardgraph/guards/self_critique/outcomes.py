@@ -7,7 +7,7 @@ from guardgraph.guards.self_critique.closing import TROUBLE
 from guardgraph.guards.self_critique.grammar import is_content
 from guardgraph.guards.self_critique.promising import CERTAIN, NEVER_AGAIN, NO_RISK
 from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER, word_after, word_before
-from guardgraph.guards.self_critique.statements import Reader, clause_after, clause_before
+from guardgraph.guards.self_critique.statements import Reader, clause_after, clause_before, either
 from guardgraph.guards.self_critique.verbs import stands, verb_group
 
 __all__ = ["READERS", "ahead", "segment"]
@@ -73,6 +73,9 @@ def _none_will(tokens: list[str], at: int) -> str | None:
     """Read *no payment will be lost*, *nothing can go wrong*, *there will be no more outages*."""
     said = ahead(tokens, at)
     more = {"more", "further", "new", "other", "another"} & set(said[:1]) and not TROUBLE.isdisjoint(said[:3])
+    said_first = tokens[max(0, at - 3) : at]
+    none_will = said_first in (["there", "will", "be"], ["there", "shall", "be"])
+    more = more or (none_will and not (TROUBLE | promising.HARM).isdisjoint(said[:2]))
     group, before = verb_group(tokens, at), set(tokens[max(0, at - 5) : at])
     is_ours = group.words & {"will", "shall", "can"} or before & {"promise", "guarantee"}
     modal = next((place for place, token in enumerate(said[:5]) if token in ("will", "can", "shall")), None)
@@ -89,7 +92,7 @@ def _no_risk(tokens: list[str], at: int) -> str | None:
         return None
     after = tokens[at + 1 : at + 7]
     is_gone = {"is", "has", "was"} & set(after) and {"zero", "eliminated", "excluded", "nil", "gone"} & set(after)
-    if tokens[at] == "risk" and is_gone and not {"not", "never"} & set(after):
+    if tokens[at] not in ("way", "doubt") and is_gone and not {"not", "never"} & set(after):
         return NO_RISK if stands(tokens, at, at + 1) else None
     if before[-2:] == ["not", "any"]:
         return NO_RISK if stands(tokens, at - 1, at + 1, group=verb_group(tokens, at - 1).without("not")) else None
@@ -191,7 +194,7 @@ READERS: dict[str, Reader] = {
     **dict.fromkeys(promising.SAFE, _safe),
     **dict.fromkeys(("worry", "fear"), _worry),
     **dict.fromkeys(("not", NO_LONGER), _not_again),
-    "rule": lambda tokens, at: _impossible(tokens, at) or _prevents(tokens, at),
+    "rule": either(_impossible, _prevents),
     "never": _never,
     "possible": _possible,
     "always": _always,

@@ -78,7 +78,7 @@ FAILING = listed(
     reappear reopen break lost charged affected late lose loses"""
 )
 """What will not happen is promised never to."""
-RISK = listed("risk risks danger chance possibility doubt way")
+RISK = listed("risk risks danger chance possibility probability likelihood odds doubt way")
 MEASURED = listed(
     """was were had failed reached hit peaked rose dropped fell affected error errors rate usage capacity utilization
     utilisation cpu disk memory rolled rollout traffic covers failing lost declined rejected between during saw
@@ -104,7 +104,15 @@ HARM = listed(
 )
 PHRASES = [
     *("rest easy", "fear not", "sleep soundly", "sleep well", "in safe hands", "have no fear", "mark my words"),
-    *("mark our words", "take our word", "without any risk", "absolutely will", "will absolutely", "positively will"),
+    *(
+        "mark our words",
+        "take our word",
+        "without any risk",
+        "absolutely will",
+        "will absolutely",
+        "no ifs",
+        "positively will",
+    ),
 ]
 """Phrases that promise."""
 LASTING = listed(

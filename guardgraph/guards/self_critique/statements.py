@@ -9,7 +9,7 @@ from guardgraph.guards.self_critique.grammar import CONDITIONS, FINITE, PREPOSIT
 from guardgraph.guards.self_critique.spoken import BREAK, COMMA, word_after, words_around
 from guardgraph.guards.self_critique.verbs import VerbGroup, stands, verb_group
 
-__all__ = ["STOPS", "Reader", "clause_after", "clause_before", "is_predicate", "made"]
+__all__ = ["STOPS", "Reader", "clause_after", "clause_before", "either", "is_predicate", "made"]
 
 STOPS = (COMMA, BREAK)
 """What ends every phrase."""
@@ -18,6 +18,11 @@ Reader = Callable[[list[str], int], str | None]
 
 _PARTS = frozenset({"some", "most", "many", "several", "half"})
 _OPENS = TURNS | CONDITIONS | {"and", "or"}
+
+
+def either(*readers: Reader) -> Reader:
+    """Return a reader that finds what the first of these finds."""
+    return lambda tokens, at: next((name for reader in readers if (name := reader(tokens, at))), None)
 
 
 def made(tokens: list[str], at: int, end: int | None = None, *, group: VerbGroup | None = None) -> bool:

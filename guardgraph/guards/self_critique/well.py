@@ -5,7 +5,15 @@ from __future__ import annotations
 from guardgraph.guards.self_critique import closing
 from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
 from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
-from guardgraph.guards.self_critique.statements import STOPS, Reader, clause_after, clause_before, is_predicate, made
+from guardgraph.guards.self_critique.statements import (
+    STOPS,
+    Reader,
+    clause_after,
+    clause_before,
+    either,
+    is_predicate,
+    made,
+)
 from guardgraph.guards.self_critique.verbs import verb_group
 
 __all__ = ["READERS"]
@@ -63,7 +71,10 @@ def _works(tokens: list[str], at: int) -> str | None:
     is_now = bool({"everything", "all", "now", "everyone", "everybody"} & set(around))
     is_now = is_now and closing.PEOPLE.isdisjoint(clause_before(tokens, at))
     is_of_all = is_now and follows not in ("on", "to", "with") and not is_content(follows)
-    return "working" if is_of_all and tokens[at] != "worked" and made(tokens, at) else None
+    rest = tokens[at + 1 : at + 12]
+    is_plain = follows in STOPS and tokens[at] == "works" and {"not", "but", "no"}.isdisjoint(rest)
+    is_plain = is_plain and is_content(word_before(tokens, at)) and word_before(tokens, at) not in closing.PEOPLE
+    return "working" if (is_of_all or is_plain) and tokens[at] != "worked" and made(tokens, at) else None
 
 
 def _holds(tokens: list[str], at: int) -> str | None:
@@ -81,6 +92,23 @@ def _holds(tokens: list[str], at: int) -> str | None:
         return "fix in place" if verb < at and made(tokens, verb, at + 1) else None
     is_noun = word_before(tokens, at) in STARTERS | PREPOSITIONS
     return "worked" if not is_noun and made(tokens, at) else None
+
+
+def _everything(tokens: list[str], at: int) -> str | None:
+    """Read *everything is ...*: whatever it is but bad."""
+    is_so = word_after(tokens, at) in ("is", "looks", "seems")
+    said = clause_after(tokens, at + 1)
+    if not is_so or not said or not (closing.BAD | closing.PEOPLE).isdisjoint(said):
+        return None
+    state = next((place for place in range(at + 2, at + 2 + len(said)) if is_content(tokens[place])), at + 2)
+    return "everything is well" if made(tokens, state) else None
+
+
+def _normal_operation(tokens: list[str], at: int) -> str | None:
+    """Read *all regions report normal operation*."""
+    verb = next((place for place in range(at - 1, max(-1, at - 4), -1) if tokens[place] in closing.SHOWING), -1)
+    is_said = verb > 0 and word_before(tokens, at) in closing.HEALTHY
+    return "normal operation" if is_said and made(tokens, verb, at + 1) else None
 
 
 def _as_usual(tokens: list[str], at: int) -> str | None:
@@ -121,6 +149,8 @@ def _again(tokens: list[str], at: int) -> str | None:
     if not closing.REPEATED.isdisjoint([*before, *clause_after(tokens, at, 3)]):
         return None
     start = at - len(before)
+    if "may" in before and before[-1] != "may" and "able" not in before and {"you", *closing.USERS} & set(before):
+        return "possible again" if "not" not in before and made(tokens, start + before.index("may"), at) else None
     can = next((place for place in range(at - 1, start - 1, -1) if tokens[place] in ("can", "able")), -1)
     if can >= 0:
         return "possible again" if tokens[can + 1] not in ("not", "you") and made(tokens, can, at) else None
@@ -156,6 +186,18 @@ def _verb_before(tokens: list[str], at: int, start: int) -> int:
     return last if is_verb and tokens[last].endswith("s") != subject.endswith("s") else -1
 
 
+def _resume(tokens: list[str], at: int) -> str | None:
+    """Read *customers can resume work*."""
+    can = word_before(tokens, at) in ("can", "may", "now") and tokens[at - 2 : at - 1] != ["to"]
+    return "possible again" if can and made(tokens, at - 1, at + 1, group=verb_group(tokens, at - 1)) else None
+
+
+def _safe_again(tokens: list[str], at: int) -> str | None:
+    """Read *it is safe again to log in*."""
+    is_again = {"now", "again"} & {*tokens[max(0, at - 2) : at], *clause_after(tokens, at, 6)}
+    return "possible again" if is_again and is_predicate(tokens, at) and made(tokens, at) else None
+
+
 def _now(tokens: list[str], at: int) -> str | None:
     """Read *customers can now log in*, *the site now loads*."""
     if word_before(tokens, at) == "can" and word_after(tokens, at) not in ("see", "say", "confirm", "report", "not"):
@@ -169,16 +211,11 @@ def _readers() -> dict[str, Reader]:
     readers: dict[str, Reader] = dict.fromkeys((*closing.WELL, "as"), _as_usual)
     readers |= dict.fromkeys(closing.GOOD | closing.AGAIN_GOOD - {"fine", "well"}, _good)
     readers |= dict.fromkeys(("holds", "held", "hold", "holding", "helped", "effective", "effect", "place"), _holds)
-    readers |= {"fine": _fine, "well": _fine, "works": _worked, "work": _works, "working": _worked, "worked": _worked}
+    readers |= dict.fromkeys(("fine", "well"), either(_as_usual, _good))
+    readers |= dict.fromkeys(("works", "work", "working", "worked"), either(_works, _holds))
+    readers |= dict.fromkeys(closing.RUNNING, _normal_operation)
+    readers |= {"everything": _everything, "resume": _resume, "safe": _safe_again}
     return readers | {"again": _again, "up": _up, "without": _without, "now": _now}
-
-
-def _fine(tokens: list[str], at: int) -> str | None:
-    return _as_usual(tokens, at) or _good(tokens, at)
-
-
-def _worked(tokens: list[str], at: int) -> str | None:
-    return _works(tokens, at) or _holds(tokens, at)
 
 
 READERS: dict[str, Reader] = _readers()
