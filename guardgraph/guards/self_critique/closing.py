@@ -15,6 +15,7 @@ __all__ = [
     "EVENTS",
     "FAILINGS",
     "FINE",
+    "FIXABLE",
     "FORMS",
     "FULLY",
     "GOOD",
@@ -69,10 +70,11 @@ flush flushes flushed flushing | wipe wipes wiped wiping | thwart thwarts thwart
 foil foils foiled foiling | repel repels repelled repelling | avert averts averted averting
 undo undoes undone undoing | calm calms calmed calming | correct corrects corrected correcting
 reconnect reconnects reconnected reconnecting | regain regains regained regaining | pass passes passed passing
-mend mends mended mending | heal heals healed healing | revive revives revived reviving
-reactivate reactivates reactivated reactivating | neutralise neutralises neutralised neutralising
-neutralize neutralizes neutralized neutralizing | plug plugs plugged plugging | seal seals sealed sealing
-quash quashes quashed quashing | defuse defuses defused defusing | extinguish extinguishes extinguished extinguishing
+deliver delivers delivered delivering | mend mends mended mending | heal heals healed healing
+revive revives revived reviving | reactivate reactivates reactivated reactivating
+neutralise neutralises neutralised neutralising | neutralize neutralizes neutralized neutralizing
+plug plugs plugged plugging | seal seals sealed sealing | quash quashes quashed quashing
+defuse defuses defused defusing | extinguish extinguishes extinguished extinguishing
 contain contains contained containing | overcome overcomes overcame overcoming
 overcome overcomes overcome overcoming | lift lifts lifted lifting | straighten straightens straightened straightening
 stamp stamps stamped stamping | root roots rooted rooting | untangle untangles untangled untangling
@@ -114,7 +116,12 @@ EVENTS = (
     resolution remediation mitigation rectification normalisation normalization reinstatement resumption"""
     )
 )
-_SERVICE = listed("""service services operation operations processing business payments orders deliveries traffic""")
+_SERVICE = listed(
+    """streaming mail email emails calls sync replication delivery shipping shipments publishing trading transactions
+    sales checkout logins production bookings backups feeds notifications webhooks messages messaging access
+    activity functionality availability connectivity broadcasts uploads downloads service services operation
+    operations processing business payments orders deliveries traffic"""
+)
 
 IMPAIRED = listed(
     """degraded faulty broken failed failing defective wrong missing slow erroneous corrupt corrupted stuck"""
@@ -122,6 +129,7 @@ IMPAIRED = listed(
 """What is so is a trouble, too, that can be ended."""
 STATES = listed("over gone finished done complete past successful")
 """Adjectives that mean of an incident that it is over."""
+_RECORDS = listed("""invoices bills balances accounts records amounts statements charges entries figures data orders""")
 SUBJECTS = {
     **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
     **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
@@ -129,6 +137,8 @@ SUBJECTS = {
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | listed("fix hotfix patch"),
     "resumed": _SERVICE,
+    "corrected": TROUBLE | IMPAIRED | _IT | _RECORDS,
+    "delivered": listed("solution resolution remedy"),
     "passed": TROUBLE,
     "over": EVENTS | listed("storm crisis wait worst nightmare struggle ordeal suffering"),
     "contained": TROUBLE | {"it"},
@@ -209,7 +219,7 @@ REPEATED = listed(
     rolled paused updated looking look returning"""
 )
 """What is so *again*, or what one does again, without an end of the trouble."""
-FULLY = listed("fully completely entirely totally and")
+FULLY = listed("""full fully completely entirely totally and""")
 
 GOOD = listed("""operational functional healthy stable normal online green nominal passing steady optimal flawless""")
 """A service that is so has no incident."""
@@ -218,6 +228,10 @@ RECOVERIES = listed("recovery resolution restoration normalisation normalization
 """Nouns of what an incident ends in."""
 REACHING = listed("""made make reached achieved attained secured accomplished found delivered completed obtained""")
 """An incident ends where one of these is done to a recovery."""
+FIXABLE = listed(
+    """price prices fee fees rate rates limit limits size width date dates term terms amount salary length"""
+)
+"""What is fixed once is no trouble."""
 RESOLVABLE = listed(
     """name names dispute disputes claim claims hostname hostnames host hosts address addresses dns domain domains
     url urls dependency dependencies symbol symbols conflict conflicts reference references variable variables
@@ -251,22 +265,23 @@ OVERCOME = TROUBLE | listed(
 LEFT_OVER = listed("further more remaining outstanding ongoing open lingering residual other active known new")
 
 _LISTED_PHRASES = """
-up and running | dropped off | fallen away | fell away | tailed off | cleared up | is history | are history
-is no more | are no more | turned the corner | all set | all sorted | all done | job done | mission accomplished
-crisis averted | made good | set right | set straight | made right | put to bed | laid to rest | signed off
-drawn to a close | at an end | to full strength | over for good | let up | wound up | safe to use | where it should be
-where they should be | put a stop to | put an end to | put paid to | thing of the past | behind us | taken care of
-took care of | dealt with | put to rest | come to an end | came to an end | brought to an end | come to a close
-came to a close | brought to a close | all clear | all green | all is well | under control | closed chapter
-wrapped up | over and done | put right | business as usual | as it should be | to where they should be
-to where it should be | caught up | come back | came back | run its course | ran its course | blown over | died down
-fizzled out | in good shape | in good health | in good order | in perfect order | in great shape | in full swing
-within normal parameters | within normal range | within normal bounds | within expected limits | at baseline
-to baseline | within normal limits | at normal levels | at normal rates | at normal speed | at full capacity
-at full strength | at full speed | back in service | back in operation | back on track | in working order | good to go
-systems go | systems are go | healthy state | stable state | went away | gone away | nothing left to | as good as new
-did the trick | done the trick | did its job | done its job | did the job | done the job | in sync | in balance
-back on its feet | on an even keel | out of the woods | over the worst
+up and running | as they were | as it was before | dropped off | fallen away | fell away | tailed off | cleared up
+is history | are history | is no more | are no more | turned the corner | all set | all sorted | all done | job done
+mission accomplished | crisis averted | made good | set right | set straight | made right | put to bed | laid to rest
+signed off | drawn to a close | at an end | to full strength | over for good | let up | wound up | safe to use
+where it should be | where they should be | put a stop to | put an end to | put paid to | thing of the past
+behind us | taken care of | took care of | dealt with | put to rest | come to an end | came to an end
+brought to an end | come to a close | came to a close | brought to a close | all clear | all green | all is well
+under control | closed chapter | wrapped up | over and done | put right | business as usual | as it should be
+to where they should be | to where it should be | caught up | come back | came back | run its course | ran its course
+blown over | died down | fizzled out | in good shape | in good health | in good order | in perfect order
+in great shape | in full swing | within normal parameters | within normal range | within normal bounds
+within expected limits | at baseline | to baseline | within normal limits | at normal levels | at normal rates
+at normal speed | at full capacity | at full strength | at full speed | back in service | back in operation
+back on track | in working order | good to go | systems go | systems are go | healthy state | stable state | went away
+gone away | nothing left to | as good as new | did the trick | done the trick | did its job | done its job
+did the job | done the job | in sync | in balance | back on its feet | on an even keel | out of the woods
+over the worst
 """
 PHRASES = [tuple(phrase.split()) for line in _LISTED_PHRASES.strip().splitlines() for phrase in line.split("|")]
 """Phrases that say that something is over."""

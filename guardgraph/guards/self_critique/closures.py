@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from functools import cache
 
 from guardgraph.guards.self_critique import closing, gone, well
-from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content, is_participle
+from guardgraph.guards.self_critique.grammar import (
+    BEING,
+    CONDITIONS,
+    FINITE,
+    PREPOSITIONS,
+    STARTERS,
+    UNREAL,
+    is_content,
+    is_participle,
+)
 from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
 from guardgraph.guards.self_critique.statements import (
     STOPS,
@@ -133,6 +142,8 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
 def _past(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
     token, follows = tokens[at], word_after(tokens, at)
+    if tokens[at] == "fixed" and not closing.FIXABLE.isdisjoint(clause_before(tokens, at, 5)):
+        return None
     if tokens[at] == "resolved" and not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 5)):
         return None
     if token in closing.PASSIVE and not verb_group(tokens, at).words & BEING:
@@ -150,7 +161,8 @@ def _state(tokens: list[str], at: int) -> str | None:
     token, follows = tokens[at], word_after(tokens, at)
     if token == "finished" and not is_content(follows) and _is_event(tokens, at):
         return token if made(tokens, at) else None
-    if not is_predicate(tokens, at) or not _is_event(tokens, at):
+    is_declared = not {"declare", "declared", "consider", "pronounce", "call"}.isdisjoint(tokens[max(0, at - 6) : at])
+    if not (is_declared or is_predicate(tokens, at)) or not _is_event(tokens, at):
         return None
     is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in ("the", "to", "a", "its", "our"))
     return token if not is_measure and made(tokens, at) else None
@@ -160,6 +172,9 @@ def _base(tokens: list[str], at: int) -> str | None:
     """Read *will resolve*, *managed to fix*, *did you close it*; *complete* is a state, too."""
     stated = {"will", "shall", "did", "able", "managed", "hereby"}
     has_verb = verb_group(tokens, at).words & stated or tokens[max(0, at - 2) : at - 1] == ["did"]
+    is_act = tokens[at] == "close" and word_before(tokens, at) in ("we", "i") and word_after(tokens, at) in STARTERS
+    is_act = is_act and (at < 2 or tokens[at - 2] not in CONDITIONS | UNREAL | FINITE)
+    has_verb = has_verb or is_act
     if tokens[at] == "complete" and not has_verb:
         return _state(tokens, at)
     return _past_form(tokens[at]) if has_verb and _is_event(tokens, at) and made(tokens, at) else None
@@ -176,7 +191,9 @@ def _gerund(tokens: list[str], at: int) -> str | None:
     """Read *succeeded in restoring*, *we are closing this incident*."""
     if tokens[max(0, at - 2) : at] == ["succeeded", "in"]:
         return _past_form(tokens[at]) if made(tokens, at - 2, at + 1) else None
-    closes = tokens[at] == "closing" and verb_group(tokens, at).words & {"are", "am"}
+    rest = tokens[at + 1 : at + 9]
+    is_headed = word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not closing.TROUBLE.isdisjoint(rest)
+    closes = tokens[at] == "closing" and (is_headed or verb_group(tokens, at).words & {"are", "am"})
     return "closed" if closes and _is_event(tokens, at) and made(tokens, at) else None
 
 
@@ -209,5 +226,5 @@ def _back(tokens: list[str], at: int) -> str | None:
 def _put_right(tokens: list[str], at: int) -> str | None:
     """Read *we have put the problem right*."""
     said = words_around(tokens, at, before=0, after=6)
-    is_said = "right" in said[2:] and not closing.TROUBLE.isdisjoint(said)
+    is_said = "right" in said[1:] and not (closing.TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
     return "put right" if is_said and made(tokens, at) else None

@@ -74,11 +74,11 @@ AWAITED = CONDITIONS - listed("before until till")
 """After a plain future these make it wait."""
 
 EXPECTING = listed(
-    """hope hopes hoping hoped hopeful hopefully ideally expect expects expecting expected anticipate anticipates
-    want wants wish aim aims aiming goal target plan plans planned planning intend intends likely unlikely try
-    trying towards toward optimistic estimate estimates intention attempt supposed verifying checking testing
-    confirming validating ensuring seeing deny denies denied dispute disputes disputed contest contests refute
-    refutes doubt doubts doubtful unclear unsure uncertain"""
+    """strive strives striving seek seeks hope hopes hoping hoped hopeful hopefully ideally expect expects expecting
+    expected anticipate anticipates want wants wish aim aims aiming goal target plan plans planned planning intend
+    intends likely unlikely try trying towards toward optimistic estimate estimates intention attempt supposed
+    verifying checking testing confirming validating ensuring seeing deny denies denied dispute disputes disputed
+    contest contests refute refutes doubt doubts doubtful unclear unsure uncertain"""
 )
 """What comes after these is hoped for, aimed at, or not yet known."""
 

@@ -60,7 +60,13 @@ def _promise(tokens: list[str], at: int) -> str | None:
         return name if _is_given(tokens, at) else None
     if word_before(tokens, at) == "as" or (token == "guaranteed" and _is_attribute(tokens, at)):
         return None
-    if word_after(tokens, at) == "nothing":
+    is_term = token in promising.NOUNS and word_before(tokens, at) in promising.TERMS
+    is_step = (
+        token == "guaranteed"
+        and not promising.TERMS.isdisjoint(tokens[at + 1 : at + 5])
+        and "by" in tokens[at : at + 5]
+    )
+    if is_term or is_step or word_after(tokens, at) == "nothing":
         return None
     if token == "ensure" and _is_asked(tokens, at):
         return None
@@ -95,7 +101,10 @@ def _is_given(tokens: list[str], at: int) -> bool:
 def _is_attribute(tokens: list[str], at: int) -> bool:
     """Say whether *guaranteed* belongs to a noun: *a guaranteed CPU share*."""
     is_verb = verb_group(tokens, at).words & (FINITE | {"be", "been"}) or word_before(tokens, at) in ("we", "i", "they")
-    return is_content(word_after(tokens, at)) and not is_verb
+    if word_after(tokens, at) in FINITE and not is_verb and at:
+        return True
+    is_promise = word_after(tokens, at) in promising.OUTCOMES and not is_content(word_after(tokens, at + 1))
+    return is_content(word_after(tokens, at)) and not is_verb and not is_promise
 
 
 def _is_asked(tokens: list[str], at: int) -> bool:
@@ -135,7 +144,11 @@ def _hundred(tokens: list[str], at: int) -> str | None:
     """Read *100 % safe*; a measured *100 %* is none."""
     if word_before(tokens, at) not in ("100", "100.0", "100.00"):
         return None
-    around = [*segment(tokens, at), *takewhile(lambda token: token != "without", ahead(tokens, at))]
+    around = [
+        *tokens[max(0, at - 4) : at],
+        *segment(tokens, at),
+        *takewhile(lambda token: token != "without", ahead(tokens, at)),
+    ]
     is_measured = not promising.MEASURED.isdisjoint(around)
     is_measured = is_measured or (word_after(tokens, at) == "of" and any(said.endswith("ed") for said in around))
     is_measured = is_measured and "will" not in around
@@ -144,7 +157,10 @@ def _hundred(tokens: list[str], at: int) -> str | None:
 
 def _our_word(tokens: list[str], at: int) -> str | None:
     """Read *you have our word*."""
-    is_given = word_before(tokens, at) in ("our", "my") and {"give", "have", "gave"} & set(segment(tokens, at))
+    is_ours = word_before(tokens, at) in ("our", "my")
+    if is_ours and tokens[at + 1 : at + 3] in (["on", "it"], ["on", "that"], ["for", "it"]):
+        return PROMISE
+    is_given = is_ours and {"give", "have", "gave"} & set(segment(tokens, at))
     return PROMISE if is_given and stands(tokens, at - 1, at + 1) else None
 
 

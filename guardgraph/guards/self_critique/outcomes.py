@@ -74,13 +74,18 @@ def _none_will(tokens: list[str], at: int) -> str | None:
     said = ahead(tokens, at)
     more = {"more", "further", "new", "other", "another"} & set(said[:1]) and not TROUBLE.isdisjoint(said[:3])
     said_first = tokens[max(0, at - 3) : at]
-    none_will = said_first in (["there", "will", "be"], ["there", "shall", "be"])
+    none_will = said_first in (["there", "will", "be"], ["there", "shall", "be"], ["there", "can", "be"])
     more = more or (none_will and not (TROUBLE | promising.HARM).isdisjoint(said[:2]))
     group, before = verb_group(tokens, at), set(tokens[max(0, at - 5) : at])
     is_ours = group.words & {"will", "shall", "can"} or before & {"promise", "guarantee"}
     modal = next((place for place, token in enumerate(said[:5]) if token in ("will", "can", "shall")), None)
     rest = said[modal + 1 :] if modal is not None else []
-    recurs = rest[:2] == ["go", "wrong"] or {"ever", "again"} & set(rest) or not promising.FAILING.isdisjoint(rest[:2])
+    recurs = (
+        rest[:2] == ["go", "wrong"]
+        or not promising.HARM.isdisjoint(said[:1])
+        or {"ever", "again"} & set(rest)
+        or not promising.FAILING.isdisjoint(rest[:2])
+    )
     is_promised = (more and is_ours) or (rest and recurs)
     return NEVER_AGAIN if is_promised and stands(tokens, at, at + 2, group=group.without("can")) else None
 

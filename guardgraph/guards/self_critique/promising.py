@@ -23,6 +23,7 @@ __all__ = [
     "NOUN_STARTS",
     "NO_RISK",
     "OBJECTS",
+    "OUTCOMES",
     "PERFECT",
     "PHRASES",
     "PREVENTING",
@@ -80,9 +81,10 @@ FAILING = listed(
 """What will not happen is promised never to."""
 RISK = listed("risk risks danger chance possibility probability likelihood odds doubt way")
 MEASURED = listed(
-    """was were had failed reached hit peaked rose dropped fell affected error errors rate usage capacity utilization
-    utilisation cpu disk memory rolled rollout traffic covers failing lost declined rejected between during saw
-    load measured loss full complete failure failures down unavailable degraded"""
+    """battery charge level progress was were had failed reached hit peaked rose dropped fell affected error errors
+    rate usage capacity utilization utilisation cpu disk memory rolled rollout traffic covers failing lost
+    declined rejected between during saw load measured loss full complete failure failures down unavailable
+    degraded"""
 )
 CERTAINLY = listed("certainly definitely undoubtedly doubtless unquestionably surely")
 TERMS = listed(
@@ -100,21 +102,19 @@ PREVENTING = listed(
     """prevent prevents preclude precludes exclude excludes eliminate eliminates avert averts rule rules"""
 )
 HARM = listed(
-    """repeat repeats recurrence repetition reoccurrence loss losses theft damage fraud duplicates failing mishap"""
+    """harm injury repeat repeats recurrence repetition reoccurrence loss losses theft damage fraud duplicates
+    failing mishap"""
 )
 PHRASES = [
     *("rest easy", "fear not", "sleep soundly", "sleep well", "in safe hands", "have no fear", "mark my words"),
-    *(
-        "mark our words",
-        "take our word",
-        "without any risk",
-        "absolutely will",
-        "will absolutely",
-        "no ifs",
-        "positively will",
-    ),
+    *("mark our words", "take our word", "without any risk", "absolutely will", "will absolutely", "no ifs"),
+    *("positively will", "sure thing"),
 ]
 """Phrases that promise."""
+OUTCOMES = listed(
+    """solution refund refunds success result results delivery recovery safety availability uptime satisfaction"""
+)
+"""A guaranteed one of these is a promise."""
 LASTING = listed(
     """any all every further future such permanently good forever ever again repeat recurrence repetition finally
     reoccurrence"""

@@ -114,7 +114,8 @@ def _normal_operation(tokens: list[str], at: int) -> str | None:
 def _as_usual(tokens: list[str], at: int) -> str | None:
     """Read *operating normally*, *performing as expected*, *payments succeed again*."""
     is_usual = word_after(tokens, at) in closing.AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
-    if tokens[at] == "as" and not is_usual:
+    is_usual = is_usual or word_after(tokens, at) in ("new", "clockwork")
+    if tokens[at] in ("as", "like") and not is_usual:
         return None
     reach = 6 if tokens[at] in ("again", "without") else 4
     for place in range(at - 1, max(-1, at - reach), -1):
@@ -208,7 +209,7 @@ def _now(tokens: list[str], at: int) -> str | None:
 
 
 def _readers() -> dict[str, Reader]:
-    readers: dict[str, Reader] = dict.fromkeys((*closing.WELL, "as"), _as_usual)
+    readers: dict[str, Reader] = dict.fromkeys((*closing.WELL, "as", "like"), _as_usual)
     readers |= dict.fromkeys(closing.GOOD | closing.AGAIN_GOOD - {"fine", "well"}, _good)
     readers |= dict.fromkeys(("holds", "held", "hold", "holding", "helped", "effective", "effect", "place"), _holds)
     readers |= dict.fromkeys(("fine", "well"), either(_as_usual, _good))
