@@ -21,10 +21,6 @@ _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
 _READ: Final = 1_000
 """Characters of a text that tell its language, as in `language_of`."""
 
-_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
-
-_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
-
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
@@ -60,7 +56,7 @@ def surely(text: str) -> str:
     if language in ("", "en") or language not in _LATIN:
         return language
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
-    own = (stop_words(language) - stop_words("en")) & found
+    own = (stop_words(language) & found) - stop_words("en")
     # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
     own -= _no_evidence(language)
     english = len(found & _telling()[0])

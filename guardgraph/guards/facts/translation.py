@@ -73,6 +73,10 @@ class _Language(NamedTuple):
     """Words with which it can go on."""
     behind: frozenset[str]
     """Words that can add to a number in digits."""
+    starts: frozenset[str]
+    """Both."""
+    touched: frozenset[str]
+    """Words that do not always stay as they are in English."""
     ordinary: frozenset[str]
     """Words of grammar, and those that mean a number or a month in English alone."""
     halves: Mapping[str, Fraction]
@@ -94,9 +98,15 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     words = [token.lower for token in tokens]
     if known.code == "en" and not _worth(known, tokens, words):
         return tokens
+    # In English most words are none of these.
+    touched = None if known.ordinary else known.touched
     found: list[Token] = []
     at, end = 0, len(tokens) - LOOKAHEAD
     while at < end:
+        if touched is not None and words[at] not in touched and tokens[at].number is None:
+            found.append(tokens[at])
+            at += 1
+            continue
         counted = bool(found) and (found[-1].number is not None or found[-1].lower in SCALES)
         made, behind = _translate(known, tokens, words, at, counted=counted)
         if behind:
@@ -110,13 +120,15 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
 
 def _worth(known: _Language, tokens: list[Token], words: list[str]) -> bool:
     """Say whether an English text may have a number or a unit of several words; most have none."""
-    for at, word in enumerate(words):
+    starts = known.starts
+    for at in [at for at, word in enumerate(words) if word in starts]:
+        word = words[at]
         if word in known.begins:
             if word in known.heads:
                 return True
             if words[at + 1] in known.follow and (word != "and" or tokens[at - 1].number):
                 return True
-        elif word in known.behind and tokens[at - 1].number:
+        elif tokens[at - 1].number:
             return True
     return False
 
@@ -252,14 +264,18 @@ def _language(code: str) -> _Language:
     point = POINTS.get(language, "")
     names = _names(language, sure=sure)
     heads = frozenset(name.partition(" ")[0] for name in names)
+    begins = heads | numbers.beginnings | {"a"}
+    behind = frozenset({"and", point, *SHARES, *_WRITTEN})
     return _Language(
         code=language,
         numbers=numbers,
         names=names,
         heads=heads,
-        begins=heads | numbers.beginnings | {"a"},
+        begins=begins,
         follow=numbers.beginnings | {"and", point, ",", *SHARES},
-        behind=frozenset({"and", point, *SHARES, *_WRITTEN}),
+        behind=behind,
+        starts=begins | behind,
+        touched=begins | _OF,
         ordinary=_ordinary(language, names) if sure and language != "en" else frozenset(),
         halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
         parts=PARTS.get(language, {}),
