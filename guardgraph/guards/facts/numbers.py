@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
-from guardgraph.guards.facts.clocks import begins_clock, clock_at
 from guardgraph.guards.facts.language import surely
 from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
+from guardgraph.guards.facts.readers import readers_of
 from guardgraph.guards.facts.references import (
     identifier_at,
     label,
@@ -20,21 +20,12 @@ from guardgraph.guards.facts.references import (
     roman_at,
     version_at,
 )
-from guardgraph.guards.facts.shares import begins_ordinal, begins_share, ordinal_at, share_at
 from guardgraph.guards.facts.spelling import plain
 from guardgraph.guards.facts.times import (
-    begins_date,
-    begins_decade,
-    begins_period,
-    date_at,
-    decade_at,
     is_dated,
-    period_at,
     year_at,
 )
 from guardgraph.guards.facts.tokens import (
-    KNOWN_WORD_CHARS,
-    KNOWN_WORDS,
     ORDINAL_SUFFIXES,
     Token,
     range_end,
@@ -56,25 +47,6 @@ _UNWRITTEN: Final = str.maketrans("", "", ",-")
 
 _JOINING: Final = frozenset({"and", "or", ",", "to", "&", "–", "-", "/", "through"})
 _DASHES: Final = frozenset("-–—‒/")
-
-_Moment: TypeAlias = tuple[tuple[Value, ...], int]
-_Reader: TypeAlias = Callable[[list[Token], int], _Moment | None]
-
-_READERS: Final[tuple[tuple[Callable[[str], bool], _Reader], ...]] = (
-    (begins_clock, clock_at),
-    (begins_date, date_at),
-    (begins_period, period_at),
-    (begins_decade, decade_at),
-    (begins_share, share_at),
-    (begins_ordinal, ordinal_at),
-)
-"""What reads numbers that are no plain amounts, in the order in which they are tried, and what each begins with."""
-
-
-@remembered(texts=KNOWN_WORDS, chars=KNOWN_WORD_CHARS)
-def _readers_of(text: str) -> tuple[_Reader, ...]:
-    """Return what can read a number that begins with a token of this text: most can not."""
-    return tuple(reader for begins, reader in _READERS if begins(text))
 
 
 @cache
@@ -165,7 +137,7 @@ def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
     of = label_before(tokens, at) or _label_shared(tokens, at, before)
     if of and (labelled := _labelled(tokens, at, of)):
         return labelled
-    for reader in _readers_of(tokens[at].text):
+    for reader in readers_of(tokens[at].text):
         if moment := reader(tokens, at):
             return _Found(moment[0], at, moment[1])
     return _amount_at(tokens, at, before) or _aside(tokens, at)

@@ -55,7 +55,6 @@ def plain(text: str, language: str = "") -> tuple[str, frozenset[int]]:
     Returns:
         The text, and the numbers of the markers.
     """
-    language = language.removesuffix("?")
     text = in_plain_digits(_rewritten(text, ADDRESSES), language)
     if language in DECADES:
         text = DECADES[language].sub(lambda match: f"{next(filter(None, match.groups()))}s", text)
