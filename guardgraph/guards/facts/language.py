@@ -25,10 +25,6 @@ _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 
-_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
-
-_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
-
 _LETTERS_OF_A_WORD: Final = 4
 """A Han character says about as much as so many letters."""
 

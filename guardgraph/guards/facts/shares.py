@@ -35,7 +35,8 @@ def share_at(tokens: list[Token], at: int) -> _Found | None:
     token = tokens[at]
     if match := _WRITTEN.fullmatch(token.text):
         share = Fraction(int(match[1]), int(match[2])) if int(match[2]) else Fraction(0)
-        return (Written(token.text), *_share(share)), at + 1
+        readings, end = _of(tokens, share, at + 1)
+        return ((Written(token.text), *readings) if end == at + 1 else readings), end
     if token.lower in SHARES:
         return _of(tokens, Fraction(SHARES[token.lower]), at + 1)
     number, part = _numerator(token), at + 1
