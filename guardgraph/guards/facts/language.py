@@ -21,6 +21,10 @@ _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
 _READ: Final = 1_000
 """Characters of a text that tell its language, as in `language_of`."""
 
+_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+
+_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
+
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
