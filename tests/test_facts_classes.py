@@ -42,7 +42,8 @@ SAME = {
     "fractions": """
         two-thirds of them | 2/3 of them | two thirds of them | ⅔ of them
         three quarters of them | 75 % of them | 3/4 of them | three-fourths of them
-        half of them | 50% of them | ½ of them | half the users""",
+        half of them | 50% of them | ½ of them | half the users
+        a 7/8 inch bolt | a ⅞ inch bolt | a bolt of seven-eighths of an inch | a 0.875 inch bolt""",
     "durations": """
         lasted an hour | lasted 1 hour | lasted one hour | lasted 60 minutes
         for a quarter of an hour | for 15 minutes | for quarter of an hour
@@ -100,7 +101,8 @@ OTHER = {
     "fractions": """
         a third of them | two-thirds of them
         half of them | a third of them
-        three quarters of them | two thirds of them""",
+        three quarters of them | two thirds of them
+        a 7/8 mile walk | a 7/8 inch bolt""",
     "months and weekdays": """
         in April | in March
         in May | in March

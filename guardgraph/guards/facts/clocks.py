@@ -11,7 +11,7 @@ from guardgraph.guards.facts.moments import Clock
 from guardgraph.guards.facts.tokens import Token, range_end
 from guardgraph.locales.calendar import zones
 
-__all__ = ["clock_at"]
+__all__ = ["begins_clock", "clock_at"]
 
 _NAMED: Final = {"noon": 12, "midday": 12, "midnight": 0}
 """Hours by their names."""
@@ -51,6 +51,11 @@ class _Time(NamedTuple):
     end: int
     zone: str = ""
     ahead: tuple[int, ...] = ()
+
+
+def begins_clock(text: str) -> bool:
+    """Say whether a time of day can begin with a token of this text."""
+    return text[:1] in _DIGITS or text.lower() in _NAMED
 
 
 def clock_at(tokens: list[Token], at: int) -> _Moment | None:
@@ -173,6 +178,8 @@ def _zone_name(tokens: list[Token], at: int) -> tuple[str, int]:
         return "", at
     if tokens[at].text in _names():
         return tokens[at].text, at + 1
+    if tokens[at].lower not in _heads():
+        return "", at
     for length in range(_ZONE_WORDS, 0, -1):
         name = " ".join(token.lower for token in tokens[at : at + length])
         if name in _names():
@@ -188,6 +195,12 @@ def _offset(tokens: list[Token], at: int) -> tuple[int | None, int]:
     if minutes > 14 * 60:
         return None, at
     return (minutes if tokens[at].text == "+" else -minutes), at + 2
+
+
+@cache
+def _heads() -> frozenset[str]:
+    """First words of names in lower case, by which names of several words are looked up."""
+    return frozenset(name.partition(" ")[0] for name in _names())
 
 
 @cache

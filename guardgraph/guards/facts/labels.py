@@ -34,6 +34,7 @@ _SEVERITY = re.compile(
 )
 _INCIDENT = re.compile(r"[iI](?<![\w-].)(?i:nc)(?:(?i:ident)?[-_]\w++|\d\w*+)(?:-\w++)*+")
 _DIGIT = re.compile(r"\d")
+_NONE: Final = frozenset[str]()
 
 
 def severities_in(text: str) -> tuple[frozenset[str], str]:
@@ -42,6 +43,8 @@ def severities_in(text: str) -> tuple[frozenset[str], str]:
     Returns:
         The severities, and the text without them, so that "Severity 2" is not read as a number.
     """
+    if not _DIGIT.search(text):
+        return _NONE, text
     found = frozenset(
         f"P{match['level']}" if match["level"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text)
     )
@@ -54,6 +57,8 @@ def incident_ids_in(text: str) -> tuple[frozenset[str], str]:
     Returns:
         The ids, and the text without them.
     """
+    if "inc" not in text.lower():
+        return _NONE, text
     found = set()
     for match in _INCIDENT.finditer(text):
         parts = match[0].split("-")

@@ -29,10 +29,6 @@ _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 
-_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
-
-_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
-
 _LETTERS_OF_A_WORD: Final = 4
 """A Han character says about as much as so many letters."""
 
@@ -44,8 +40,8 @@ def surely(text: str) -> str:
         text: any text.
 
     Returns:
-        A code of `LANGUAGES`; with "?" behind it where a word or two tell it: such a text has units and magnitudes
-        of the language, and number words of English alone, since a number word misread is an error.
+        A code of `LANGUAGES`. Where only a word or two tell another language than English, it is "": a number word
+        misread is an error, and units and magnitudes of other languages are known in every text.
     """
     if text.isascii():
         words = set(text[:_READ].lower().split())
@@ -60,11 +56,11 @@ def surely(text: str) -> str:
     if language in ("", "en") or language not in _LATIN:
         return language
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
-    own = (stop_words(language) - stop_words("en")) & found
+    own = (stop_words(language) & found) - stop_words("en")
     # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
     own -= _no_evidence(language)
     english = len(found & _telling()[0])
-    return language if len(own) > max(text.isascii(), english) else _by_tables(found, english) or f"{language}?"
+    return language if len(own) > max(text.isascii(), english) else _by_tables(found, english)
 
 
 def _by_tables(found: set[str], english: int) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
-from guardgraph.guards.facts.clocks import clock_at
 from guardgraph.guards.facts.language import surely
 from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
+from guardgraph.guards.facts.readers import readers_of
 from guardgraph.guards.facts.references import (
     identifier_at,
     label,
@@ -20,10 +20,18 @@ from guardgraph.guards.facts.references import (
     roman_at,
     version_at,
 )
-from guardgraph.guards.facts.shares import ordinal_at, share_at
 from guardgraph.guards.facts.spelling import plain
-from guardgraph.guards.facts.times import date_at, decade_at, is_dated, period_at, year_at
-from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token, range_end, shown, tokens_of
+from guardgraph.guards.facts.times import (
+    is_dated,
+    year_at,
+)
+from guardgraph.guards.facts.tokens import (
+    ORDINAL_SUFFIXES,
+    Token,
+    range_end,
+    shown,
+    tokens_of,
+)
 from guardgraph.guards.facts.translation import translated
 from guardgraph.guards.facts.units import CURRENCIES, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
@@ -39,12 +47,6 @@ _UNWRITTEN: Final = str.maketrans("", "", ",-")
 
 _JOINING: Final = frozenset({"and", "or", ",", "to", "&", "–", "-", "/", "through"})
 _DASHES: Final = frozenset("-–—‒/")
-
-_Moment: TypeAlias = tuple[tuple[Value, ...], int]
-_Reader: TypeAlias = Callable[[list[Token], int], _Moment | None]
-
-_READERS: Final[tuple[_Reader, ...]] = (clock_at, date_at, period_at, decade_at, share_at, ordinal_at)
-"""What reads numbers that are no plain amounts, in the order in which they are tried."""
 
 
 @cache
@@ -127,15 +129,15 @@ def _numbers_of(part: str, language: str) -> Numbers:
 
 
 def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
-    name, claimed = identifier_at(tokens, at)
-    if name:
+    if tokens[at].identifier:
+        name, claimed = identifier_at(tokens[at])
         return _Found((name,), at, at + 1, role="claimed" if claimed else "implied")
     if (version := version_at(tokens, at)) is not None:
         return _Found((version,), at, at + 1, of="version")
     of = label_before(tokens, at) or _label_shared(tokens, at, before)
     if of and (labelled := _labelled(tokens, at, of)):
         return labelled
-    for reader in _READERS:
+    for reader in readers_of(tokens[at].text):
         if moment := reader(tokens, at):
             return _Found(moment[0], at, moment[1])
     return _amount_at(tokens, at, before) or _aside(tokens, at)

@@ -31,6 +31,9 @@ _PARTS: Final[dict[tuple[str, ...], Fraction]] = {
 """Parts of a unit behind it: "an hour and a half"."""
 
 _BOUND_TOKENS: Final = 3
+_BOUNDING: Final = frozenset(phrase[-1] for phrase in BEFORE)
+_BOUNDING_BEHIND: Final = frozenset(phrase[0] for phrase in BEHIND)
+"""The words of these phrases that stand beside the number: most numbers have none of them there."""
 
 Measures: TypeAlias = tuple[tuple[Amount, Unit], ...]
 """What may follow an amount: each meaning as a scale and a unit."""
@@ -86,8 +89,9 @@ def quantity_at(tokens: list[Token], at: int, floor: int) -> Hit | None:
         if longer is None:
             break
         hit = longer
-    part = _PARTS.get(tuple(token.lower for token in tokens[hit.end : hit.end + 3]))
-    if part is not None and hit.measures[0][1] != BARE:
+    behind = tokens[hit.end].lower == "and" and hit.measures[0][1] != BARE
+    part = _PARTS.get(tuple([token.lower for token in tokens[hit.end : hit.end + 3]])) if behind else None
+    if part is not None:
         hit = hit._replace(amount=hit.amount + part, end=hit.end + 3, also=None)
     hit = _rated(tokens, _priced(tokens, hit, floor))
     return _bounded(tokens, _signed(tokens, hit), floor)
@@ -115,7 +119,10 @@ def measured_at(tokens: list[Token], at: int) -> Hit | None:
 
 def _mixed(tokens: list[Token], at: int) -> Fraction | None:
     """Return the fraction behind a whole number, as in "2 1/2"."""
-    match = _FRACTION.fullmatch(tokens[at + 1].text) if tokens[at].text.isdecimal() and tokens[at + 1].leads else None
+    following = tokens[at + 1]
+    if "/" not in following.text or not following.leads or not tokens[at].text.isdecimal():
+        return None
+    match = _FRACTION.fullmatch(following.text)
     return Fraction(int(match[1]), int(match[2])) if match and int(match[1]) < int(match[2]) else None
 
 
@@ -130,7 +137,7 @@ def _otherwise(token: Token) -> Amount | None:
 def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[Measures, int]:
     scale = 1
     if suffix:
-        scale = GLUED_SCALES.get(suffix) or SCALES.get(suffix.lower(), 1)
+        scale = GLUED_SCALES.get(suffix, 0) or SCALES.get(suffix.lower(), 1)
         if glued := tuple((1, unit) for unit in units_named(suffix)):
             return (*glued, (scale, BARE)) if scale != 1 else glued, at
         if scale == 1:
@@ -219,8 +226,10 @@ def _bounded(tokens: list[Token], hit: Hit, floor: int) -> Hit:
     if tokens[hit.end].text == "+" and tokens[hit.end].end and not tokens[hit.end].leads:
         return hit._replace(bound="least")
     for end in (hit.end, hit.end + 1) if hit.counted else (hit.end,):
-        if bound := BEHIND.get((tokens[end].lower, tokens[end + 1].lower)):
+        if tokens[end].lower in _BOUNDING_BEHIND and (bound := BEHIND.get((tokens[end].lower, tokens[end + 1].lower))):
             return hit._replace(bound=bound)
+    if tokens[hit.first - 1].lower not in _BOUNDING:
+        return hit
     for length in range(_BOUND_TOKENS, 0, -1):
         first = hit.first - length
         if first >= floor and (bound := BEFORE.get(tuple(token.lower for token in tokens[first : hit.first]))):

@@ -40,7 +40,7 @@ def label_before(tokens: list[Token], at: int) -> str:
 
 def version_at(tokens: list[Token], at: int) -> Label | None:
     """Read "v2.1"."""
-    match = _VERSION.fullmatch(tokens[at].text)
+    match = _VERSION.fullmatch(tokens[at].text) if tokens[at].text[:1] in ("v", "V") else None
     return label("version", match[1]) if match else None
 
 
@@ -70,8 +70,11 @@ def named(tokens: list[Token], at: int, amount: Amount, *, counted: Counted) -> 
 
 def roman_at(tokens: list[Token], at: int) -> tuple[Value, ...]:
     """Read a Roman numeral behind a name or a label: "World War II", "Henry VIII", "Part IV"."""
-    text, of = tokens[at].text, label_before(tokens, at)
-    if not ROMAN.fullmatch(text) or not (of or name_before(tokens, at)):
+    text = tokens[at].text
+    if not ROMAN.fullmatch(text):
+        return ()
+    of = label_before(tokens, at)
+    if not of and not name_before(tokens, at):
         return ()
     if len(text) == 1 and (tokens[at + 1].lower in _PRONOUN or _is_initial(tokens, at)):
         return ()
@@ -92,14 +95,12 @@ def _roman(text: str) -> int:
     )
 
 
-def identifier_at(tokens: list[Token], at: int) -> tuple[Identifier | None, bool]:
-    """Read an identifier, such as "PAY-4521", and whether it is claimed.
+def identifier_at(token: Token) -> tuple[Identifier, bool]:
+    """Read a token that is an identifier, such as "PAY-4521", and whether it is claimed.
 
     Small names without a capital ("n1", "p99") are not claimed: they number notes, chunks and shares.
     """
-    if not tokens[at].identifier:
-        return None, False
-    parts = tokens[at].text.split("-")
+    parts = token.text.split("-")
     while len(parts) > 1 and not any(map(str.isdecimal, parts[-1])):
         parts.pop()  # "PAY-4521-related" names PAY-4521
     text = "-".join(parts)

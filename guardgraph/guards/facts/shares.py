@@ -11,7 +11,7 @@ from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, FRACTION, ORDINALS, SHARES, SMALL, units_at
 from guardgraph.guards.facts.values import Label, Ordinal, Quantity, Value, Written
 
-__all__ = ["ordinal_at", "share_at"]
+__all__ = ["begins_ordinal", "begins_share", "ordinal_at", "share_at"]
 
 _WRITTEN = re.compile(r"(\d{1,2})/(\d{1,3})")
 _PARTS: Final = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "third": 3, "thirds": 3}
@@ -23,12 +23,20 @@ _Found: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
 
 
+def begins_share(text: str) -> bool:
+    """Say whether a share can begin with a token of this text."""
+    word = text.lower()
+    begins = word in SHARES or word in ("a", "an", "one") or word in SMALL or word in _PARTS
+    return begins or "/" in text or _is_part(word)
+
+
 def share_at(tokens: list[Token], at: int) -> _Found | None:
     """Read a share ("two-thirds", "a quarter of", "half the", "2/3"), also of a unit ("three quarters of an hour")."""
     token = tokens[at]
     if match := _WRITTEN.fullmatch(token.text):
         share = Fraction(int(match[1]), int(match[2])) if int(match[2]) else Fraction(0)
-        return (Written(token.text), *_share(share)), at + 1
+        readings, end = _of(tokens, share, at + 1)
+        return ((Written(token.text), *readings) if end == at + 1 else readings), end
     if token.lower in SHARES:
         return _of(tokens, Fraction(SHARES[token.lower]), at + 1)
     number, part = _numerator(token), at + 1
@@ -88,6 +96,13 @@ def _of(tokens: list[Token], share: Fraction, end: int) -> _Found:
 
 def _share(share: Fraction) -> tuple[Value, ...]:
     return (Quantity(share, FRACTION),) if 0 < share <= 1 else ()
+
+
+def begins_ordinal(text: str) -> bool:
+    """Say whether a place can begin with a token of this text: digits with a suffix, or a word."""
+    if text[:1].isdecimal():
+        return not text.isdecimal()
+    return text.lower() in FIRST or text.lower() in ORDINALS
 
 
 def ordinal_at(tokens: list[Token], at: int) -> _Found | None:

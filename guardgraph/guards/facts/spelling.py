@@ -35,6 +35,9 @@ _LAKH = re.compile(r",\d\d,\d")
 _GROUPS = re.compile(r"\d++")
 _POINTED = re.compile(r"\.\d{3}[.,]\d")
 _GROUPED = re.compile(r"\d[ ]\d{3}")
+_PARTED = re.compile(r"\d[-,.'’() \u00a0\u2009\u202f]{1,2}\d\d")
+"""What every number has whose digits are parted."""
+_DIGIT = re.compile(r"\d")
 
 
 def visible(text: str) -> str:
@@ -52,14 +55,13 @@ def plain(text: str, language: str = "") -> tuple[str, frozenset[int]]:
     Returns:
         The text, and the numbers of the markers.
     """
-    language = language.removesuffix("?")
     text = in_plain_digits(_rewritten(text, ADDRESSES), language)
     if language in DECADES:
         text = DECADES[language].sub(lambda match: f"{next(filter(None, match.groups()))}s", text)
     if language in PLACES:
         text = PLACES[language].sub(_placed, text)
     text, marked = without_markers(text)
-    for step in VARIANTS:
+    for step in VARIANTS if _PARTED.search(text) else _UNPARTED if _DIGIT.search(text) else _WORDED:
         text = _rewritten(text, step)
     return text if text.isascii() else _APOSTROPHE.sub("ʼ", text), marked
 
@@ -101,14 +103,20 @@ def _has_meridiem(text: str) -> bool:
 
 
 ADDRESSES: Final = Step(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
-VARIANTS: Final = (
+_GROUPINGS: Final = (
     Step(lambda text: "+" in text, _DIALLED, _dialled),
     Step(_LAKH.search, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
     Step(_POINTED.search, _POINTS, _ungrouped),
     Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
     Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
     Step(_LAST_COMMA.search, _LAST_COMMA, "."),
-    Step(_has_meridiem, _MERIDIEM, r"\1m"),
+)
+"""What parts the digits of one number."""
+
+_WORDED: Final = (Step(_has_meridiem, _MERIDIEM, r"\1m"),)
+_UNPARTED: Final = (
+    *_WORDED,
     Step(lambda text: not text.isascii(), _DASH, "-"),
     Step(lambda text: "24" in text, _ALWAYS, "24/7"),
 )
+VARIANTS: Final = (*_GROUPINGS, *_UNPARTED)

@@ -13,7 +13,7 @@ from guardgraph.guards.facts.values import Label, Value
 from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
 
-__all__ = ["date_at", "decade_at", "is_dated", "period_at", "year_at"]
+__all__ = ["begins_date", "begins_decade", "begins_period", "date_at", "decade_at", "is_dated", "period_at", "year_at"]
 
 _DATE = re.compile(
     r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"
@@ -69,6 +69,14 @@ def _weekday_names() -> dict[str, int]:
     for language in LANGUAGES:
         names |= {name: day for name, day in weekdays(language).items() if len(name) > 4 or not name.isascii()}
     return names | {name: day for name, day in weekdays("en").items() if len(name) > 4}
+
+
+def begins_date(text: str) -> bool:
+    """Say whether a date, a month or a weekday can begin with a token of this text."""
+    word = text.lower()
+    weekdays_named = _weekday_names()
+    named = word in _month_names() or word in weekdays_named or f"{word}." in weekdays_named
+    return named or text[:1].isdecimal() or word in FIRST or word in ORDINALS
 
 
 def date_at(tokens: list[Token], at: int) -> _Moment | None:
@@ -192,10 +200,15 @@ def is_dated(tokens: list[Token], at: int) -> bool:
     return tokens[at - 1].lower in _TIME_WORDS
 
 
+def begins_period(text: str) -> bool:
+    """Say whether a part of a year can begin with a token of this text."""
+    return len(text) == 2 and text[0] in "QH" and text[1] in "1234"
+
+
 def period_at(tokens: list[Token], at: int) -> _Moment | None:
     """Read a quarter ("Q3"), or a half where its year stands beside it ("H1" alone is a heading)."""
     text, following = tokens[at].text, tokens[at + 1].text
-    if len(text) != 2 or text[0] not in "QH" or text[1] not in "1234":
+    if not begins_period(text):
         return None
     years = (tokens[at - 1].text, tokens[at + 2].text if following == "of" else following)
     if text[0] == "H" and not any(_YEAR.fullmatch(year) for year in years):
@@ -203,12 +216,17 @@ def period_at(tokens: list[Token], at: int) -> _Moment | None:
     return (Label("quarter" if text[0] == "Q" else "half", text[1], int(text[1])),), at + 1
 
 
+def begins_decade(text: str) -> bool:
+    """Say whether ten years can begin with a token of this text."""
+    return text.lower() in _DECADES or (text[:1].isdecimal() and text[-1] in "0s")
+
+
 def decade_at(tokens: list[Token], at: int) -> _Moment | None:
     """Read "the 1990s", "the '90s", "the 1990 's", "the nineties"."""
     text = tokens[at].text
     if (named := _DECADES.get(tokens[at].lower)) is not None:
         return (Decade(named, short=True),), at + 1
-    match = _DECADE.fullmatch(text) if text[-1] in "0s" else None
+    match = _DECADE.fullmatch(text)
     if match is None:
         return None
     number = int(match[1])

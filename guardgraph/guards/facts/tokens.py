@@ -17,6 +17,8 @@ from guardgraph.locales.calendar import months, weekdays
 from guardgraph.locales.tables import LANGUAGES
 
 __all__ = [
+    "KNOWN_WORDS",
+    "KNOWN_WORD_CHARS",
     "LOOKAHEAD",
     "MAX_DIGITS",
     "ORDINAL_SUFFIXES",
@@ -119,7 +121,9 @@ def tokens_of(plain_text: str) -> list[Token]:
     words = plain_text.split()
     if "_" in plain_text and any(word[0] == "_" for word in words):
         words = _WORDS.findall(plain_text)
-    known = (_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words)
+    if max(map(len, words), default=0) <= KNOWN_WORD_CHARS:
+        return [*chain.from_iterable(map(_known_word, words)), *_NOTHING]
+    known = [_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words]
     return [*chain.from_iterable(known), *_NOTHING]
 
 

@@ -5,41 +5,24 @@ What is shown of a token stays as it was written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from guardgraph.guards.facts.numerals import ordinal
-from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, shown, tokens_of
-from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, PARTS, POINTS
+from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, shown
 from guardgraph.guards.facts.units import (
-    EACH,
-    FIRST,
-    MONTHS,
-    NUMBER_WORDS,
     SCALES,
     SHARES,
-    foreign,
-    scale_of,
     units_named,
 )
 from guardgraph.guards.facts.values import Amount
-from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.number_words import NumberWords, magnitudes, number_words
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.locales.units import currencies, measures
+from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, vocabulary_of
 
 __all__ = ["translated"]
 
 _LONGEST_NAME: Final = 8
 """Tokens of the longest name of a unit or phrase of grammar that is looked for."""
-
-_MAY: Final = 5
-"""The month whose name is no longer than an abbreviation."""
-
-_OF: Final = frozenset({"de", "d", "di"})
-"""Words between a magnitude and its unit in Romance languages."""
 
 _LONGEST_ROUND: Final = 12
 """Words of "a million two hundred thousand" that are read at most."""
@@ -54,32 +37,6 @@ _TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
 
 
-_WRITTEN: Final = {f"{part}/{of}": Fraction(part, of) for of in (2, 3, 4, 5, 6, 8, 16) for part in range(1, of)}
-"""Parts behind a whole number: "2 1/2"."""
-
-
-class _Language(NamedTuple):
-    """What is known of a language, for the search through tokens."""
-
-    code: str
-    numbers: NumberWords
-    names: Mapping[str, str]
-    """What a phrase is translated to: units, magnitudes and grammar."""
-    heads: frozenset[str]
-    """First words of phrases."""
-    begins: frozenset[str]
-    """Words with which what is said in several words can begin."""
-    follow: frozenset[str]
-    """Words with which it can go on."""
-    behind: frozenset[str]
-    """Words that can add to a number in digits."""
-    ordinary: frozenset[str]
-    """Words of grammar, and those that mean a number or a month in English alone."""
-    halves: Mapping[str, Fraction]
-    parts: Mapping[str, int]
-    point: str
-
-
 def translated(tokens: list[Token], language: str) -> list[Token]:
     """Merge what says one number or one unit, and translate what stands around numbers.
 
@@ -90,13 +47,17 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     Returns:
         The tokens; the same list where there is nothing to do.
     """
-    known = _language(language or "en")
+    known = vocabulary_of(language or "en")
     words = [token.lower for token in tokens]
     if known.code == "en" and not _worth(known, tokens, words):
         return tokens
     found: list[Token] = []
     at, end = 0, len(tokens) - LOOKAHEAD
     while at < end:
+        if known.code == "en" and words[at] not in known.touched and tokens[at].number is None:
+            found.append(tokens[at])
+            at += 1
+            continue
         counted = bool(found) and (found[-1].number is not None or found[-1].lower in SCALES)
         made, behind = _translate(known, tokens, words, at, counted=counted)
         if behind:
@@ -108,21 +69,23 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     return [*found, *tokens[end:]]
 
 
-def _worth(known: _Language, tokens: list[Token], words: list[str]) -> bool:
+def _worth(known: Vocabulary, tokens: list[Token], words: list[str]) -> bool:
     """Say whether an English text may have a number or a unit of several words; most have none."""
-    for at, word in enumerate(words):
+    starts = known.starts
+    for at in [at for at, word in enumerate(words) if word in starts]:
+        word = words[at]
         if word in known.begins:
             if word in known.heads:
                 return True
             if words[at + 1] in known.follow and (word != "and" or tokens[at - 1].number):
                 return True
-        elif word in known.behind and tokens[at - 1].number:
+        elif tokens[at - 1].number:
             return True
     return False
 
 
 def _translate(
-    known: _Language, tokens: list[Token], words: list[str], at: int, *, counted: bool
+    known: Vocabulary, tokens: list[Token], words: list[str], at: int, *, counted: bool
 ) -> tuple[list[Token], int]:
     """Return what stands for the tokens up to an index, 0 where a token stays as it is.
 
@@ -137,7 +100,7 @@ def _translate(
         return ([_merged(tokens, at, end, amount, "")], end) if end > at + 1 else ([], 0)
     if not word or not word[0].isalpha():
         return [], 0
-    if counted and word in _OF and (end := _behind_of(known, words, at)):
+    if counted and word in OF and (end := _behind_of(known, words, at)):
         return [], end
     named = _named(known, tokens, words, at) if word in known.heads else ([], 0)
     if counted and named[1]:
@@ -150,17 +113,17 @@ def _translate(
     return ([_as(token, _NEUTRAL)], at + 1) if word in known.ordinary else ([], 0)
 
 
-def _behind_of(known: _Language, words: list[str], at: int) -> int:
+def _behind_of(known: Vocabulary, words: list[str], at: int) -> int:
     """Find the unit in "5 millones de euros", "d'euros"; 0 where none follows."""
     end = at + 2 if words[at + 1] in ("'", "’", "ʼ") else at + 1
     return end if ":" in known.names.get(words[end], "") or units_named(words[end]) else 0
 
 
-def _opens(known: _Language, word: str) -> bool:
+def _opens(known: Vocabulary, word: str) -> bool:
     return known.numbers.opens(word) or (known.code == "en" and word == "a")
 
 
-def _number(known: _Language, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
+def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
     one = known.code == "en" and words[at] == "a"
     if one and (words[at + 1] not in SCALES or words[at - 1] == "half"):
         return None
@@ -186,7 +149,7 @@ def _number(known: _Language, tokens: list[Token], words: list[str], at: int) ->
     return _merged(tokens, at, behind, total, place[-2:] if place else ""), behind
 
 
-def _as_year(known: _Language, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
+def _as_year(known: Vocabulary, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
     """Read "nineteen forty-five" and "twenty twenty" as years."""
     year = known.numbers.read(words, end)
     if year is None or year.ordinal or not 10 <= year.amount <= 99:
@@ -194,12 +157,12 @@ def _as_year(known: _Language, words: Sequence[str], century: int, end: int) -> 
     return century * 100 + year.amount, year.end
 
 
-def _with_parts(known: _Language, words: Sequence[str], amount: Amount, end: int) -> tuple[Amount, int]:
+def _with_parts(known: Vocabulary, words: Sequence[str], amount: Amount, end: int) -> tuple[Amount, int]:
     """Add what stands behind a whole number: "and a half", "½", "1/2", "point five"; or divide it: "Drittel"."""
     following = words[end]
     if following in known.parts and isinstance(amount, int):
         return Fraction(amount, known.parts[following]), end + 1
-    share = SHARES.get(following) or _WRITTEN.get(following)
+    share = SHARES.get(following) or WRITTEN.get(following)
     if share is not None and isinstance(amount, int):
         return amount + share, end + 1
     if following == known.point and isinstance(amount, int):
@@ -211,14 +174,14 @@ def _with_parts(known: _Language, words: Sequence[str], amount: Amount, end: int
     return amount, end
 
 
-def _decimals(known: _Language, words: Sequence[str], amount: int, end: int) -> tuple[Amount, int]:
+def _decimals(known: Vocabulary, words: Sequence[str], amount: int, end: int) -> tuple[Amount, int]:
     digits, at = "", end + 1
     while at < len(words) and len(digits) < 12 and (digit := known.numbers.cardinals.get(words[at], 10)) < 10:
         digits, at = digits + str(digit), at + 1
     return (amount + Fraction(int(digits), 10 ** len(digits)), at) if digits else (amount, end)
 
 
-def _named(known: _Language, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
+def _named(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
     for length in range(_LONGEST_NAME, 0, -1):
         name = known.names.get(words[at] if length == 1 else " ".join(words[at : at + length]))
         if name is not None:
@@ -243,57 +206,3 @@ def _merged(tokens: list[Token], at: int, end: int, amount: Amount, suffix: str)
 def _as(token: Token, lower: str, *, opens: bool = False) -> Token:
     """Return a token that reads as another word and is shown as it was."""
     return token._replace(text=lower, lower=lower, opens=opens)
-
-
-@cache
-def _language(code: str) -> _Language:
-    language, sure = code.removesuffix("?"), not code.endswith("?")
-    numbers = number_words(language if sure else "en")
-    point = POINTS.get(language, "")
-    names = _names(language, sure=sure)
-    heads = frozenset(name.partition(" ")[0] for name in names)
-    return _Language(
-        code=language,
-        numbers=numbers,
-        names=names,
-        heads=heads,
-        begins=heads | numbers.beginnings | {"a"},
-        follow=numbers.beginnings | {"and", point, ",", *SHARES},
-        behind=frozenset({"and", point, *SHARES, *_WRITTEN}),
-        ordinary=_ordinary(language, names) if sure and language != "en" else frozenset(),
-        halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
-        parts=PARTS.get(language, {}),
-        point=point,
-    )
-
-
-def _names(language: str, *, sure: bool) -> Mapping[str, str]:
-    """Return what each phrase is translated to. In English that is what has more words than the readers look up."""
-    names: dict[str, str] = {}
-    for known in (measures(language), currencies(language)):
-        if language == "en":
-            names |= {name: f"en:{name}" for name in known if name.count(" ") > 1}
-        else:
-            names |= {name.lower(): foreign(language, name) for name in known if _is_foreign(language, name)}
-    if language != "en":
-        months_named = months(language)  # "julio" is July, and a joule
-        names = {name: text for name, text in names.items() if name not in months_named}
-        names |= {name: scale_of(amount) for name, amount in magnitudes(language).items()}
-        names |= GRAMMAR.get(language, {}) if sure else {}
-        names |= {name: "May" for name, month in months_named.items() if month == _MAY and len(name) == len("May")}
-    # Marks part the letters of some scripts, and signs the parts of "km/h": names are kept as their tokens.
-    return {" ".join(token.lower for token in tokens_of(name)[:-LOOKAHEAD]): text for name, text in names.items()}
-
-
-def _is_foreign(language: str, name: str) -> bool:
-    return len(name) > 1 and name[0].isalpha() and units_named(f"{language}:{name}") != units_named(name)
-
-
-def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
-    """Return the words that have another meaning in English or none at all."""
-    calendar = {*months(language), *weekdays(language)}
-    others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
-    short = {name for name in MONTHS if len(name) < 6}
-    english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
-    # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES))

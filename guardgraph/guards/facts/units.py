@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
-from typing import Final, TypeVar
+from typing import Final, TypeVar, overload
 
 from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.values import Amount, Unit
@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 _Of = TypeVar("_Of")
+_Other = TypeVar("_Other")
 
 
 class _Table(Mapping[str, _Of]):
@@ -52,6 +53,14 @@ class _Table(Mapping[str, _Of]):
 
     def __getitem__(self, name: str) -> _Of:
         return self._made()[name]
+
+    @overload
+    def get(self, name: str, /) -> _Of | None: ...
+    @overload
+    def get(self, name: str, /, default: _Of | _Other) -> _Of | _Other: ...
+    def get(self, name: str, /, default: _Other | None = None) -> _Of | _Other | None:
+        """Look up a name; that of `Mapping` raises and catches an error for each that is not there."""
+        return self._made().get(name, default)
 
     def __contains__(self, name: object) -> bool:
         return name in self._made()
@@ -191,6 +200,11 @@ def foreign(language: str, name: str) -> str:
 
 def units_named(name: str) -> tuple[Unit, ...]:
     """Look up a unit as written: the case of symbols matters ("5m" is no "5M", "mW" no "MW")."""
+    return _units_named(name)
+
+
+@remembered(texts=4096, chars=24)
+def _units_named(name: str) -> tuple[Unit, ...]:
     if len(name) > 3 and name[2] == ":":
         return _named(name[:2], name[3:])
     return _named("en", name) or (_units_abroad().get(name.lower(), ()) if len(name) > 3 else ())

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 
-from guardgraph.guards.self_critique import closing
-from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
-from guardgraph.guards.self_critique.spoken import BREAK, COMMA, NO_LONGER, word_after, word_before, words_around
-from guardgraph.guards.self_critique.verbs import VerbGroup, stands, verb_group
+from guardgraph.guards.self_critique import closing, gone, well
+from guardgraph.guards.self_critique.grammar import (
+    BEING,
+    CONDITIONS,
+    FINITE,
+    PREPOSITIONS,
+    STARTERS,
+    UNREAL,
+    is_content,
+    is_participle,
+)
+from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
+from guardgraph.guards.self_critique.statements import (
+    STOPS,
+    Reader,
+    clause_after,
+    clause_before,
+    either,
+    is_predicate,
+    made,
+)
+from guardgraph.guards.self_critique.verbs import stands, verb_group
 
 __all__ = ["closures"]
 
-_STOPS = (COMMA, BREAK)
-_Reader = Callable[[list[str], int], str | None]
+_DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", "achieved", "successful", "finished"})
+_ENDINGS = closing.REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 
 
 def closures(tokens: list[str]) -> Iterator[str]:
@@ -25,26 +42,37 @@ def closures(tokens: list[str]) -> Iterator[str]:
     """
     readers, phrases = _readers(), _phrases()
     for place, token in enumerate(tokens):
-        if token in readers and (name := readers[token](tokens, place)):
+        reader = readers.get(token, _ended if token.endswith("ed") else None)
+        if reader and (name := reader(tokens, place)):
             yield name
         for phrase in phrases.get(token, ()):
             end = place + len(phrase)
-            if tuple(tokens[place:end]) == phrase and stands(tokens, place, end):
+            if tuple(tokens[place:end]) == phrase and _is_said(tokens, place) and stands(tokens, place, end):
                 yield " ".join(phrase)
 
 
+def _is_said(tokens: list[str], at: int) -> bool:
+    """Say whether a phrase that begins with a preposition is said of something: *is in sync*."""
+    said = {"is", "are", "was", "were", "be", "been", "now"}
+    is_loose = tokens[at] not in ("in", "within", "at", "on")
+    return is_loose or at <= 1 or bool(said & set(tokens[max(0, at - 4) : at])) or tokens[at - 1] in closing.DOING
+
+
 @cache
-def _readers() -> dict[str, _Reader]:
+def _readers() -> dict[str, Reader]:
     """Return what reads each word."""
-    readers: dict[str, _Reader] = dict.fromkeys((*closing.WELL, "as"), _as_usual)
-    readers |= dict.fromkeys(closing.GOOD | closing.AGAIN_GOOD, _good)
+    readers = {**well.READERS, **gone.READERS}
     for base, present, past, gerund in closing.FORMS:
         readers |= {base: _base, present: _present, past: _past, gerund: _gerund}
+    readers |= {"resume": either(well.READERS["resume"], _base), "passing": well.READERS["passing"]}
     readers |= dict.fromkeys(closing.STATES, _state)
     readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _returned)
-    readers |= dict.fromkeys(("works", "work", "working", "worked"), _works)
-    readers |= {"back": _back, "again": _again, "up": _up, "no": _none_left, NO_LONGER: _no_longer, "anymore": _anymore}
-    return readers | {"put": _put_right}
+    readers |= dict.fromkeys(closing.RECOVERIES, _recovery)
+    readers |= {
+        "fix": lambda tokens, at: _recovery(tokens, at) or _base(tokens, at),
+        "passing": well.READERS["passing"],
+    }
+    return readers | {"back": _back, "put": _put_right}
 
 
 @cache
@@ -61,28 +89,43 @@ def _past_form(verb: str) -> str:
     return next((forms[2] for forms in closing.FORMS if verb in forms), verb)
 
 
-def _made(tokens: list[str], at: int, end: int | None = None, *, group: VerbGroup | None = None) -> bool:
-    return not _is_of_a_part(tokens, at) and stands(tokens, at, end or at + 1, group=group)
-
-
-def _is_of_a_part(tokens: list[str], at: int) -> bool:
-    """Say whether it is said of a part: *restored for some customers*, *recovered in part*."""
-    following = words_around(tokens, at, before=0, after=8)
-    if following[1:2] in (["partly"], ["partially"], ["some"], ["few"]):
-        return True
-    if following[1:3] in (["a", "few"], ["part", "of"], ["so", "far"]):
-        return True
-    parts = {"some", "most", "many", "several", "half"}
-    return any(token in parts and before in PREPOSITIONS for before, token in pairwise(following))
-
-
 def _is_event(tokens: list[str], at: int) -> bool:
     """Say whether a verb or state is said of what it closes, its object where it has one, or stands alone."""
     verb, has_object = _past_form(tokens[at]), word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
-    wanted, around = closing.SUBJECTS.get(verb), words_around(tokens, at, before=0 if has_object else 12)
+    wanted = closing.SUBJECTS.get(verb)
+    around = [] if has_object else words_around(tokens, at, after=0)
+    around += [*_label(tokens, at - len(around)), tokens[at], *clause_after(tokens, at, 4)]
     if verb == "mitigated" and closing.FULLY.isdisjoint(around):
         return False
-    return wanted is None or not wanted.isdisjoint(around) or len(around) <= 2
+    is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
+    return wanted is None or not wanted.isdisjoint(around) or is_alone
+
+
+def _label(tokens: list[str], start: int) -> list[str]:
+    """Return the label before a place: *outage status: ended*."""
+    return clause_before(tokens, start - 1, 4) if start > 1 and tokens[start - 1] == BREAK else []
+
+
+def _ended(tokens: list[str], at: int) -> str | None:
+    """Read *the problem has been ...*: what has been done to a trouble ends it, unless it is known to go on."""
+    group = verb_group(tokens, at)
+    if not group.words & {"has", "have"} or word_before(tokens, group.start) not in closing.TROUBLE - {"cause"}:
+        return None
+    is_known = tokens[at] in closing.CONTINUING or not is_participle(tokens[at])
+    return None if is_known or not made(tokens, at, group=group) else tokens[at]
+
+
+def _recovery(tokens: list[str], at: int) -> str | None:
+    """Read *made a full recovery*, *reached a solution*, *we have seen a complete recovery*."""
+    if word_after(tokens, at) == BREAK and tokens[at + 2 : at + 3] and tokens[at + 2] in _DONE:
+        return tokens[at]
+    verb = next((place for place in range(at - 1, max(-1, at - 6), -1) if tokens[place] in _ENDINGS), -1)
+    between = tokens[verb + 1 : at]
+    is_whole = not {"full", "complete", "total", "final", "permanent", "lasting"}.isdisjoint(between)
+    is_found = verb >= 0 and (tokens[verb] in closing.REACHING or is_whole)
+    is_other = {"of", "to", "for", "in", "no", "partial", "some", "first", "slow", "plan", "possible"} & set(between)
+    is_part = is_other or is_content(word_after(tokens, at))
+    return tokens[at] if is_found and not is_part and made(tokens, verb, at + 1) else None
 
 
 def _is_attribute(tokens: list[str], at: int) -> bool:
@@ -90,7 +133,7 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
     follows, before = word_after(tokens, at), word_before(tokens, at)
     if not is_content(follows) or verb_group(tokens, at).words & BEING:
         return False
-    if before in _STOPS or not at:
+    if before in STOPS or not at:
         return follows not in closing.TROUBLE and not FINITE.isdisjoint(tokens[at + 2 : at + 5])
     is_noun_phrase = before in (STARTERS - {"we", "i", "they", "it", "you"}) | PREPOSITIONS or before.endswith("ly")
     return is_noun_phrase and not (tokens[at] == "resolved" and follows in closing.TROUBLE)
@@ -99,77 +142,69 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
 def _past(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
     token, follows = tokens[at], word_after(tokens, at)
-    if _is_attribute(tokens, at) or not _is_event(tokens, at) or tokens[at + 1 : at + 3] == ["the", "first"]:
+    if tokens[at] == "fixed" and not closing.FIXABLE.isdisjoint(clause_before(tokens, at, 5)):
         return None
-    is_other = (token == "stopped" and follows.endswith("ing")) or (token == "addressed" and follows == "to")
-    return token if not is_other and _made(tokens, at) else None
+    if tokens[at] == "resolved" and not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 5)):
+        return None
+    if token in closing.PASSIVE and not verb_group(tokens, at).words & BEING:
+        return None
+    is_event = _is_event(tokens, at) or (word_after(tokens, at) in closing.FAILINGS and token in ("stopped", "ceased"))
+    if _is_attribute(tokens, at) or not is_event or tokens[at + 1 : at + 3] == ["the", "first"]:
+        return None
+    is_other = token in ("stopped", "ceased") and follows.endswith("ing") and follows not in closing.FAILINGS
+    is_other = is_other or (token == "resolved" and follows == "to") or (token == "addressed" and follows == "to")
+    return token if not is_other and made(tokens, at) else None
 
 
 def _state(tokens: list[str], at: int) -> str | None:
     """Read *the outage is over*, *maintenance is complete*."""
     token, follows = tokens[at], word_after(tokens, at)
     if token == "finished" and not is_content(follows) and _is_event(tokens, at):
-        return token if _made(tokens, at) else None
-    if not _is_predicate(tokens, at) or not _is_event(tokens, at):
+        return token if made(tokens, at) else None
+    is_declared = not {"declare", "declared", "consider", "pronounce", "call"}.isdisjoint(tokens[max(0, at - 6) : at])
+    if not (is_declared or is_predicate(tokens, at)) or not _is_event(tokens, at):
         return None
     is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in ("the", "to", "a", "its", "our"))
-    return token if not is_measure and _made(tokens, at) else None
+    return token if not is_measure and made(tokens, at) else None
 
 
 def _base(tokens: list[str], at: int) -> str | None:
     """Read *will resolve*, *managed to fix*, *did you close it*; *complete* is a state, too."""
     stated = {"will", "shall", "did", "able", "managed", "hereby"}
     has_verb = verb_group(tokens, at).words & stated or tokens[max(0, at - 2) : at - 1] == ["did"]
+    is_act = tokens[at] == "close" and word_before(tokens, at) in ("we", "i") and word_after(tokens, at) in STARTERS
+    is_act = is_act and (at < 2 or tokens[at - 2] not in CONDITIONS | UNREAL | FINITE)
+    has_verb = has_verb or is_act
     if tokens[at] == "complete" and not has_verb:
         return _state(tokens, at)
-    return _past_form(tokens[at]) if has_verb and _is_event(tokens, at) and _made(tokens, at) else None
+    return _past_form(tokens[at]) if has_verb and _is_event(tokens, at) and made(tokens, at) else None
 
 
 def _present(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
     has_object = word_after(tokens, at) in ("the", "this", "it", "all", "that", "our", "your", "every", "everything")
-    is_said = at > 0 and (has_object or tokens[at] == "resolves")
-    return _past_form(tokens[at]) if is_said and _is_event(tokens, at) and _made(tokens, at) else None
+    is_said = at > 0 and (has_object or (tokens[at] == "resolves" and word_after(tokens, at) != "to"))
+    return _past_form(tokens[at]) if is_said and _is_event(tokens, at) and made(tokens, at) else None
 
 
 def _gerund(tokens: list[str], at: int) -> str | None:
     """Read *succeeded in restoring*, *we are closing this incident*."""
     if tokens[max(0, at - 2) : at] == ["succeeded", "in"]:
-        return _past_form(tokens[at]) if _made(tokens, at - 2, at + 1) else None
-    closes = tokens[at] == "closing" and verb_group(tokens, at).words & {"are", "am"}
-    return "closed" if closes and _is_event(tokens, at) and _made(tokens, at) else None
-
-
-def _is_predicate(tokens: list[str], at: int) -> bool:
-    """Say whether something is said to be so: *is stable*, *all systems operational*, *is the outage over*."""
-    if is_content(word_after(tokens, at)):
-        return False
-    around = words_around(tokens, at, after=1)
-    if verb_group(tokens, at).is_said or around[:1] in (["is"], ["are"]):
-        return True
-    is_short = len(around) <= 5 and FINITE.isdisjoint(around) and around[0] != "with"
-    return is_short and not {"the", "a", "an", "our", "for", "of", "in", "to", "and"} & set(around[-2:])
-
-
-def _good(tokens: list[str], at: int) -> str | None:
-    """Read *all systems are operational*, *everything is fine*, *available again*."""
-    token, follows, around = tokens[at], word_after(tokens, at), words_around(tokens, at, after=8)
-    of_all = not {"everything", "all"}.isdisjoint(around)
-    if token in closing.AGAIN_GOOD:
-        is_weak = token in ("live", "possible", "available", "reachable", "accessible")
-        if not ({"again", "fully"} & set(around) or (of_all and not is_weak)):
-            return None
-    is_other = follows in ("that", "at") or (follows == "to" and token in ("normal", "possible"))
-    is_usual = token == "normal" and {"delay", "delays", "errors", "to"} & set(tokens[max(0, at - 3) : at])
-    return token if not (is_other or is_usual) and _is_predicate(tokens, at) and _made(tokens, at) else None
+        return _past_form(tokens[at]) if made(tokens, at - 2, at + 1) else None
+    rest = tokens[at + 1 : at + 9]
+    is_headed = word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not closing.TROUBLE.isdisjoint(rest)
+    closes = tokens[at] == "closing" and (is_headed or verb_group(tokens, at).words & {"are", "am"})
+    return "closed" if closes and _is_event(tokens, at) and made(tokens, at) else None
 
 
 def _returned(tokens: list[str], at: int) -> str | None:
     """Read *returned to normal*, *will return to normal*."""
     goal = tokens[at + 1 : at + 5]
     is_stated = tokens[at] != "return" or verb_group(tokens, at).is_future
+    if not closing.NORMAL.isdisjoint(clause_before(tokens, at, 4)) and tokens[at] == "returned":
+        return "back to normal" if made(tokens, at) else None
     is_normal = goal[:1] == ["to"] and not closing.NORMAL.isdisjoint(goal)
-    return "back to normal" if is_normal and is_stated and _made(tokens, at, at + 3) else None
+    return "back to normal" if is_normal and is_stated and made(tokens, at, at + 3) else None
 
 
 def _back(tokens: list[str], at: int) -> str | None:
@@ -179,91 +214,17 @@ def _back(tokens: list[str], at: int) -> str | None:
         return None
     start = at - 1 if word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not closing.NORMAL.isdisjoint(goal):
-        return "back to normal" if _made(tokens, at, at + 3) else None
-    is_here = follows in (*_STOPS, "online", "up", "at", "since", "now", "and", "for", "again")
+        return "back to normal" if made(tokens, at, at + 3) else None
+    is_here = follows in (*STOPS, "where", "on", "with", "online", "up", "at", "since", "now", "and", "for", "again")
     has_come = verb_group(tokens, at).is_said or follows in ("online", "up")
+    has_come = has_come or (tokens[0] in ("is", "are") and at < 8)
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
     is_level = follows == "to" and verb_group(tokens, at).is_said and not "".join(goal[1:2]).endswith("ing")
-    return "back" if (is_level or (is_here and has_come)) and _made(tokens, start, at + 1) else None
-
-
-def _up(tokens: list[str], at: int) -> str | None:
-    """Read *is up again*, *the site is up*."""
-    is_up = verb_group(tokens, at).words & {"is", "are", "be", "been"} and word_before(tokens, at) != "back"
-    is_all = word_after(tokens, at) in (*_STOPS, "again", "since", "now")
-    return "up" if is_up and is_all and _made(tokens, at) else None
-
-
-def _works(tokens: list[str], at: int) -> str | None:
-    """Read *is working again*, *everything works*."""
-    follows, around = word_after(tokens, at), words_around(tokens, at)
-    if tokens[at] == "working":
-        is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
-        is_said = verb_group(tokens, at).is_said or {"got", "everything"} & set(around)
-        is_plain = follows in (*_STOPS, *closing.WELL, "now", "and", "as", "for") and (is_service or "got" in around)
-        return "working" if is_said and is_plain and _made(tokens, at) else None
-    if tokens[at] == "worked":
-        is_fix = {"fix", "hotfix", "patch", "rollback", "restart"} & set(around) and follows in (*_STOPS, "and", "for")
-        return "worked" if is_fix and _made(tokens, at) else None
-    is_of_all = {"everything", "all"} & set(around) and follows not in ("on", "to") and not is_content(follows)
-    return "working" if is_of_all and _made(tokens, at) else None
-
-
-def _as_usual(tokens: list[str], at: int) -> str | None:
-    """Read *operating normally*, *performing as expected*, *payments succeed again*."""
-    is_usual = word_after(tokens, at) in closing.AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
-    if tokens[at] == "as" and not is_usual:
-        return None
-    for place in range(at - 1, max(-1, at - 4), -1):
-        if tokens[place] in closing.DOING:
-            group = verb_group(tokens, place)
-            has_subject = place > 0 and word_before(tokens, place) not in ("please", "the", "a", "is", "on")
-            is_open = {"starting", "beginning", "stopped", "stops"} & set(tokens[max(0, place - 3) : place])
-            is_said = (has_subject or group.words) and not is_open
-            finite = group.without("being")
-            return "working normally" if is_said and _made(tokens, place, at + 1, group=finite) else None
-        if tokens[place] in _STOPS:
-            return None
-    return None
-
-
-def _again(tokens: list[str], at: int) -> str | None:
-    """Read *can log in again*, *can once again pay*; *again* beside *working* is read like *normally*."""
-    around = tokens[max(0, at - 6) : at + 3]
-    if {"happen", "happens", "occur", "occurs", "recur", "try", "fail", "fails", "failed", "logging"} & set(around):
-        return None
-    for place in range(at - 1, max(-1, at - 7), -1):
-        if tokens[place] in _STOPS:
-            break
-        if tokens[place] in ("can", "able"):
-            return "possible again" if tokens[place + 1] != "not" and _made(tokens, place, at) else None
-    return _as_usual(tokens, at)
-
-
-def _no_longer(tokens: list[str], at: int) -> str | None:
-    """Read *no longer an issue*, *no longer see errors*."""
-    said = words_around(tokens, at, before=0, after=5)
-    return "no longer" if not closing.OVERCOME.isdisjoint(said[1:]) and _made(tokens, at, at + 2) else None
-
-
-def _anymore(tokens: list[str], at: int) -> str | None:
-    """Read *nothing is broken any more*, *it does not occur any more*."""
-    around = words_around(tokens, at, after=1)
-    is_denied = {"not", "nothing", "nobody", "no"} & set(around)
-    return "no longer" if is_denied and not closing.OVERCOME.isdisjoint(around) else None
-
-
-def _none_left(tokens: list[str], at: int) -> str | None:
-    """Read *no further impact*, *no issues remain*."""
-    said = words_around(tokens, at, before=0, after=6)
-    trouble = next((place for place, token in enumerate(said[:4]) if token in closing.TROUBLE), 0)
-    is_left = not closing.LEFT_OVER.isdisjoint(said[1:trouble]) or not {"remain", "remains", "left"}.isdisjoint(said)
-    is_said = trouble and is_left and not verb_group(tokens, at).is_future
-    return "no further impact" if is_said and _made(tokens, at, at + 2, group=verb_group(tokens, at)) else None
+    return "back" if (is_level or (is_here and has_come)) and made(tokens, start, at + 1) else None
 
 
 def _put_right(tokens: list[str], at: int) -> str | None:
     """Read *we have put the problem right*."""
     said = words_around(tokens, at, before=0, after=6)
-    is_said = "right" in said[2:] and not closing.TROUBLE.isdisjoint(said)
-    return "put right" if is_said and _made(tokens, at) else None
+    is_said = "right" in said[1:] and not (closing.TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
+    return "put right" if is_said and made(tokens, at) else None

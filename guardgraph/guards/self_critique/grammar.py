@@ -40,28 +40,27 @@ def listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-FINITE = listed("is are was were am has have had do does did will would shall should can could may might must")
+FINITE = listed("""is are was were am has have had do does did will would shall should can could may might must""")
 """Auxiliaries: a clause that has one has its verb."""
 
-BEING = listed("is are was were am be been has have had remain remains considered declared feel looks look")
-_COPULAS = listed("be been being become became remain remains remained stay stays stayed seem seems look looks")
+BEING = listed("""is are was were am be been has have had remain remains considered declared feel looks look""")
+_COPULAS = listed("""be been being become became remain remains remained stay stays stayed seem seems look looks""")
 DENIALS = listed("not never nor neither hardly barely scarcely seldom rarely un non")
-PARTIAL = listed("partly partially mostly largely nearly almost mainly halfway virtually practically half somewhat")
+PARTIAL = listed("""partly partially mostly largely nearly almost mainly halfway virtually practically half somewhat""")
 PROGRESS = listed("being getting becoming")
 UNREAL = listed("would should could may might must can need needs ought")
 REGARDED = listed("considered regarded declared deemed called treated marked classified closed")
 _ADVERBS = listed(
     """now again already yet still just soon since also all both then even thus too only more very quite well ever
-    here today tonight tomorrow back up got gets get gotten hereby marked believed thought reported appear
-    appears"""
+    here today tonight tomorrow back up got gets get gotten hereby marked believed thought reported appear appears"""
 )
 IN_GROUP = FINITE | _COPULAS | DENIALS | PARTIAL | PROGRESS | UNREAL | REGARDED | _ADVERBS
 """What a verb group is made of, adverbs in *-ly* beside."""
 
 FACTIVE = listed(
     """able managed seems seem seemed appears appear appeared known confirmed believed found considered verified
-    thought reported said understood proved proven out glad happy pleased proud relieved delighted happens happened
-    claim claims guaranteed certain sure bound"""
+    thought reported said understood proved proven out glad happy pleased proud relieved delighted happens
+    happened claim claims guaranteed certain sure bound"""
 )
 """Before *to* these leave a claim what it is: *we were able to fix it*, *it is known to be resolved*."""
 
@@ -75,22 +74,22 @@ AWAITED = CONDITIONS - listed("before until till")
 """After a plain future these make it wait."""
 
 EXPECTING = listed(
-    """hope hopes hoping hoped hopeful hopefully ideally expect expects expecting expected anticipate anticipates want
-    wants wish aim aims aiming goal target plan plans planned planning intend intends likely unlikely try trying
-    towards toward optimistic estimate estimates intention attempt supposed verifying checking testing confirming
-    validating ensuring seeing doubt doubts doubtful unclear unsure uncertain"""
+    """strive strives striving seek seeks hope hopes hoping hoped hopeful hopefully ideally expect expects expecting
+    expected anticipate anticipates want wants wish aim aims aiming goal target plan plans planned planning intend
+    intends likely unlikely try trying towards toward optimistic estimate estimates intention attempt supposed
+    verifying checking testing confirming validating ensuring seeing deny denies denied dispute disputes disputed
+    contest contests refute refutes doubt doubts doubtful unclear unsure uncertain"""
 )
 """What comes after these is hoped for, aimed at, or not yet known."""
 
 SAYING = listed(
-    """say says saying said confirm confirmed claim claiming consider considered call declare mean means think believe
-    assume tell know report state promise guarantee ensure sure clear certain true
-    convinced see regard treat mark marked conclude
-    pretend suggest imply verify verified prove proven
-    announce show shown establish confirmation evidence sign indication proof guarantees claims promises"""
+    """say says saying said confirm confirmed claim claiming consider considered call declare mean means think
+    believe assume tell know report state promise guarantee ensure sure clear certain true convinced see regard
+    treat mark marked conclude pretend suggest imply verify verified prove proven announce show shown establish
+    confirmation evidence sign indication proof guarantees claims promises"""
 )
 HOLDING = listed("consider considered believe declare declared know understand think")
-WRONG = listed("premature wrong false untrue incorrect misleading hard difficult impossible unable refuse decline")
+WRONG = listed("""premature wrong false untrue incorrect misleading hard difficult impossible unable refuse decline""")
 NOT_ALL = listed("no none nobody nothing neither few some most many much several half part parts hardly")
 """Subjects that deny a claim, or make it one of a part."""
 WHOLE = listed("all every each everything everyone a one")
@@ -101,9 +100,11 @@ STARTERS = listed(
 )
 """A noun phrase begins with one of these, with a number or with nothing."""
 PREPOSITIONS = listed(
-    "of to in for with on by at from affecting about against into over under between among within across concerning"
+    """of to in for with on by at from affecting about against into over under between among within across concerning"""
 )
-TURNS = listed("but while where so because since although though whereas however therefore hence than thanks otherwise")
+TURNS = listed(
+    """but while where so because since although though whereas however therefore hence than thanks otherwise"""
+)
 """Words that open a statement of their own."""
 CAUSE = listed("get have see bring put keep")
 CAUSING = listed("getting having bringing seeing putting")

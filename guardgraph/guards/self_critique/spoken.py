@@ -32,6 +32,8 @@ _SAID_SHORTER = {
     "nobody": "no one",
     "also": "not only|not just|not merely|not simply|not solely",
     "finally": "once and for all",
+    "always": "from now on|from here on|henceforth|at all times|without exception|"
+    "in all cases|in every case|no matter what|whatever happens|come what may",
     "again": "once again|once more|yet again",
     "anymore": "any more|any longer",
     NO_LONGER: "no longer",
@@ -51,8 +53,13 @@ _SAID_SHORTER = {
     "ensuring": "making sure|making certain|seeing to it",
     "doubtless": "no doubt|without doubt|without a doubt|without any doubt|beyond doubt|beyond any doubt|"
     "beyond a doubt|"
-    "with certainty|without fail|for sure|for certain|without question",
-    "restored": "re established",
+    "with certainty|with absolute certainty|with complete certainty|with full certainty|with total certainty|"
+    "without fail|for sure|for certain|without question",
+    "restored": "re established|re enabled|re instated",
+    "failsafe": "fail safe",
+    "riskfree": "risk free",
+    "bulletproof": "bullet proof|fool proof|water tight|air tight|rock solid",
+    "no": "not a single|not one single",
     PERCENT: "per cent",
     "100": "hundred|one hundred|a hundred",
 }

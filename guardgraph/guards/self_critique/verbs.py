@@ -29,6 +29,8 @@ class VerbGroup(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Whether it says that the claim is not so, or not yet, or not all of it."""
+        if self.is_future and "only" in self.words:
+            return True
         unreal = self.words & grammar.UNREAL and not (self.words & grammar.REGARDED and "can" in self.words)
         return self.is_infinitive or bool(unreal or self.words & (grammar.DENIALS | grammar.PARTIAL | grammar.PROGRESS))
 
@@ -176,7 +178,10 @@ def _is_governed(tokens: list[str], start: int, *, is_past: bool) -> bool:
         token, before, after = tokens[place], tokens[place - 1] if place else "", tokens[place + 1]
         if token in (COMMA, BREAK, "as") or token in grammar.TURNS:
             return False
+        if token in ("should", "had") and before in (COMMA, BREAK, ""):
+            return True
         if token in grammar.CONDITIONS:
+            is_past = is_past and not clause.is_regarded
             starts = clause.phrases + (place + 1 < start and after not in grammar.STARTERS)
             starts += token in grammar.MOMENTS and _ends_in_two_nouns(tokens, start)
             return starts <= 1 and (token in grammar.ALWAYS_OPEN or not is_past or place + 1 == start)
@@ -212,6 +217,8 @@ class _Clause:
         """Whether an *and* has been passed that may open a clause of its own."""
         self.is_told = False
         """Whether somebody says it, and does not deny it."""
+        self.is_regarded = False
+        """Whether somebody will say it, as in *before we call it resolved*."""
         self.is_nested = is_nested
         """Whether it is the object of another clause."""
 
@@ -227,6 +234,7 @@ def _governs(tokens: list[str], place: int, clause: _Clause, before: str, after:
         if clause.phrases <= 1 and _is_denied(tokens, place):
             return True
         clause.phrases, clause.is_nested, clause.is_told = 0, True, True
+        clause.is_regarded = not token.endswith("ed")
     elif clause.is_nested:
         return None
     elif token in grammar.FINITE:
@@ -267,5 +275,7 @@ def _is_denied(tokens: list[str], at: int) -> bool:
         return True
     before = tokens[max(0, group.start - (6 if group.is_infinitive else 2)) : group.start]
     if group.is_infinitive and not grammar.DENIALS.isdisjoint(before):
+        return True
+    if group.is_infinitive and "no" in before and not {"reason", "grounds", "basis", "position"}.isdisjoint(before):
         return True
     return not grammar.WRONG.isdisjoint(before) or before[-1:] in (["nobody"], ["none"], ["nothing"], ["no"])
