@@ -83,6 +83,12 @@ def test_prompt_hash_tells_versions_apart() -> None:
     assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
 
 
+@pytest.mark.parametrize("name", ["rag_answer", "research_answer"])
+def test_a_model_is_told_that_names_are_checked(name):
+    """Whoever writes an answer knows that its names are held against what it cites, as its numbers are."""
+    assert "Every name in the answer" in load_prompt(name, LIMITS).text
+
+
 def test_unknown_prompt() -> None:
     """A prompt that does not exist is a FileNotFoundError, not an empty prompt."""
     with pytest.raises(FileNotFoundError):

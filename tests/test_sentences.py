@@ -22,6 +22,7 @@ from guardgraph.guards.sentences import sentence_spans, sentences, unwrapped
         ["Он пришёл, т. е. вернулся.", "Она ушла."],
         ["Ask Dr. Miller, e.g. today.", "Or John F. Kennedy."],
         ["Am 3. Mai 1990 begann der 2. Versuch.", "Er gelang."],
+        ["Writes took up to 4 s.", "The wall (44 v. Chr.) is 20 m.", "It stands by J. Ray."],
     ],
 )
 def test_sentences_end_at_marks(parts):

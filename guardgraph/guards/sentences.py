@@ -16,6 +16,8 @@ Scripts without blanks have marks of their own, behind which no blank stands."""
 
 _OPENING: Final = "\"'“„«‘([¿¡*_"
 _INITIAL = re.compile(r"[^\W\d_]\.")
+_UNIT = re.compile(r"[0-9] [ghlmst]\.$")
+"""A number and a unit of one letter: no initial, so "It took 4 s. Then" are two sentences."""
 _ITEM = re.compile(r"(?:^|[:;])[ \t]*[(*]*[0-9]{1,3}\.$")
 """An item's number: nothing stands before it in its sentence, or a colon."""
 _ORDINAL = re.compile(
@@ -78,6 +80,8 @@ def _begins(text: str, after: int, mark: int) -> bool:
         return True
     before = text[max(mark - _LOOKBACK, 0) : mark + 1]
     word = before.split()[-1].lstrip(_OPENING)
+    if _UNIT.search(before):
+        return True
     if (_INITIAL.fullmatch(word) and text[at : at + 2].isalpha()) or _ORDINAL.search(before):
         return False
     last = _LAST_WORD.search(word)
