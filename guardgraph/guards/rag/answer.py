@@ -112,4 +112,4 @@ def check_names(
 
 
 def _texts(chunk: ContextChunk) -> tuple[str, ...]:
-    return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"], chunk["source"], chunk["doc_id"]
+    return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"]
