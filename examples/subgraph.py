@@ -68,12 +68,14 @@ def route(desk: Desk) -> str:
 
 def send(desk: Desk) -> Desk:
     """Reply with the answer."""
-    return {"reply": desk["result"]["answer"]}
+    result = desk["result"]
+    return {"reply": result["answer"]} if result["status"] == "ok" else hand_over(desk)
 
 
 def ask_back(desk: Desk) -> Desk:
     """Ask the customer what was meant."""
-    return {"reply": desk["result"].get("answer", "What would you like to know?")}
+    result = desk["result"]
+    return {"reply": result["answer"] if result["status"] == "ok" else "What would you like to know?"}
 
 
 def try_later(desk: Desk) -> Desk:

@@ -19,7 +19,10 @@ from guardgraph.state.catalogue import StopReason as StopReason
 from guardgraph.state.catalogue import common_reasons as common_reasons
 from guardgraph.state.context import Context as Context
 from guardgraph.state.outcome import Outcome as Outcome
+from guardgraph.state.run import Ok as Ok
 from guardgraph.state.run import Result as Result
+from guardgraph.state.run import Stopped as Stopped
+from guardgraph.state.run import Waiting as Waiting
 from guardgraph.state.settings import Allowlist as Allowlist
 from guardgraph.state.settings import Budget as Budget
 from guardgraph.state.settings import Check as Check

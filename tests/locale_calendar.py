@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zoneinfo
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,16 @@ from locale_places import locales_of
 from guardgraph.locales.tables import LANGUAGES
 
 YEARS = range(2015, 2027)
+"""Of the time zone database: zones that were given up earlier are not in texts of today."""
+
+ENDINGS = {
+    "ru": [("я$", "ю ем ём е"), ("а$", "у ом е ы ой"), ("к$", "к ка ку ком ке"), ("ье$", "ья ью")],
+    "uk": [("ня$", "ню нем ні"), ("да$", "ду дом ді"), ("ого$", "ому им ім"), ("а$", "у и і ою"), ("к$", "ка ку ком")],
+    "pl": [("a$", "owi em u ie zie y ę"), ("ego$", "emu ym")],
+    "cs": [("a$", "u em ě"), ("e$", "i em")],
+    "el": [("ου$", "ο")],
+}
+"""How names bend beside CLDR's forms. These are grammar: a closed class of endings."""
 
 
 def months() -> dict[str, dict[str, int]]:
@@ -38,6 +49,11 @@ def _named(language: str, kind: str, numbers: dict[int, int]) -> dict[str, int]:
                     # "1月" is a number and its noun.
                     if not key[:1].isdigit() and not key[-1:].isdigit():
                         named.setdefault(key, numbers[number])
+    for name, number in list(named.items()):
+        for pattern, endings in ENDINGS.get(language, ()):
+            if len(name) > 2 and re.search(pattern, name):
+                for ending in endings.split():
+                    named.setdefault(re.sub(pattern, ending, name), number)
     return dict(sorted(named.items(), key=lambda item: (item[1], item[0])))
 
 

@@ -90,6 +90,19 @@ KINDS = {tag.partition("_")[0] for tag in Locale("en").languages if "_" in tag}
 """Languages of which several territories have kinds of their own."""
 
 
+NO_ENGLISH = frozenset({"com", "con", "edu", "gov", "je", "mil", "net", "non", "nos", "org", "que", "un", "www"})
+TWO_LETTERS = frozenset(
+    {"am", "an", "as", "at", "be", "by", "do", "in", "is", "it", "me", "my", "no", "so", "to", "us"}
+)
+"""English words that are also codes of territories."""
+
+
 def stop_words() -> dict[str, str]:
-    """Return the stop words of each language, parted by blanks."""
-    return {language: " ".join(sorted(stopwordsiso.stopwords(language))) for language in LANGUAGES}
+    """Return the stop words of each language, parted by blanks.
+
+    English is without the Internet domains that its list has: "de", "es" and "la" are no English words.
+    """
+    made = {language: set(stopwordsiso.stopwords(language)) for language in LANGUAGES}
+    codes = {code.lower() for code in (*Locale.parse("en").territories, *get_global("territory_aliases"))}
+    made["en"] -= NO_ENGLISH | (codes - TWO_LETTERS) | {word for word in made["en"] if len(word) == 1} - {"a", "i"}
+    return {language: " ".join(sorted(words)) for language, words in made.items()}

@@ -10,6 +10,7 @@ import locale_calendar
 import locale_money
 import locale_places
 import locale_units
+import locale_words
 
 import guardgraph.locales
 
@@ -24,6 +25,8 @@ MAKERS: dict[str, Callable[[], object]] = {
     "stop_words": locale_places.stop_words,
     "units": locale_units.units,
     "currencies": locale_money.currencies,
+    "number_words": locale_words.number_words,
+    "magnitudes": locale_words.magnitudes,
 }
 """What makes each table, by the name of its file."""
 

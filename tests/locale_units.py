@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pint
 import stopwordsiso
@@ -93,6 +94,12 @@ FURTHER = _FURTHER.split()
 """Pint's units that people write and CLDR does not name."""
 
 SHARED = {
+    "kilometer-per-hour": ["kph", "kmh"],
+    "mile-per-hour": ["mi/h"],
+    "square-kilometer": ["sq km"],
+    "square-meter": ["sq m"],
+    "square-mile": ["sq mi"],
+    "square-foot": ["sq ft"],
     "tonne": ["ton", "tons"],
     "long_ton": ["ton", "tons"],
     "gallon-imperial": ["gallon", "gallons"],
@@ -108,6 +115,9 @@ SHARED = {
     "gigabit-per-second": ["Gbps", "gbps", "Gbit/s"],
 }
 """Further names in daily use, in any language."""
+
+SPELLINGS = {"en": ["en", "en_GB"]}
+"""Places whose spellings of the names are taken: "square metres" beside "square meters"."""
 
 REFUSED_NAME = re.compile(
     r"[A-Za-zÀ-ÿА-яЁёІіЇїЄєҐґΑ-ωµ]|#|in|as|at|are|rad|cd|mu|mc|rem|pt|st|oz t|.?dot|.?pel|cal|Cal|.?amp|al|au|"
@@ -223,9 +233,13 @@ def _converted(expression: str) -> list[str] | None:
 
 
 def _dimension(items: Iterable[tuple[str, Fraction]]) -> str:
+    items = list(items)
     powers = {name: Fraction(power) for name, power in items}
     if powers == {"second": 1}:
         return "time"
+    if len(powers) == 2 and powers.pop("second", None) == -1:
+        return f"{_dimension(powers.items())}/time"  # as "60 miles per hour" is read
+    powers = {name: Fraction(power) for name, power in items}
     return " ".join(f"{name}^{power}" if power != 1 else name for name, power in sorted(powers.items())) or "ratio"
 
 
@@ -254,7 +268,11 @@ def _plurals(name: str) -> tuple[str, ...]:
 
 
 def _cldr_names(language: str) -> Iterator[tuple[str, str]]:
-    patterns = Locale.parse(language)._data["unit_patterns"]
+    for place in SPELLINGS.get(language, [language]):
+        yield from _cldr_names_of(Locale.parse(place)._data["unit_patterns"])
+
+
+def _cldr_names_of(patterns: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for _, measure in _cldr_units():
         for identifier, widths in patterns.items():
             if identifier.partition("-")[2] == measure:

@@ -21,6 +21,7 @@ from guardgraph.state.rag import RagBudget, RagPolicy
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.testing import ScriptedChatModel
+from guardgraph.world.proposers import OFFLINE
 
 AGENTS = {
     "rag": (create_rag_agent, RagPolicy, RagBudget),
@@ -75,7 +76,10 @@ def dead(name):
 
 
 def replaying_agent(recording):
-    """Return an agent with the recorded settings and the recorded names; each of its proposers and tools is dead."""
+    """Return an agent with the recorded settings and the recorded names; whoever could be called is dead.
+
+    The offline rules stay: they are told the run's limits, which a proposer of another kind is not.
+    """
     pattern = recording["pattern"]
     create, policy, budget = AGENTS[pattern]
     slots = {slot: dead("nobody") for slot in SLOTS[pattern].values()}
@@ -87,7 +91,7 @@ def replaying_agent(recording):
             model = ScriptedChatModel(model_name=call["proposer"])
             slots[slot] = None
         elif slot is not None:
-            slots[slot] = dead(call["proposer"])
+            slots[slot] = None if call["proposer"] == OFFLINE else dead(call["proposer"])
     return create(model, policy=policy(**recording["policy"]), budget=budget(**recording["budget"]), **slots)
 
 

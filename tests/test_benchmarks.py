@@ -137,7 +137,7 @@ def test_benchmarks_on_data_sets_print_figures(data_sets):
     assert "facts_months_de_same_wrong" in figures
     assert (figures["right_flagged_pct"], figures["hallucinated_flagged_pct"]) == (0, 100)
     assert (figures["en_true_sentences"], figures["en_true_flagged_pct"]) == (1, 0)
-    assert (figures["unrelated_passing_pct_10000"], figures["related_passing_pct"]) == (0, 100)
+    assert (figures["unrelated_passing_pct_10000"] < 2, figures["related_passing_pct"]) == (True, 100)
     assert (figures["en_found_in_first_3"], figures["en_unrelated_passing_share"]) == (1, 0)
     assert (figures["incidents_status_kept_pct"], figures["short_updates_too_long_pct"]) == (100, 0)
     assert (figures["claims_in_incidents"], figures["claims_in_incidents_sentences"]) == (1, 2)

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from cli_runs import CONTROL, comparable, empty_folder, files_of_a_user, run
+from cli_runs import CONTROL, comparable, empty_folder, files_of_a_user, refused, run
 from openai_server import OpenAIServer, answer
 
 import guardgraph
@@ -51,6 +51,23 @@ def test_a_folder_is_asked(here):
     done = run("rag", "How long do refunds take?", "--kb", "kb", "--json")
     result = json.loads(done.stdout)
     assert (done.exit_code, result["citations"]) == (0, ["billing/refunds.md#refunds.1"])
+    assert done.stderr == ""
+
+
+def test_what_a_folder_leaves_out_is_said(here):
+    """One line on stderr counts what was left out by reason, without control characters; stdout stays one document."""
+    (here / "kb").mkdir()
+    (here / "kb" / "a.rst").write_text("Refunds\n=======\n\nRefunds take 14 days.\n")
+    (here / "kb" / "b\x1b[31m.pdf").write_text("no")
+    (here / "kb" / "evil.md").symlink_to("/etc/passwd")
+    done = run("rag", "How long do refunds take?", "--kb", "kb", "--json")
+    assert json.loads(done.stdout)["citations"] == ["a.rst#refunds.1"]
+    assert done.stderr == (
+        "guardgraph: left out of kb: another format: 1 (b\\x1b[31m.pdf); link out of the folder: 1 (evil.md)\n"
+    )
+    (here / "kb" / "a.rst").unlink()
+    assert "has no text in any" in (said := refused(run("rag", "P1", "--kb", "kb")))
+    assert "left out: another format: 1 (b" in said
 
 
 def test_a_clarification_is_ok():

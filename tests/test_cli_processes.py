@@ -237,3 +237,23 @@ def test_ctrl_c_while_the_commands_load_is_one_line(monkeypatch, capsys):
         main()
     assert ended.value.code == 130
     assert capsys.readouterr().err == "guardgraph: interrupted\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_a_folder_is_read_under_a_bar_on_a_terminal(here):
+    """Reading a folder shows a bar where stderr is a terminal, and only there; stdout is the same document."""
+    (here / "kb").mkdir()
+    (here / "kb" / "a.md").write_text("# Refunds\n\nRefunds take 14 days.\n")
+    arguments = ("rag", "How long do refunds take?", "--kb", "kb", "--json")
+    screen, terminal = os.openpty()
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
+    done = subprocess.run(
+        command, env={**os.environ, "TERM": "xterm"}, stdout=subprocess.PIPE, stderr=terminal, timeout=60, check=True
+    )
+    os.close(terminal)
+    shown = os.read(screen, 100_000).decode()
+    os.close(screen)
+    assert "Reading" in shown
+    assert "100%" in shown
+    assert json.loads(done.stdout)["citations"] == ["a.md#refunds.1"]
+    assert process(*arguments).stderr == ""

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -114,20 +115,126 @@ def test_equal_headings_get_ids_of_their_own(tmp_path):
 
 
 def test_hidden_and_foreign_files_are_skipped(tmp_path):
-    """Hidden files and folders, other formats, empty files, broken links and link loops do no harm."""
-    write(tmp_path, {"a.txt": "kept", ".b.txt": "no", ".git/c.md": "no", "d.rst": "no", "e.md": " \n"})
+    """Hidden files and folders, other formats, empty files, broken links and link loops do no harm, and are named."""
+    write(tmp_path, {"a.txt": "kept", ".b.txt": "no", ".git/c.md": "no", "d.adoc": "no", "x/e.md": " \n"})
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "self.md").symlink_to(tmp_path / "self.md")
-    assert [found["text"] for found in load_folder(tmp_path)] == ["kept"]
+    os.mkfifo(tmp_path / "pipe.md")
+    documents = load_folder(tmp_path)
+    assert [found["text"] for found in documents] == ["kept"]
+    assert documents.left_out == (
+        (".b.txt", "hidden"),
+        (".git", "hidden"),
+        ("d.adoc", "another format"),
+        ("loop", "link to a folder"),
+        ("pipe.md", "no regular file"),
+        ("self.md", "broken link"),
+        ("x/e.md", "empty"),
+    )
+    assert documents.describe_left_out() == (
+        "another format: 1 (d.adoc); broken link: 1 (self.md); empty: 1 (x/e.md); hidden: 2 (.b.txt, .git); "
+        "link to a folder: 1 (loop); no regular file: 1 (pipe.md)"
+    )
+
+
+def test_nothing_left_out_is_nothing_said(tmp_path):
+    """Where everything was read, nothing is listed; where much was not, three names stand for a reason."""
+    write(tmp_path, {"a.txt": "kept"})
+    assert (load_folder(tmp_path).left_out, load_folder(tmp_path).describe_left_out()) == ((), "")
+    write(tmp_path, {f"{'n' * 100}{number}.pdf": "" for number in range(5)})
+    assert load_folder(tmp_path).describe_left_out() == f"another format: 5 ({', '.join(['n' * 60 + '…'] * 3)}, …)"
+
+
+def test_links_lead_nowhere_outside(tmp_path):
+    """What lies outside the folder is read through no link to a file or a folder; what lies inside is read once."""
+    write(tmp_path, {"outside/secret.md": "secret", "kb/a.md": "one", "kb/..data/b.md": "two", "kbx/c.md": "three"})
+    kb = tmp_path / "kb"
+    for name, target in (
+        ("evil.md", tmp_path / "outside" / "secret.md"),
+        ("beside.md", "../kbx/c.md"),
+        ("folder", tmp_path / "outside"),
+        ("through.md", "folder/secret.md"),
+        ("again.md", "a.md"),
+        ("b.md", "..data/b.md"),
+        ("b2.md", "b.md"),
+    ):
+        (kb / name).symlink_to(target)
+    (tmp_path / "link").symlink_to(kb)
+    documents = load_folder(tmp_path / "link")
+    assert [(found["id"], found["text"]) for found in documents] == [("a.md#a.1", "one"), ("b.md#b.1", "two")]
+    assert documents.left_out == (
+        ("..data", "hidden"),
+        ("again.md", "link to a file already read"),
+        ("b2.md", "link to a file already read"),
+        ("beside.md", "link out of the folder"),
+        ("evil.md", "link out of the folder"),
+        ("folder", "link out of the folder"),
+        ("through.md", "link out of the folder"),
+    )
+
+
+def test_folders_without_end_are_refused(tmp_path, monkeypatch):
+    """Fifteen hundred folders inside each other are a clear error."""
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1500):
+        os.mkdir("a")
+        os.chdir("a")
+    try:
+        with pytest.raises(ConfigurationError, match="a' has more than 100 folders inside each other"):
+            load_folder(tmp_path / "a")
+    finally:
+        for _ in range(1500):
+            os.chdir("..")
+            os.rmdir("a")
+
+
+def test_limits_are_named(tmp_path):
+    """A folder above a limit is refused with the limit's name; at the limit, it is read."""
+    write(tmp_path, {"a.md": "four", "x/b.md": "more", "c.pdf": "not counted in bytes"})
+    assert len(load_folder(tmp_path, max_files=4, max_bytes=8)) == 2
+    with pytest.raises(ConfigurationError, match=r"max_files: .* has more than 3 files and folders"):
+        load_folder(tmp_path, max_files=3)
+    with pytest.raises(ConfigurationError, match=r"max_bytes: .* have 8 bytes; allowed: 7"):
+        load_folder(tmp_path, max_bytes=7)
+    for limit in ("max_files", "max_bytes"):
+        with pytest.raises(ConfigurationError, match=f"{limit}: at least 1 is required; given: 0"):
+            load_folder(tmp_path, **{limit: 0})
+
+
+def test_progress_is_told_in_bytes(tmp_path):
+    """Whoever wants to know is told after each file how much of all is read."""
+    write(tmp_path, {"a.md": "four", "b.txt": "sixsix", "c.pdf": "no"})
+    told = []
+    load_folder(tmp_path, progress=lambda read, total: told.append((read, total)))
+    assert told == [(4, 10), (10, 10)]
+
+
+def test_cuts_do_not_mind_where_lines_were_broken(tmp_path):
+    """A text is cut behind the same sentences, whether its lines are broken to a width or not."""
+    words = [f"word{number}" + "." * (number % 7 == 0) for number in range(200)]
+    write(tmp_path, {"a.txt": " ".join(words), "b.txt": textwrap.fill(" ".join(words), 40)})
+    texts = {"a": [], "b": []}
+    for found in load_folder(tmp_path, max_chars=150):
+        texts[found["title"]].append(" ".join(found["text"].split()))
+    assert texts["a"] == texts["b"]
+    assert all(text.endswith(".") for text in texts["a"][:-1])
+
+
+def test_sentences_of_scripts_without_blanks_are_not_cut(tmp_path):
+    """A long Chinese paragraph is cut behind its sentences, and no chunk is too long."""
+    write(tmp_path, {"a.txt": "退款需要十四天才能到账。" * 50})
+    texts = [found["text"] for found in load_folder(tmp_path, max_chars=40)]
+    assert set(texts) == {"退款需要十四天才能到账。" * 3, "退款需要十四天才能到账。" * 2}
+    assert [len(found["text"]) for found in load_folder(tmp_path, max_chars=35)] == [24] * 25
 
 
 def test_bad_folders_are_configuration_errors(tmp_path):
     """What cannot be a knowledge base is refused with one line that names the folder."""
-    write(tmp_path, {"file.txt": "x", "empty/a.rst": "x"})
+    write(tmp_path, {"file.txt": "x", "empty/a.adoc": "x"})
     for name, problem in (
         ("none", "No such file"),
         ("file.txt", "Not a directory"),
-        ("empty", "no text in any"),
+        ("empty", r"no text in any .*; left out: another format: 1 \(a.adoc\)"),
     ):
         with pytest.raises(ConfigurationError, match=f"{name}.*{problem}"):
             load_folder(tmp_path / name)
@@ -159,13 +266,17 @@ def test_unreadable_file_is_a_configuration_error(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     write(tmp_path, {"locked.md": "x"})
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(ConfigurationError, match=r"locked\.md.* cannot be read: .*Permission denied"):
         load_folder(tmp_path)
 
 
 @settings(max_examples=60)
-@given(st.text(alphabet="ab. \n-#|'", max_size=300), st.integers(1, 40), st.sampled_from([".md", ".txt"]))
+@given(
+    st.text(alphabet="ab. \n-#|'<>=:`&", max_size=300),
+    st.integers(1, 40),
+    st.sampled_from([".md", ".txt", ".rst", ".html"]),
+)
 def test_chunks_are_short_and_lose_nothing(text, max_chars, suffix):
     """No document is empty or above the limit; of plain text, no character but blanks is lost or moved."""
     with tempfile.TemporaryDirectory() as folder:

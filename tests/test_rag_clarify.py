@@ -44,7 +44,8 @@ def test_an_answerer_may_abstain(who, case):
     )
     assert result["clarify_reason"] == "answerer_abstained"
     assert result["path"][-3:] == ["generate", "answer_guard", "clarified"]
-    assert "own words" not in str({**result, "timeline": ...})
+    assert "own words" not in str(result)
+    assert result["timeline"][-3]["proposal"] == {"insufficient": True}
 
 
 def test_what_an_abstention_leaves_behind():

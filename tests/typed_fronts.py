@@ -25,7 +25,7 @@ def check(state: dict[str, str], run: gg.Run[Policy, gg.Budget]) -> gg.Pass:
 
 
 agent = guardgraph.create_rag_agent(policy=guardgraph.RagPolicy())
-assert_type(agent, guardgraph.GuardedGraph)
+assert_type(agent, guardgraph.GuardedGraph[guardgraph.RagInput, guardgraph.RagContext, guardgraph.RagResult])
 assert_type(draw(agent), Picture)
 assert_type(guardgraph.verify(agent), list[guardgraph.Finding])
 assert_type(guardgraph.CATALOGUES, Mapping[str, gg.Catalogue])

@@ -67,7 +67,10 @@ def rag(
     kb: Annotated[
         str | None,
         typer.Option(
-            "--kb", metavar="FOLDER", help="Markdown and text files; the demo's if left out.", show_default=False
+            "--kb",
+            metavar="FOLDER",
+            help=".md, .rst, .html, .txt files; the demo's if left out.",
+            show_default=False,
         ),
     ] = None,
     model: Model = None,

@@ -40,14 +40,14 @@ def load_environment() -> None:
         raise ConfigurationError(f".env in the current folder cannot be read: {error}") from error
 
 
-def folder_named(kb: str | None) -> str | None:
+def folder_named(kb: str) -> str:
     """Return the folder of ``--kb``.
 
     Raises:
         ConfigurationError: it is blank: an empty shell variable must not mean the current folder.
     """
-    if kb is not None and not kb.strip():
-        raise ConfigurationError(f"--kb: a folder of Markdown and text files is required; given: {kb!r}")
+    if not kb.strip():
+        raise ConfigurationError(f"--kb: a folder of .md, .rst, .html or .txt files is required; given: {kb!r}")
     return kb
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.cli.folders import folder_retriever
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.json import JsonObject
@@ -33,7 +34,8 @@ class PlannedRun:
 
 def rag_run(question: str, *, kb: str | None = None, model: str | None = None) -> PlannedRun:
     """Plan an answer from a folder, from the demo's documents if that is None."""
-    return _planned("rag", {"question": question}, model, knowledge_base=inputs.folder_named(kb))
+    settings = {} if kb is None else {"retriever": folder_retriever(kb)}
+    return _planned("rag", {"question": question}, model, **settings)
 
 
 def research_run(question: str | None = None, *, goal: str | None = None, model: str | None = None) -> PlannedRun:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from guardgraph.cli.safe_text import one_line
 from guardgraph.state.errors import GuardgraphError
 
-__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "WAITING", "Shell"]
+__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "WAITING", "Shell", "note"]
 
 OK = 0
 CONFIGURATION = 2
@@ -58,11 +58,18 @@ def _one_line_at_most() -> Iterator[None]:
         _fail("interrupted", INTERRUPTED)
 
 
-def _fail(message: str, code: int) -> NoReturn:
+def note(message: str) -> None:
+    """Print one line on stderr, if there is one."""
+    if sys.stderr is None:
+        return  # print would take stdout in its place
     try:
         print(f"guardgraph: {one_line(message)}", file=sys.stderr, flush=True)
     except OSError:
         _silence(sys.stderr)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    note(message)
     raise typer.Exit(code)
 
 

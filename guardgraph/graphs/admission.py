@@ -13,11 +13,12 @@ from uuid import UUID
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
+from langgraph.types import Command
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 
-__all__ = ["RESUMING", "admitted_config", "around", "is_inside", "keeps", "saver"]
+__all__ = ["RESUMING", "admitted_command", "admitted_config", "around", "is_inside", "keeps", "saver"]
 
 RESUMING = "__pregel_resuming"
 _SAVER = "__pregel_checkpointer"
@@ -54,6 +55,28 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     if isinstance(given, Mapping) and not is_inside(configurable):
         own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
     return {**(config or {}), "configurable": own}
+
+
+def admitted_command(given: Command[Any]) -> Command[Any]:
+    """Return a Command that resumes a run with an answer, and does nothing else.
+
+    Raises:
+        InputError: it writes channels or chooses a node, or its answer is none or no plain JSON.
+    """
+    if given.goto or given.update is not None or given.graph is not None:
+        raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
+    if given.resume is None:
+        raise InputError(
+            "input: a Command resumes a run with an answer, which is not None; None alone resumes without one"
+        )
+    if given.resume == {}:  # LangGraph's map of answers by interrupt, with none in it
+        raise InputError(
+            "input: a Command resumes a run with an answer, or with answers by id of their interrupt, one at least; "
+            "given: {}; None alone resumes without one"
+        )
+    if (problem := json_problem(given.resume)) is not None:
+        raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
+    return given
 
 
 def _is_thread(given: object) -> bool:

@@ -6,22 +6,32 @@ guarded graph gets a stop reason, or one clear error of ours.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
-from typing import Any, Never
+from typing import Any, Never, overload
 
-from langgraph.constants import TAG_NOSTREAM
 from langgraph.errors import EmptyInputError, InvalidUpdateError
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import ValidationError
+from typing_extensions import Unpack
 
-from guardgraph.graphs.admission import admitted_config
+from guardgraph.graphs.admission import admitted_command, admitted_config
 from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.handing import handed, handed_on
+from guardgraph.graphs.handing import handed, handed_on, tokenless
 from guardgraph.graphs.judge import REFUSED
 from guardgraph.graphs.resuming import aclose_stray, astored_for, close_stray, stored_for
-from guardgraph.graphs.session import CALLER_REFUSED, Session, session_in
+from guardgraph.graphs.runnable import GraphRunnable
+from guardgraph.graphs.session import CALLER_REFUSED, Session, is_by_code, session_in
+from guardgraph.graphs.signatures import (
+    Config,
+    ContextT,
+    Extras,
+    Forms,
+    Given,
+    InputT,
+    ResultT,
+    Within,
+)
 from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
@@ -36,9 +46,6 @@ INTERRUPT = "__interrupt__"
 _FORMS = frozenset({"version", "stream_mode"})
 """Arguments of `invoke` with which a caller chooses another form than the result."""
 
-ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
-"""What LangGraph's server puts into the configuration of a run that a client asks for."""
-
 _UPDATE_REFUSED = (
     "state: only the nodes of a guarded graph write it; start a run with an input, or resume one with a Command"
 )
@@ -48,14 +55,19 @@ class StateRefused(InputError, InvalidUpdateError):
     """An InputError for a state that somebody wants to write; LangGraph's server answers it with 400."""
 
 
-class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
     """A compiled LangGraph graph whose every run ends with a stop reason.
 
     Use it like any compiled graph: invoke, ainvoke, stream, astream, batch, bind, as a node of another graph. Only its
     nodes write the state: `update_state` and its like are an `InputError`, as a `Command` with an update is.
+
+    For type checkers it is a graph of an input, a context and a result, such as
+    ``GuardedGraph[RagInput, RagContext, RagResult]``.
     """
 
-    def stream(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Iterator[Any]:
+    def stream(
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Any
+    ) -> Iterator[Any]:
         """Stream a run; see LangGraph's `stream`.
 
         Raises:
@@ -82,7 +94,7 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             keep_unwritten(self, config, session.unwritten())
 
     async def astream(
-        self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
         hand, session, config = self._session(config, context)
@@ -104,6 +116,26 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         finally:
             await akeep_unwritten(self, config, session.unwritten())
 
+    @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
+    def invoke(
+        self,
+        input: Given[InputT],
+        config: Config = None,
+        *,
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Extras],
+    ) -> ResultT: ...
+
+    @overload
+    def invoke(
+        self,
+        input: Given[InputT],
+        config: Config = None,
+        *,
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Forms],
+    ) -> Any: ...
+
     def invoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run and return its result; see LangGraph's `invoke`.
 
@@ -114,33 +146,40 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
-        session = Session(self.frame.world, by_code=_is_by_code(config, context))
+        session = Session(self.frame.world, by_code=is_by_code(config, context))
         config = session.put_in(config)
         if kwargs.keys() & _FORMS:
             return _waiting(super().invoke(input, config, context=context, **kwargs), session)
         return _waiting(_whole_result(super().invoke(input, config, context=context, version="v2", **kwargs)), session)
 
+    @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
+    async def ainvoke(
+        self,
+        input: Given[InputT],
+        config: Config = None,
+        *,
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Extras],
+    ) -> ResultT: ...
+
+    @overload
+    async def ainvoke(
+        self,
+        input: Given[InputT],
+        config: Config = None,
+        *,
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Forms],
+    ) -> Any: ...
+
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
-        session = Session(self.frame.world, by_code=_is_by_code(config, context))
+        session = Session(self.frame.world, by_code=is_by_code(config, context))
         config = session.put_in(config)
         if kwargs.keys() & _FORMS:
             return _waiting(await super().ainvoke(input, config, context=context, **kwargs), session)
         output = await super().ainvoke(input, config, context=context, version="v2", **kwargs)
         return _waiting(_whole_result(output), session)
-
-    def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
-        """Yield the result of a run, whole, to the next step of a chain that is streamed.
-
-        LangChain would hand on what `stream` yields, the updates of the nodes; a next step reads what `invoke` returns.
-        """
-        for given in _whole(input):
-            yield self.invoke(given, config, **kwargs)
-
-    async def atransform(self, input: AsyncIterator[Any], config: Any = None, **kwargs: Any) -> AsyncIterator[Any]:
-        """Yield the result of a run asynchronously; see `transform`."""
-        for given in _whole([chunk async for chunk in input]):
-            yield await self.ainvoke(given, config, **kwargs)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Never:
         """Refuse what `update_state` and `bulk_update_state` would write: it would get around the guards.
@@ -186,16 +225,16 @@ class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         session = session_in(config)
         if session is not None and session.take():
-            return _itself, session, _tokenless(handed_on(self, config))
-        session = Session(self.frame.world, by_code=_is_by_code(config, context))
+            return _itself, session, tokenless(handed_on(self, config))
+        session = Session(self.frame.world, by_code=is_by_code(config, context))
         session.take()
-        return handed, session, _tokenless(handed_on(self, session.put_in(config)))
+        return handed, session, tokenless(handed_on(self, session.put_in(config)))
 
     def _admitted(self, given: Any) -> Any:
         if given is None:
             return None
         if isinstance(given, Command):
-            return _resuming(given)
+            return admitted_command(given)
         if not isinstance(given, Mapping):
             raise InputError(f"input: a dictionary with {self._fields()} is required; given: {type(given).__name__}")
         return {name: _admitted(given.get(name)) for name in self.builder.schemas[self.builder.input_schema]}
@@ -232,22 +271,6 @@ def _itself(chunk: Any) -> Any:
     return chunk
 
 
-def _tokenless(config: Any) -> Any:
-    """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
-    given = config or {}
-    return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
-
-
-def _is_by_code(config: Any, context: Any) -> bool:
-    """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
-
-    A graph that is a node of another one is given none: it finds that of the client.
-    """
-    configurable = (config or {}).get("configurable") or {}
-    on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
-    return not on_a_server or (context is not None and callable(configurable.get("__pregel_read")))
-
-
 def _whole_result(output: Any) -> Any:
     """Return in its usual form what LangGraph's second version of `invoke` returns, for which it streams less."""
     if not output.interrupts:
@@ -259,34 +282,6 @@ def _waiting(result: Any, session: Session) -> Any:
     if session.waiting is None or not isinstance(result, dict) or INTERRUPT not in result:
         return result
     return {**session.waiting, INTERRUPT: result[INTERRUPT]}
-
-
-def _whole(chunks: Iterable[Any]) -> list[Any]:
-    """Join the chunks of a streamed input as LangChain does: of chunks that cannot be added, the last is the input."""
-    whole: list[Any] = []
-    for chunk in chunks:
-        try:
-            whole = [whole[0] + chunk] if whole else [chunk]
-        except TypeError:
-            whole = [chunk]
-    return whole
-
-
-def _resuming(given: Command[Any]) -> Command[Any]:
-    if given.goto or given.update is not None or given.graph is not None:
-        raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
-    if given.resume is None:
-        raise InputError(
-            "input: a Command resumes a run with an answer, which is not None; None alone resumes without one"
-        )
-    if given.resume == {}:  # LangGraph's map of answers by interrupt, with none in it
-        raise InputError(
-            "input: a Command resumes a run with an answer, or with answers by id of their interrupt, one at least; "
-            "given: {}; None alone resumes without one"
-        )
-    if (problem := json_problem(given.resume)) is not None:
-        raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
-    return given
 
 
 def _admitted(value: Any) -> Any:

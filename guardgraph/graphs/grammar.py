@@ -8,8 +8,8 @@ terminals end. Edges, stop terminals and input schemas follow from the declarati
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
@@ -24,18 +24,23 @@ from guardgraph.graphs.given import checked_recorder, checked_settings, checked_
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
+from guardgraph.graphs.results import record_last, result_keys
 from guardgraph.graphs.router import EndingRouter, Router, straightened
 from guardgraph.graphs.seal import Seal
+from guardgraph.graphs.signatures import ContextT, InputT, ResultT
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body, Declares, names
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.errors import ConfigurationError, GrammarError
 from guardgraph.state.recording import Recorder
-from guardgraph.state.run import RECORDED, Kind, Result
-from guardgraph.state.settings import Budget, Settings
+from guardgraph.state.run import RECORDED, Kind
+from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.world import World
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = ["Pattern", "PatternGraph"]
 
@@ -60,7 +65,7 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
         return guarded
 
 
-class Pattern:
+class Pattern(Generic[InputT, ContextT, ResultT]):
     """A guarded agent pattern under construction.
 
     What a body says of itself (`declares`) need not be said again where its node is declared, and may not be.
@@ -69,7 +74,8 @@ class Pattern:
         catalogue: why its runs can stop; a stop outside it closes the run.
         state: TypedDict of the pattern's own channels.
         input: TypedDict of what a run is given.
-        output: TypedDict of what a run may return, evidence of stops included; derive it from `Result`.
+        output: what a run may return, evidence of stops included: a TypedDict derived from `Result`, or a union of one
+            derived from `Ok`, one derived from `Stopped` and, of a pattern that asks a person, `Waiting`.
         policy: the deployment's policy, a `Settings` of your own class; a value of the settings has no form in JSON.
         budget: the deployment's budget, a `Budget` or a subclass.
 
@@ -79,28 +85,27 @@ class Pattern:
     """
 
     def __init__(
-        self,
+        self: Pattern[InputT, Context[PolicyT, BudgetT], ResultT],
         catalogue: Catalogue,
         *,
         state: type,
-        input: type,
-        output: type,
-        policy: Settings,
-        budget: Budget,
+        input: type[InputT],
+        output: TypeForm[ResultT],
+        policy: PolicyT,
+        budget: BudgetT,
     ) -> None:
         self.catalogue = catalogue
-        self.policy, self.budget = policy, budget
+        self.policy: Settings = policy
+        self.budget: Budget = budget
         self._state = get_type_hints(state, include_extras=True)
         self._input = get_type_hints(input, include_extras=True)
-        self._output = get_type_hints(output, include_extras=True)
+        self._output = result_keys(output)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
         check_channels(state=self._state, input=self._input, output=self._output)
         channels = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in channels if channels.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
-        if missing := sorted(Result.__annotations__.keys() - self._output.keys()):
-            raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
 
     def entry(self, name: str, body: Body, *, to: Ways, writes: Names = None) -> None:
         """Declare the guard that every run begins with: it parses the input and clears what an earlier run left.
@@ -154,7 +159,7 @@ class Pattern:
 
     def compile(
         self, *, name: str, checkpointer: Any = None, world: World | None = None, recorder: Recorder | None = None
-    ) -> GuardedGraph:
+    ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
         Args:
@@ -174,7 +179,7 @@ class Pattern:
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
         builder = self.builder(name=name, world=world, recorder=recorder)
-        graph = builder.compile(checkpointer=checkpointer, name=name)
+        graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
@@ -208,7 +213,7 @@ class Pattern:
             schema("State", channels),
             context_schema=context,
             input_schema=schema("Input", {k: ephemeral(v) for k, v in self._input.items()}),
-            output_schema=schema("Output", {k: ephemeral(self._output[k]) for k in _record_last(self._output)}),
+            output_schema=schema("Output", {k: ephemeral(self._output[k]) for k in record_last(self._output)}),
         )
         everything = {**channels, **{k: ephemeral(v) for k, v in self._input.items()}}
         for item in declarations.values():
@@ -269,8 +274,3 @@ def _connect(graph: PatternGraph, item: Declaration) -> None:
 
 def _context(policy: Settings, budget: Budget) -> Any:
     return Context.__class_getitem__((type(policy), type(budget)))
-
-
-def _record_last(names: Iterable[str]) -> list[str]:
-    """Order a result for its reader: what came of the run before how it went."""
-    return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline"))

@@ -15,6 +15,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.constants import TAG_NOSTREAM
 from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Interrupt
@@ -22,7 +23,7 @@ from langgraph.types import Interrupt
 from guardgraph.graphs.admission import around
 from guardgraph.graphs.node import GrammarNode
 
-__all__ = ["Heard", "handed", "handed_on", "hear", "plain"]
+__all__ = ["Heard", "handed", "handed_on", "hear", "plain", "tokenless"]
 
 _STREAM = "__pregel_stream"
 
@@ -49,6 +50,12 @@ def handed_on(graph: Pregel[Any, Any, Any, Any], config: Any) -> Any:
     copying = copying(lambda chunk: hand_on(handed(chunk)), stream.modes)
     given = config or {}
     return {**given, "configurable": {**(given.get("configurable") or {}), _STREAM: copying}}
+
+
+def tokenless(config: Any) -> Any:
+    """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
+    given = config or {}
+    return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
 
 
 def hear(graph: Pregel[Any, Any, Any, Any]) -> None:

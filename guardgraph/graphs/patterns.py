@@ -94,7 +94,7 @@ _RAG = ShippedPattern(
     demo=rag_input,
     subject=("question",),
     usage='"QUESTION" --kb FOLDER',
-    invitation="ask your own Markdown and text files",
+    invitation="ask your own files",
 )
 _RESEARCH = ShippedPattern(
     name="research",

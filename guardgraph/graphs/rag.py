@@ -11,7 +11,16 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.rag import PASSAGE_CHARS, RAG_REASONS, RagBudget, RagInput, RagPolicy, RagResult, RagState
+from guardgraph.state.rag import (
+    PASSAGE_CHARS,
+    RAG_REASONS,
+    RagBudget,
+    RagContext,
+    RagInput,
+    RagPolicy,
+    RagResult,
+    RagState,
+)
 from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
@@ -52,7 +61,7 @@ def create_rag_agent(
     name: str = "rag_agent",
     world: World | None = None,
     recorder: Recorder | None = None,
-) -> GuardedGraph:
+) -> GuardedGraph[RagInput, RagContext, RagResult]:
     """Return the RAG agent as a compiled LangGraph graph.
 
     It is given ``{"question": str}`` and returns a `RagResult`.
@@ -62,7 +71,8 @@ def create_rag_agent(
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question.
-        knowledge_base: a folder of Markdown and text files; the demo base when neither it nor a retriever is given.
+        knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; the demo base
+            when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. What it
             has is said by its attribute `sources`, a list of names, if there is one.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
@@ -100,7 +110,7 @@ def rag_pattern(
     policy: RagPolicy,
     budget: RagBudget,
     clarification: str,
-) -> Pattern:
+) -> Pattern[RagInput, RagContext, RagResult]:
     """Return the RAG agent's diagram."""
     p = Pattern(RAG_REASONS, state=RagState, input=RagInput, output=RagResult, policy=policy, budget=budget)
     p.entry("request_guard", nodes.check_request, to="plan")

@@ -6,14 +6,14 @@ from typing import Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.interpreter import interpret
+from guardgraph.graphs.signatures import ResultT
 from guardgraph.state.errors import InputError
-from guardgraph.state.json import JsonObject
 from guardgraph.state.recording import checked_recording
 
 __all__ = ["replay"]
 
 
-def replay(agent: GuardedGraph, recording: Any) -> JsonObject:
+def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     """Decide a recorded run again: the recorded outcomes go to the same nodes, and the recorded clock ticks for them.
 
     Nothing is called. What comes out says what this agent, with its policy, budget, guards and version, makes of what
@@ -35,4 +35,5 @@ def replay(agent: GuardedGraph, recording: Any) -> JsonObject:
     checked = checked_recording(recording)
     if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
         raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
-    return interpret(agent.frame, checked)
+    result: Any = interpret(agent.frame, checked)
+    return result  # type: ignore[no-any-return]

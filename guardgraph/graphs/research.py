@@ -13,6 +13,7 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
     ResearchBudget,
+    ResearchContext,
     ResearchInput,
     ResearchPolicy,
     ResearchResult,
@@ -44,7 +45,7 @@ def create_research_agent(
     name: str = "research_agent",
     world: World | None = None,
     recorder: Recorder | None = None,
-) -> GuardedGraph:
+) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent as a compiled LangGraph graph.
 
     It is given ``{"goal": str, "request": {"request": {question, …}, "policy_hints": {…}}}`` and returns a
@@ -91,7 +92,7 @@ def research_pattern(
     extractor: Outside,
     policy: ResearchPolicy,
     budget: ResearchBudget,
-) -> Pattern:
+) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent's diagram."""
     p = Pattern(
         RESEARCH_REASONS,

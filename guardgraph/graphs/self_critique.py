@@ -13,6 +13,7 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.self_critique import (
     SELF_CRITIQUE_REASONS,
     SelfCritiqueBudget,
+    SelfCritiqueContext,
     SelfCritiqueInput,
     SelfCritiquePolicy,
     SelfCritiqueResult,
@@ -42,7 +43,7 @@ def create_self_critique_agent(
     name: str = "self_critique_agent",
     world: World | None = None,
     recorder: Recorder | None = None,
-) -> GuardedGraph:
+) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
     It is given ``{"goal": str, "incident_context": {…}}`` and returns a `SelfCritiqueResult`.
@@ -87,7 +88,7 @@ def self_critique_pattern(
     strict_reviser: Proposer,
     policy: SelfCritiquePolicy,
     budget: SelfCritiqueBudget,
-) -> Pattern:
+) -> Pattern[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent's diagram."""
     p = Pattern(
         SELF_CRITIQUE_REASONS,

@@ -26,7 +26,7 @@ from guardgraph.world.world import World
 if TYPE_CHECKING:
     from guardgraph.graphs.frame import Frame
 
-__all__ = ["CALLER_REFUSED", "SESSION", "Session", "session_in"]
+__all__ = ["CALLER_REFUSED", "SESSION", "Session", "is_by_code", "session_in"]
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
@@ -36,6 +36,9 @@ SESSION = "__guardgraph_session"
 
 CHECKPOINTER = "__pregel_checkpointer"
 """Key under which LangGraph tells a node which checkpointer keeps the run."""
+
+ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
+"""What LangGraph's server puts into the configuration of a run that a client asks for."""
 
 
 class Session:
@@ -178,6 +181,16 @@ def session_in(config: Any) -> Session | None:
     """Return the session in a node's configuration, None where the graph was not called through its door."""
     found = (config or {}).get("configurable", {}).get(SESSION)
     return found if isinstance(found, Session) else None
+
+
+def is_by_code(config: Any, context: Any) -> bool:
+    """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
+
+    A graph that is a node of another one is given none: it finds that of the client.
+    """
+    configurable = (config or {}).get("configurable") or {}
+    on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
+    return not on_a_server or (context is not None and callable(configurable.get("__pregel_read")))
 
 
 def _asking(caller: Caller | None) -> Asking | None:

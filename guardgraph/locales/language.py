@@ -15,7 +15,7 @@ from guardgraph.state.memory import remembered
 
 __all__ = ["language_of"]
 
-_LONGEST_READ: Final = 1_000
+_LONGEST_READ: Final = 500
 """Characters. A text that is longer tells its language in its beginning."""
 
 _TELLING_SHARE: Final = 0.25
@@ -66,7 +66,7 @@ def language_of(text: str) -> str:
     shared among them.
 
     Args:
-        text: any text; its first 1,000 characters are read.
+        text: any text; its first 500 characters are read.
 
     Returns:
         An ISO 639-1 code, or ``""`` where nothing tells: no letters, a script that none of these languages is
@@ -78,11 +78,13 @@ def language_of(text: str) -> str:
         return "".join(languages)
     votes = Counter[str]()
     known = _signs(languages)
-    for sign in _signs_of(text):
-        for language in known.get(sign, ()):
-            votes[language] += _WHOLE_VOTE // len(known[sign])
-    (best, most), (_, second) = (*votes.most_common(2), ("", 0), ("", 0))[:2]
-    return best if most > second else ""
+    signs = Counter(_signs_of(text))
+    for sign in known.keys() & signs.keys():
+        for language in known[sign]:
+            votes[language] += signs[sign] * (_WHOLE_VOTE // len(known[sign]))
+    most = max(votes.values(), default=0)
+    best = [language for language in votes if votes[language] == most]
+    return best[0] if len(best) == 1 else ""
 
 
 _WHOLE_VOTE: Final = 360_360
@@ -90,6 +92,8 @@ _WHOLE_VOTE: Final = 360_360
 
 
 def _script(text: str) -> str:
+    if text.isascii():
+        return "LATIN"
     scripts = Counter(map(_script_of, text))
     scripts.pop("", None)
     if scripts["KANA"] * 10 > scripts["CJK"]:  # Japanese is written in both, Chinese hardly ever in kana

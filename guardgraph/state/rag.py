@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.run import Result
+from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings
 
 __all__ = [
@@ -25,9 +25,11 @@ __all__ = [
     "RagBudget",
     "RagContext",
     "RagInput",
+    "RagOk",
     "RagPolicy",
     "RagResult",
     "RagState",
+    "RagStopped",
     "RagTask",
     "Retrieval",
     "RetrievalRequest",
@@ -147,22 +149,31 @@ class RagState(TypedDict):
     accepted_clarification: Clarification
 
 
-class RagResult(Result):
-    """What a run returns."""
+class RagOk(Ok):
+    """What an ok run returns."""
 
-    answer: NotRequired[str]
-    citations: NotRequired[list[str]]
-    citation_details: NotRequired[list[CitationDetail]]
-    passages: NotRequired[list[Passage]]
+    answer: str
+    citations: list[str]
+    citation_details: list[CitationDetail]
+    passages: list[Passage]
     clarify_reason: NotRequired[ClarifyReason]
     """Of a run that clarifies: why."""
     best_score: NotRequired[float]
     """Of a run that clarifies: the highest score among the candidates, 0 where there was none."""
+
+
+class RagStopped(Stopped):
+    """What a stopped run returns: why, and the evidence."""
+
     raw_intent: NotRequired[JsonValue]
     intent: NotRequired[Intent]
     invalid_citations: NotRequired[list[str]]
     context_doc_ids: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]
+
+
+RagResult: TypeAlias = RagOk | RagStopped
+"""What a run returns; `status` says which."""
 
 
 class RagPolicy(Settings):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.run import Result
+from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import (
     Allowlist,
     Budget,
@@ -30,9 +30,11 @@ __all__ = [
     "ResearchBudget",
     "ResearchContext",
     "ResearchInput",
+    "ResearchOk",
     "ResearchPolicy",
     "ResearchResult",
     "ResearchState",
+    "ResearchStopped",
     "ResearchTask",
     "Sources",
     "Verification",
@@ -135,21 +137,35 @@ class ResearchState(TypedDict):
     accepted_answer: ResearchAnswer
 
 
-class ResearchResult(Result):
-    """What a run returns."""
+class SourcesLeftOut(TypedDict):
+    """What a run says of the sources that it did without."""
 
-    answer: NotRequired[str]
-    citations: NotRequired[list[str]]
-    citation_details: NotRequired[list[JsonObject]]
-    passages: NotRequired[list[JsonObject]]
-    aggregate: NotRequired[JsonObject]
     dropped_urls: NotRequired[list[str]]
-    denied_sources: NotRequired[list[JsonObject]]
     failed_sources: NotRequired[list[JsonObject]]
+
+
+class ResearchOk(Ok, SourcesLeftOut):
+    """What an ok run returns."""
+
+    answer: str
+    citations: list[str]
+    citation_details: list[JsonObject]
+    passages: list[JsonObject]
+    aggregate: JsonObject
+
+
+class ResearchStopped(Stopped, SourcesLeftOut):
+    """What a stopped run returns: why, and the evidence."""
+
+    denied_sources: NotRequired[list[JsonObject]]
     verification: NotRequired[Verification]
     raw_plan: NotRequired[JsonValue]
     invalid_citations: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]
+
+
+ResearchResult: TypeAlias = ResearchOk | ResearchStopped
+"""What a run returns; `status` says which."""
 
 
 class ResearchPolicy(Settings):

@@ -9,13 +9,25 @@ from typing_extensions import TypedDict
 from guardgraph.state.json import JsonObject, JsonValue
 
 if TYPE_CHECKING:
+    from typing_extensions import ReadOnly
+
     from guardgraph.state.opening import Opening
+else:
+
+    class ReadOnly:
+        """For type checkers alone: Pydantic warns of the real one in every model that holds a result."""
+
+        def __class_getitem__(cls, hint):
+            return hint
+
 
 __all__ = [
     "RECORDED",
     "Kind",
     "LogEntry",
+    "Ok",
     "Result",
+    "Stopped",
     "TimelineEntry",
     "Verdict",
     "Waiting",
@@ -100,12 +112,26 @@ class Result(TypedDict):
 
     run_id: str
     pattern: str
-    status: Literal["ok", "stopped"]
+    status: ReadOnly[Literal["ok", "stopped"]]
     stop_reason: str
     trace: list[JsonObject]
     history: list[JsonObject]
     path: list[str]
     timeline: list[TimelineEntry]
-    phase: NotRequired[str]
-    outcome: NotRequired[str]
+    phase: NotRequired[ReadOnly[str]]
+    outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]
+
+
+class Ok(Result):
+    """What an ok run returns."""
+
+    status: Literal["ok"]
+    outcome: str
+
+
+class Stopped(Result):
+    """What a stopped run returns."""
+
+    status: Literal["stopped"]
+    phase: str

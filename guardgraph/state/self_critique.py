@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.run import Result
+from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import (
     Allowlist,
     Budget,
@@ -32,9 +32,11 @@ __all__ = [
     "SelfCritiqueBudget",
     "SelfCritiqueContext",
     "SelfCritiqueInput",
+    "SelfCritiqueOk",
     "SelfCritiquePolicy",
     "SelfCritiqueResult",
     "SelfCritiqueState",
+    "SelfCritiqueStopped",
     "SelfCritiqueTask",
     "Severity",
 ]
@@ -128,15 +130,20 @@ class SelfCritiqueState(TypedDict):
     accepted_audit: Audit
 
 
-class SelfCritiqueResult(Result):
-    """What a run returns."""
+class SelfCritiqueOk(Ok):
+    """What an ok run returns."""
 
-    answer: NotRequired[str]
-    critique_decision: NotRequired[Decision]
-    severity: NotRequired[Severity]
-    risks: NotRequired[list[Risk]]
-    required_changes: NotRequired[list[str]]
-    audit: NotRequired[Audit]
+    answer: str
+    critique_decision: Decision
+    severity: Severity
+    risks: list[Risk]
+    required_changes: list[str]
+    audit: Audit
+
+
+class SelfCritiqueStopped(Stopped):
+    """What a stopped run returns: why, and the evidence."""
+
     raw_critique: NotRequired[JsonValue]
     critique: NotRequired[Critique]
     escalation_reason: NotRequired[str]
@@ -146,6 +153,10 @@ class SelfCritiqueResult(Result):
     not_enforceable: NotRequired[list[str]]
     patch_similarity: NotRequired[float]
     length_increase_pct: NotRequired[float]
+
+
+SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped
+"""What a run returns; `status` says which."""
 
 
 class SelfCritiquePolicy(Settings):

@@ -34,7 +34,7 @@ They were set so that with 0.2 at most 2 % of the questions pass that a base has
 
 
 _LARGEST_EXPONENT: Final = 500
-"""From here on, 1 more or less makes no difference."""
+"""From here on, 1 more or less makes no difference to the logarithm."""
 
 _Postings: TypeAlias = dict[str, list[tuple[int, float]]]
 """For a term the documents that have it, each with the share of the term's weight that it covers."""
@@ -131,8 +131,8 @@ class LexicalRetriever:
             whole += weight
             for index, share in chain.from_iterable(found):
                 covered[index] += weight * share
-        chance = min(self._chance, _LARGEST_CHANCE * whole)
-        scores = {index: round(_score(weight, whole, chance), 4) for index, weight in covered.items()}
+        rarity = math.exp(-min(self._chance, _LARGEST_CHANCE * whole))
+        scores = {index: round(_score(weight, whole, rarity), 4) for index, weight in covered.items()}
         return {index: score for index, score in scores.items() if score > 0}
 
     def _asked(self, query: str) -> Counter[tuple[str, ...]]:
@@ -170,11 +170,9 @@ def _most_common(told: Sequence[str]) -> str:
     return max(sorted(counts), key=lambda language: counts[language], default=DEFAULT_LANGUAGE)
 
 
-def _score(covered: float, whole: float, chance: float) -> float:
+def _score(covered: float, whole: float, rarity: float) -> float:
     # A question of hundreds of words may cover more than the exponential of a float can hold.
-    beyond = covered - chance
-    if covered < _LARGEST_EXPONENT:
-        beyond = math.log1p(math.expm1(covered) * math.exp(-chance))
+    beyond = math.log1p(math.expm1(min(covered, _LARGEST_EXPONENT)) * rarity) + max(covered - _LARGEST_EXPONENT, 0)
     return beyond / (beyond + _OPEN * (whole - covered))
 
 

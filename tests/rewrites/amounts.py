@@ -31,7 +31,7 @@ def _scale_forms(match: re.Match[str], random: Random) -> Forms | None:
 SCALE = Kind(
     "magnitudes",
     pattern(
-        r"(?<![\w.,$€£¥/:–—-])(?<![$€£¥] )(\d{1,3}(?:\.\d{1,2})?) (thousand|million|billion|trillion)"
+        r"(?<![\w.,$€£¥/:–—-])(?<![$€£¥] )(?<!to )(?<!and )(\d{1,3}(?:\.\d{1,2})?) (thousand|million|billion|trillion)"
         r"\b(?! (?:and|years?|dollars?|pounds?|euros?))"
     ),
     _scale_forms,
@@ -118,11 +118,13 @@ SCRIPTS = Kind(
 )
 
 
-def _sign_forms(match: re.Match[str], random: Random) -> Forms:
+def _sign_forms(match: re.Match[str], random: Random) -> Forms | None:
     number = int(match[1])
     signs = {**{each: chr(0x2160 + each - 1) for each in range(1, 13)}}
     circled = {each: chr(0x2460 + each - 1) for each in range(1, 21)}
     other = number + 1
+    if re.search(rf"\b(?:{number}|{other})\b", match.string[: match.start()] + match.string[match.end() :]):
+        return None
     return Forms(
         [f"{form[number]} {match[2]}" for form in (signs, circled) if number in form],
         other=[f"{form[other]} {match[2]}" for form in (signs, circled) if other in form] or [f"{other} {match[2]}"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from random import Random
 
@@ -54,6 +55,18 @@ def roman(number: int) -> str:
 def another(number: int, random: Random) -> int:
     """Another number of about the same size."""
     return number + random.choice([1, 2, 3, 7, 11] if number < 20 else [-7, -3, -1, 1, 2, 3, 10, 20])
+
+
+@cache
+def _words() -> tuple[re.Pattern[str], dict[str, int]]:
+    words = cardinals() | ordinals() | {"one": 1, "ten": 10}
+    return re.compile(rf"\b(?:{alternatives(words)})\b|(\d+)(?:st|nd|rd|th)\b"), words
+
+
+def in_digits(text: str) -> str:
+    """Write the numbers up to ninety-nine and their places in digits."""
+    pattern, words = _words()
+    return pattern.sub(lambda match: match[1] or str(words[match[0]]), text)
 
 
 def alternatives(words: object) -> str:

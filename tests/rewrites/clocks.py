@@ -21,13 +21,16 @@ def _clock_forms(match: re.Match[str], random: Random) -> Forms | None:
     hour, minute = int(match[1]), int(match[2])
     if hour > 23 or minute > 59 or hour % 12 == 0:
         return None
+    twelve = f"{(hour - 1) % 12 + 1}:{minute:02}"
     wrong = [
         (hour, (minute + 1) % 60),
         ((hour + 1) % 24, minute),
-        ((hour + 12) % 24, minute),
         (hour, (minute + 30) % 60),
     ]
-    return Forms(_clock(hour, minute), other=[random.choice(_clock(*each)[:6]) for each in wrong for _ in range(2)])
+    turned = [f"{twelve} {half}" for half in (("am", "a.m.") if hour > 11 else ("pm", "p.m."))]
+    return Forms(
+        _clock(hour, minute), other=[*turned, *(random.choice(_clock(*each)[:6]) for each in wrong for _ in range(2))]
+    )
 
 
 CLOCK = Kind(
@@ -79,7 +82,7 @@ def _zone_forms(match: re.Match[str], random: Random) -> Forms | None:
             twelve, half = (there - 1) % 12 + 1, "am" if there < 12 else "pm"
             same.append(f"{twelve}:{minute} {half} {name}")
             other += [f"{hour}:{minute} {name}", f"{there % 23 + 1:02}:{minute} {name}"]
-    return Forms(random.sample(same, min(7, len(same))), [f"{hour}:{minute}"], random.sample(other, 6))
+    return Forms(random.sample(same, min(7, len(same))), [], random.sample(other, 6))
 
 
 ZONE = Kind(

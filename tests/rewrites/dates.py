@@ -12,6 +12,7 @@ MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+_MONTH = alternatives(MONTHS)
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 DASHES = "-‐‑‒–—―−"
 
@@ -35,8 +36,9 @@ def _year_range_forms(match: re.Match[str], random: Random) -> Forms | None:
 YEAR_RANGES = Kind(
     "year_ranges",
     pattern(
-        r"(?:\bfrom |(?<![\w.,/:–-]))(?<!between )(?P<first>1[1-9]\d\d|20\d\d)"
-        r"(?:\s?[-–—]\s?| to | until )(?P<last>(?:1[1-9]|20)?\d\d)(?![\w:/–-]|[.,]\d)"
+        r"(?:\bfrom |(?<![\w.,/:–-])(?<!ary )(?<!ber )(?<!ch )(?<!il )(?<!May )(?<!ne )(?<!ly )(?<!st ))"
+        r"(?<!between )(?P<first>1[1-9]\d\d|20\d\d)"
+        r"(?:\s?[-–—]\s?| to | until )(?P<last>(?:1[1-9]|20)?\d\d)(?![\w:/–-]|[.,]\d| (?:" + _MONTH + "))"
     ),
     _year_range_forms,
     lambda random: (
@@ -108,7 +110,6 @@ def _date_forms(match: re.Match[str], random: Random) -> Forms | None:
     return Forms(said(at, day), other=other)
 
 
-_MONTH = alternatives(MONTHS)
 DATES = Kind(
     "dates",
     re.compile(
@@ -182,9 +183,9 @@ MONTH_YEAR = Kind(
 )
 WEEKDAY = Kind(
     "weekdays",
-    re.compile(rf"\b(?:{alternatives(WEEKDAYS)})\b"),
-    lambda match, random: _name_forms(WEEKDAYS, match[0]),
-    lambda random: f"on {random.choice(['', 'a ', 'the next '])}{random.choice(WEEKDAYS)}",
+    re.compile(rf"(?<=\bon )(?:{alternatives(WEEKDAYS)})\b"),
+    lambda match, random: None if re.search(r"\d{4}", match.string) else _name_forms(WEEKDAYS, match[0]),
+    lambda random: f"on {random.choice(WEEKDAYS)}",
 )
 
 
@@ -201,7 +202,7 @@ def _far_year_forms(match: re.Match[str], random: Random) -> Forms:
 
 FAR_YEAR = Kind(
     "dates_whose_year_stands_elsewhere",
-    re.compile(rf"\b(?:{_MONTH}) (?:[1-9]|1\d|2[0-8])\b(?!,? ?\d)(?![\w:./–-])"),
+    re.compile(rf"\b(?:{_MONTH}) (?:[1-9]|1\d|2[0-8])\b(?! ?,? ?\d)(?![\w:./–-])"),
     _far_year_forms,
     lambda random: f"on {random.choice(MONTHS)} {random.randint(1, 28)}",
 )

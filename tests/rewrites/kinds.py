@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, NamedTuple
 
+from rewrites.cardinals import in_digits
+
 NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[$€£¥₹₴%°]")
 
@@ -99,10 +101,11 @@ class Kind:
             others = [each for each in forms.other if _is_new(each, phrase, rest)]
             for said in sources:
                 source = _with(sentence, match, said)
+                less = forms.less if said == fixed else ()
                 yield Rewrite(
                     self.name,
                     f"{forms.before} {source}".strip(),
-                    tuple(_with(sentence, match, each) for each in [*forms.same, *forms.less, phrase][:12]),
+                    tuple(_with(sentence, match, each) for each in [*forms.same, *less, phrase][:14]),
                     tuple(_with(sentence, match, each) for each in others[:12]),
                 )
 
@@ -113,8 +116,7 @@ def _with(sentence: str, match: re.Match[str], phrase: str) -> str:
 
 def _is_new(other: str, phrase: str, rest: str) -> bool:
     """Say whether the rest of the sentence has nothing that could license the other phrase."""
-    held = set(_TOKEN.findall(rest.lower()))
-    tokens, old = set(_TOKEN.findall(other.lower())), set(_TOKEN.findall(phrase.lower()))
+    held, tokens, old = (set(_TOKEN.findall(in_digits(text.lower()))) for text in (rest, other, phrase))
     plain = {token for token in tokens - old if token not in ("the", "of", "to", "and", "a", "an", "from", "s", "in")}
     return not plain & held and not {token for token in tokens if token[0].isdigit()} & held
 
@@ -137,11 +139,15 @@ CARRIERS = {
         "Nothing of this was known {}: the files were burnt.",
         "It is often said that the harbour was built {}",
     ),
-    "de": ("Die Brücke wurde {} gesperrt.", "Nach Angaben der Stadt endeten die Arbeiten {}.", "Der Chor zog {} um."),
+    "de": (
+        "Die Brücke wurde {} gesperrt.",
+        "Nach Angaben der Stadt endeten die Arbeiten {}.",
+        "Das ist der Chor, der {} noch nicht bekannt war.",
+    ),
     "es": ("El puente se cerró {} por la lluvia.", "Según la ciudad, las obras terminaron {}."),
     "fr": ("Le pont a été fermé {} à cause de la pluie.", "Selon la ville, les travaux ont pris fin {}."),
     "ru": ("Мост был закрыт {} из-за дождя.", "По словам мэра, работы закончились {}."),
-    "uk": ("Міст закрили {} через дощ.", "За словами мера, роботи завершилися {}."),
+    "uk": ("Міст закрили {} через дощ.", "За словами мера, роботи в місті завершилися {}."),
     "zh": ("那座桥{}被关闭了。", "据市长说，工程{}结束了。"),
 }
 """Sentences without a fact of their own."""

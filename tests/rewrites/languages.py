@@ -135,15 +135,17 @@ def _decades(tongue: Tongue) -> Kind:
             return None
 
         def said(number: int) -> list[str]:
-            # "The 30s" are those of the last two centuries.
-            forms = tongue.decades if number > 1800 else full
-            return [each.replace("{}", str(number)).replace("{short}", str(number % 100)) for each in forms]
+            return [each.replace("{}", str(number)) for each in full]
 
         after = decade + 10 if decade % 100 < 90 else decade - 10
         others = [each.replace("{}", str(decade - 100)) for each in full]
         if re.search(rf"{after // 10}\d", match.string):
             return None
-        return Forms([*said(decade), f"({decade}s)"], other=[*said(after), *others, f"({after}s)"])
+        # "The 30s" are those of the last two centuries.
+        brief = [each.replace("{short}", str(decade % 100)) for each in tongue.decades if each not in full]
+        return Forms(
+            [*said(decade), f"({decade}s)"], brief if decade > 1800 else [], [*said(after), *others, f"({after}s)"]
+        )
 
     return Kind(
         f"decades_{tongue.code}",

@@ -170,4 +170,26 @@ QUOTE = Kind(
     lambda random: f"by {random.randint(2, 99)} players",
     rule="quotes",
 )
-KINDS = (LABEL, VERSION, IDS, MARKERS, DASH, QUOTED, QUOTE)
+
+
+def _drawn_forms(match: re.Match[str], random: Random) -> Forms | None:
+    """Draw every dash, or every quote mark, or every blank of a sentence in another way."""
+    text, dashes = match[0], set(DASHES)
+    if not any(each.isdigit() for each in text):
+        return None
+    other_dash, blank = random.choice(DASHES), random.choice("\u00a0\u2009\u202f\u3000\t")
+    drawn = ["".join(other_dash if each in dashes else each for each in text)]
+    drawn.append(text.replace('"', "”").replace("'", "’").replace("``", "“").replace("''", "”"))
+    drawn.append(re.sub(r"(?<=[^\W\d]) (?=[^\W\d])", blank, text))
+    return Forms([each for each in drawn if each != text])
+
+
+DRAWN = Kind(
+    "drawn_otherwise",
+    re.compile(r"^[^\n]+$"),
+    _drawn_forms,
+    lambda random: random.choice(
+        ["in 1914-18 at the 'Old Mill'", "with a 45-mile run", 'at 10:30-11:30 in the "Hall"']
+    ),
+)
+KINDS = (DRAWN, LABEL, VERSION, IDS, MARKERS, DASH, QUOTED, QUOTE)

@@ -93,7 +93,7 @@ UNIT = Kind(
     "units",
     re.compile(
         rf"{LEFT}(\d{{1,3}}(?:,\d{{3}})+|\d{{1,6}}(?:\.\d{{1,2}})?) ({alternatives(NAMES)})"
-        r"\b(?![-/²³^]| (?:per|a|an|and|squared?|old|\d|ago|pounds?))"
+        r"\b(?![-/²³^]| (?:per|a|an|and|sec|squared?|old|\d|ago|pounds?))"
     ),
     _unit_forms,
     lambda random: f"with {_some(random)} {random.choice(list(NAMES))}",

@@ -43,7 +43,7 @@ def _money_forms(match: re.Match[str], random: Random) -> Forms:
     return Forms(same, other=[*other, same[0].replace(digits, str(another(int(digits), random)), 1), f"{number} hours"])
 
 
-_MONEY_NUMBER = r"\d[\d,]*(?:\.\d+)?(?: (?:million|billion|thousand|trillion))?"
+_MONEY_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?(?: (?:million|billion|thousand|trillion))?"
 MONEY = Kind(
     "currencies",
     re.compile(

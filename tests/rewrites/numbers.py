@@ -23,7 +23,8 @@ NOUNS = ("players", "visitors", "letters", "churches", "wells", "students", "lam
 COUNTED = r"(?P<noun>[a-z]{3,}s)\b(?<!was)(?<!has)(?<!its)(?<!this)(?<!years)(?<!hours)"
 
 
-_MONTHS = re.compile("Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec")
+_APART = re.compile(r"Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|\(\d\)|ibm \d")
+"""Where digits are no count: dates, markers, names of machines."""
 
 
 def some_amount(random: Random) -> int:
@@ -34,7 +35,7 @@ def some_amount(random: Random) -> int:
 def _words_forms(match: re.Match[str], random: Random) -> Forms | None:
     number = int(match[0].replace(",", ""))
     around = match.string[max(0, match.start() - 12) : match.end() + 12]
-    if number < 2 or (1000 <= number < 2100 and "," not in match[0]) or _MONTHS.search(around):
+    if number < 2 or (1000 <= number < 2100 and "," not in match[0]) or _APART.search(around):
         return None
     same = [spelled(number, random), spelled(number, random), f"{number:,}", str(number)]
     if number % 100 == 0 and 1000 < number < 10_000 and number % 1000:

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
+from guardgraph.guards.facts.keys import NO_KEY, Meaning, meaning_of, number_of
 from guardgraph.guards.facts.labels import DEFAULT_REGIONS, incident_ids_in, regions_in, severities_in
-from guardgraph.guards.facts.numbers import number_of, numbers_in
+from guardgraph.guards.facts.licence import Licence
+from guardgraph.guards.facts.moments import Undated, one_source, undated_in
+from guardgraph.guards.facts.numbers import numbers_in
 from guardgraph.guards.facts.spelling import visible
-from guardgraph.guards.facts.units import key_unit
-from guardgraph.guards.facts.values import BARE, Licence, Number, Unit
+from guardgraph.guards.facts.values import Number
 from guardgraph.guards.stop import shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered, remembered_json
@@ -58,7 +61,11 @@ class Facts:
     regions: frozenset[str] = frozenset()
     """As in the policy list."""
     implied: frozenset[Number] = frozenset()
-    """Numbers said in passing ("the first", "an hour", "v3.2.1"): they license, and are not checked."""
+    """Numbers said in passing ("every hour", the "2." of a list): they license, and are not checked."""
+    numerals: frozenset[Number] = frozenset()
+    """Roman numerals of names ("Henry VIII"): unsupported only where the name stands there with other numbers."""
+    undated: frozenset[Undated] = frozenset()
+    """The days without a year of each source, with the years that the source names elsewhere."""
 
     def __or__(self, other: Facts) -> Facts:
         return Facts(
@@ -67,6 +74,8 @@ class Facts:
             self.incident_ids | other.incident_ids,
             self.regions | other.regions,
             self.implied | other.implied,
+            self.numerals | other.numerals,
+            self.undated | other.undated,
         )
 
 
@@ -101,10 +110,21 @@ def facts_in_text(text: str, *, regions: Collection[str] = DEFAULT_REGIONS) -> F
     return _facts(text, _listed(regions))
 
 
-def facts_in_texts(texts: Iterable[str], *, regions: Collection[str] = DEFAULT_REGIONS) -> Facts:
-    """Read the facts of several texts together; no fact runs from one into the next."""
+def facts_in_texts(
+    texts: Iterable[str], *, dated_by: Iterable[str] = (), regions: Collection[str] = DEFAULT_REGIONS
+) -> Facts:
+    """Read the facts of the texts of one source, such as its title and its body.
+
+    No fact runs from one text into the next, but a day may have its year from another one of them.
+
+    Args:
+        texts: the texts.
+        dated_by: texts that say of which year the source is, and license nothing else.
+        regions: the names that count as regions (policy); case matters.
+    """
     listed = _listed(regions)
-    return _united([_facts(text, listed) for text in texts])
+    facts = [_facts(text, listed) for text in texts]
+    return _of_source([*facts, *(Facts(undated=_facts(text, listed).undated) for text in dated_by)])
 
 
 def _listed(regions: Collection[str]) -> tuple[str, ...]:
@@ -115,14 +135,15 @@ def _listed(regions: Collection[str]) -> tuple[str, ...]:
 def _facts(text: str, regions: tuple[str, ...]) -> Facts:
     text = visible(text)
     severities, unlabelled = severities_in(text)
-    numbers, implied = numbers_in(unlabelled)
-    incident_ids, named = incident_ids_in(text), regions_in(text, regions)
-    if numbers or severities or incident_ids or named or implied:
-        return Facts(numbers, severities, incident_ids, named, implied)
+    incident_ids, unnamed = incident_ids_in(unlabelled)
+    numbers, implied, numerals = numbers_in(unnamed)
+    named = regions_in(text, regions)
+    if numbers or severities or incident_ids or named or implied or numerals:
+        return Facts(numbers, severities, incident_ids, named, implied, numerals, undated_in(numbers))
     return _NO_FACTS
 
 
-def _united(facts: Iterable[Facts]) -> Facts:
+def _of_source(facts: Iterable[Facts]) -> Facts:
     some = [each for each in facts if each is not _NO_FACTS]
     if len(some) < 2:
         return some[0] if some else _NO_FACTS
@@ -132,6 +153,8 @@ def _united(facts: Iterable[Facts]) -> Facts:
         frozenset().union(*[each.incident_ids for each in some]),
         frozenset().union(*[each.regions for each in some]),
         frozenset().union(*[each.implied for each in some]),
+        frozenset().union(*[each.numerals for each in some]),
+        one_source(chain.from_iterable(each.undated for each in some)),
     )
 
 
@@ -156,40 +179,43 @@ def facts_in_json(
 def _facts_of_json(value: JsonValue, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
     found: set[Number] = set()
     texts: set[str] = set()
-    for leaf, unit in _leaves(value, ignore):
-        number = number_of(leaf, unit)
+    for leaf, meaning in _leaves(value, ignore):
+        number = number_of(leaf, meaning)
         if number:
             found.add(number)
         elif isinstance(leaf, str):
             texts.add(leaf)
-    return _united([Facts(numbers=frozenset(found)) if found else _NO_FACTS, facts_in_texts(texts, regions=regions)])
+    numbers = frozenset(found)
+    said = Facts(numbers=numbers, undated=undated_in(numbers)) if numbers else _NO_FACTS
+    return _of_source([said, facts_in_texts(texts, regions=regions)])
 
 
-def _leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Unit]]:
+def _leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Meaning]]:
     """Walk without recursion, since a JSON value may be nested deeper than the stack; keys are leaves too."""
-    rest: list[tuple[JsonValue, Unit]] = [(value, BARE)]
+    rest: list[tuple[JsonValue, Meaning]] = [(value, NO_KEY)]
     while rest:
-        item, unit = rest.pop()
+        item, meaning = rest.pop()
         if isinstance(item, dict):
             kept = [(key, child) for key, child in item.items() if key not in ignore]
-            rest += [(child, key_unit(key) or BARE if isinstance(key, str) else BARE) for key, child in kept]
-            yield from ((key, BARE) for key, _ in kept)
+            rest += [(child, meaning_of(key) if isinstance(key, str) else NO_KEY) for key, child in kept]
+            yield from ((key, NO_KEY) for key, _ in kept)
         elif isinstance(item, list | tuple):
-            rest += [(child, unit) for child in item]
+            rest += [(child, meaning) for child in item]
         else:
-            yield item, unit
+            yield item, meaning
 
 
 def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     """Compare what is claimed with what may be said.
 
     A bare number is licensed by the same amount, bare or with any unit; a number with a unit by the same unit
-    (60 minutes license 1 hour) or by a bare number; a date also licenses its month and its year. The rest is
-    compared as sets.
+    (60 minutes license 1 hour) or by a bare number; a date also licenses its month and its year (see `values`).
+    The rest is compared as sets.
     """
     # Every number licenses itself; only what is put differently needs to be looked up.
-    differently = claimed.numbers - licence.numbers - licence.implied
-    allowed = Licence(licence.numbers | licence.implied) if differently else Licence()
+    said = licence.numbers | licence.implied | licence.numerals
+    differently = (claimed.numbers | claimed.numerals) - said
+    allowed = Licence(said, licence.undated) if differently else Licence()
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
         numbers=_shown(number.shown for number in differently if not allowed.covers(number)),

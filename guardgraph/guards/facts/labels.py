@@ -22,6 +22,8 @@ DEFAULT_REGIONS: Final[tuple[str, ...]] = (
     "EEA",
     "MENA",
     "NORAM",
+    "UA",
+    "Global",
 )
 """Regions that a text may name. Case matters: the pronoun "us" is none."""
 
@@ -32,6 +34,7 @@ _SEVERITY = re.compile(
 )
 _INCIDENT = re.compile(r"[iI](?<![\w-].)(?i:nc)(?:(?i:ident)?[-_]\w++|\d\w*+)(?:-\w++)*+")
 _DIGIT = re.compile(r"\d")
+_NONE: Final = frozenset[str]()
 
 
 def severities_in(text: str) -> tuple[frozenset[str], str]:
@@ -40,14 +43,22 @@ def severities_in(text: str) -> tuple[frozenset[str], str]:
     Returns:
         The severities, and the text without them, so that "Severity 2" is not read as a number.
     """
+    if not _DIGIT.search(text):
+        return _NONE, text
     found = frozenset(
         f"P{match['level']}" if match["level"] else f"SEV{match['sev']}" for match in _SEVERITY.finditer(text)
     )
     return found, _SEVERITY.sub(" ; ", text) if found else text
 
 
-def incident_ids_in(text: str) -> frozenset[str]:
-    """Find incident ids as written: ``inc_payments_20260306``, ``INC-2026-001``, ``INC12345``."""
+def incident_ids_in(text: str) -> tuple[frozenset[str], str]:
+    """Find incident ids as written: ``inc_payments_20260306``, ``INC-2026-001``, ``INC12345``.
+
+    Returns:
+        The ids, and the text without them.
+    """
+    if "inc" not in text.lower():
+        return _NONE, text
     found = set()
     for match in _INCIDENT.finditer(text):
         parts = match[0].split("-")
@@ -56,7 +67,7 @@ def incident_ids_in(text: str) -> frozenset[str]:
         name = "-".join(parts)
         if _DIGIT.search(name) or name.lower().startswith("inc_"):
             found.add(name)
-    return frozenset(found)
+    return frozenset(found), _INCIDENT.sub(" ; ", text) if found else text
 
 
 def regions_in(text: str, regions: tuple[str, ...]) -> frozenset[str]:
@@ -73,8 +84,8 @@ def _region_names(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
     for name in sorted(spellings, key=lambda name: (-len(name), name)):
         tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
     names = "|".join(rf"{first}(?<!\w{first})(?:{'|'.join(rest)})" for first, rest in tails.items())
-    # "US$5" is money.
-    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$)"), spellings
+    # "US$5" and "US dollars" are money.
+    return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$|[ ][Dd]ollar)"), spellings
 
 
 def _spellings(regions: tuple[str, ...]) -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from guardgraph.guards.facts.units import units_named
+from guardgraph.guards.facts.grammar import ANNOUNCING
+from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
 
 __all__ = ["without_markers"]
 
@@ -14,6 +15,14 @@ _ITEM = re.compile(r"\d(?<!\w\d)\d?[.)](?=[ ]+\S)")
 _CITATION = re.compile(r"(?:[ ]?\[\d{1,2}(?:(?:,[ ]?|[-–])\d{1,2})*+\])++")
 _MARKED = re.compile(r"\d[.)][ *\t]")
 """What every list marker ends with; no text without it has one."""
+_NUMBER = re.compile(r"\d+")
+_ANNOUNCES = re.compile(r"[A-Z][a-z]{3,9}+,\s|\d\**[:.](?:\s|$)")
+_ANNOUNCED = re.compile(
+    r"(?P<before>(?:^|[.!?;:]\s)[ \t>#*_+•-]*+)"
+    r"(?:(?P<place>[A-Z][a-z]{3,9}+)(?=,\s)"
+    rf"|(?i:{'|'.join(sorted(ANNOUNCING))})[ ](?P<number>\d{{1,2}}+)(?=\**[:.](?:\s|$)))",
+    re.MULTILINE,
+)
 _WORDS = re.compile(r"[ -]?([^\W\d_]++)(?:[ ]([^\W\d_]++))?")
 
 _NO_BRACKETS: Final = str.maketrans("[]", "  ")
@@ -25,27 +34,47 @@ _JOINING: Final = frozenset(
 )
 
 
-def without_markers(text: str) -> str:
-    """Take out list markers and citations.
+def without_markers(text: str) -> tuple[str, frozenset[int]]:
+    """Take out list markers, citations and what only announces a step.
 
     A number before a full stop or a bracket is a marker where it begins a line, or where numbers of its shape
     count on from 1 ("(1) … and (2) …"). A small bracketed number is a citation where no blank parts it from
     its word, where it begins a line or ends a clause, and before a word that joins ("99 % [1] and"). What a
-    unit follows ("[45] minutes", "(2) hours") is neither.
+    unit follows ("[45] minutes", "(2) hours") is neither. "First," and "Step 1:" that open a sentence or a line
+    are markers too.
+
+    Returns:
+        The text without them, and the numbers by which they count.
     """
     if "[" in text:
         text = _CITATION.sub(_uncited, text)
+    marked: set[int] = set()
+    if _ANNOUNCES.search(text):
+        text = _ANNOUNCED.sub(lambda match: _announced(match, marked), text)
     if not _MARKED.search(text):
-        return text
+        return text, frozenset(marked)
     kept, at = [], 0
     for start, end in _items(text):
+        marked.update(map(int, _NUMBER.findall(text, start, end)))
         kept.append(text[at:start])
         at = end
-    return _LINE.sub(_unlisted, "; ".join([*kept, text[at:]]))
+    text = _LINE.sub(lambda match: _unlisted(match, marked), "; ".join([*kept, text[at:]]))
+    return text, frozenset(marked)
 
 
-def _unlisted(match: re.Match[str]) -> str:
-    return match[0] if "(" in match[0] and _unit_follows(match.string, match.end()) else ""
+def _announced(match: re.Match[str], marked: set[int]) -> str:
+    place = FIRST.get(match["place"].lower()) or ORDINALS.get(match["place"].lower()) if match["place"] else None
+    if match["place"] and place is None:
+        return match[0]
+    marked.add(place or int(match["number"]))
+    return match["before"] + ";"
+
+
+def _unlisted(match: re.Match[str], marked: set[int]) -> str:
+    if "(" in match[0] and _unit_follows(match.string, match.end()):
+        return match[0]
+    marked.update(map(int, _NUMBER.findall(match[0])))
+    return ""
 
 
 def _items(text: str) -> list[tuple[int, int]]:

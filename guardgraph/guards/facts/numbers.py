@@ -1,74 +1,95 @@
-"""Numbers in a text, as values: amounts with units, dates, times of day, decades."""
+"""The numbers of a text as values: where each begins, what it can mean, and what two ends of a range share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import Final, NamedTuple, TypeAlias
+from functools import cache
+from itertools import chain
+from typing import Final, Literal, NamedTuple
 
-from guardgraph.guards.facts.spelling import plain
-from guardgraph.guards.facts.times import moment
-from guardgraph.guards.facts.tokens import MAX_DIGITS, ORDINAL_SUFFIXES, Token, number_in, range_end, shown, tokens_of
-from guardgraph.guards.facts.units import (
-    CURRENCIES,
-    FRACTION,
-    GLUED_SCALES,
-    MONTHS,
-    ORDINALS,
-    PERCENT,
-    SCALES,
-    SYMBOLS,
-    units_at,
-    units_named,
+from guardgraph.guards.facts.language import surely
+from guardgraph.guards.facts.moments import Date
+from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
+from guardgraph.guards.facts.readers import readers_of
+from guardgraph.guards.facts.references import (
+    identifier_at,
+    label,
+    label_before,
+    named,
+    roman_at,
+    version_at,
 )
-from guardgraph.guards.facts.values import BARE, Amount, Mark, Number, Quantity, Unit, Value
-from guardgraph.guards.facts.words import implied, ordinal, spelled
+from guardgraph.guards.facts.spelling import plain
+from guardgraph.guards.facts.times import (
+    is_dated,
+    year_at,
+)
+from guardgraph.guards.facts.tokens import (
+    ORDINAL_SUFFIXES,
+    Token,
+    range_end,
+    shown,
+    tokens_of,
+)
+from guardgraph.guards.facts.translation import translated
+from guardgraph.guards.facts.units import CURRENCIES, MONTHS
+from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
+from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
-from guardgraph.state.json import JsonValue
 from guardgraph.state.memory import remembered
 
-__all__ = ["number_of", "numbers_in"]
+__all__ = ["Numbers", "numbers_in"]
 
-_SIGNS: Final = frozenset("-−－﹣")
-_BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
-_MONTH_NAMES: Final = tuple(MONTHS)
-_REFERENCES: Final = frozenset({"step", "section", "chapter", "appendix", "figure", "table", "footnote"})
-_SUMMED: Final = frozenset({"time", "calendar"})
-_NO_NUMBERS: Final[tuple[frozenset[Number], frozenset[Number]]] = (frozenset(), frozenset())
-_PLAIN: Final = ((1, BARE),)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""
 
-_ORDINAL: Final = frozenset({"st", "nd", "rd", "th"})
-
-_Measures: TypeAlias = tuple[tuple[int, Unit], ...]
-"""What may follow an amount: each meaning as a scale and a unit."""
+_JOINING: Final = frozenset({"and", "or", ",", "to", "&", "–", "-", "/", "through"})
+_DASHES: Final = frozenset("-–—‒/")
 
 
-class _Hit(NamedTuple):
+@cache
+def _month_names() -> tuple[str, ...]:
+    return tuple(MONTHS)
+
+
+class Numbers(NamedTuple):
+    """The numbers of a text."""
+
+    claimed: frozenset[Number] = frozenset()
+    implied: frozenset[Number] = frozenset()
+    """Said in passing: "every hour", the "2." of a list."""
+    numerals: frozenset[Number] = frozenset()
+    """Roman numerals of names."""
+
+
+_NO_NUMBERS: Final = Numbers()
+
+
+class _Found(NamedTuple):
     """A number and the tokens that it takes up."""
 
     readings: tuple[Value, ...]
     first: int
     end: int
-    amount: Amount = 0
-    measures: _Measures = ()
-    implied: bool = False
-    """Words say it in passing: it licenses and is not checked."""
+    hit: Hit | None = None
+    of: str = ""
+    """The kind of thing that it labels."""
+    role: Literal["claimed", "implied", "numeral"] = "claimed"
+    """"implied" where words say it in passing, "numeral" for the Roman numeral of a name."""
 
 
-def numbers_in(text: str) -> tuple[frozenset[Number], frozenset[Number]]:
-    """Read the numbers of a text, in time linear in its length.
-
-    Returns:
-        The numbers it claims, and those that it says in passing ("the first", "an hour").
-    """
-    read = [_numbers_of(part) for part in _parts(plain(text))]
-    if len(read) == 1:
+def numbers_in(text: str) -> Numbers:
+    """Read the numbers of a text, in time linear in its length."""
+    language = surely(text)
+    plain_text, marked = plain(text, language)
+    read = [_numbers_of(part, language) for part in _parts(plain_text)]
+    if len(read) == 1 and not marked:
         return read[0]
-    return frozenset().union(*(found for found, _ in read)), frozenset().union(*(passing for _, passing in read))
+    counted = (Number(str(each), (Ordinal(each), Label("step", str(each), None))) for each in marked)
+    claimed, implied, numerals = zip(*read, strict=True)
+    return Numbers(frozenset().union(*claimed), frozenset(counted).union(*implied), frozenset().union(*numerals))
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -79,205 +100,183 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     for match in _STOP.finditer(text):
         end = match.end() - 1
-        if not text[max(end - 12, start) : end - 1].lower().endswith(_MONTH_NAMES):
+        if not text[max(end - 12, start) : end - 1].lower().endswith(_month_names()):
             yield text[start:end]
             start = end
     yield text[start:]
 
 
 @remembered(texts=512, chars=300)
-def _numbers_of(part: str) -> tuple[frozenset[Number], frozenset[Number]]:
-    tokens = tokens_of(part)
+def _numbers_of(part: str, language: str) -> Numbers:
+    tokens = translated(tokens_of(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     if not starts:
         return _NO_NUMBERS
-    found: list[Number] = []
-    passing: list[Number] = []
-    before = _Hit((), 0, 0)
+    found: list[_Found] = []
+    before = _Found((), 0, 0)
     for at in starts:
-        hit = _read(tokens, at, before.end) if at >= before.end else None
-        if hit is None:
+        now = _read(tokens, at, before) if at >= before.end else None
+        if now is None:
             continue
-        if shared := _shared(tokens, before, hit):
-            found[-1] = Number(found[-1].shown, _quantities(before.amount, shared))
-            hit = hit._replace(readings=_quantities(hit.amount, shared), measures=shared)
-        if _is_reference(tokens, hit):
-            before = _Hit((), hit.first, hit.end)
-            continue
-        number = Number(shown_name(shown(tokens, hit.first, hit.end)), hit.readings)
-        (passing if hit.implied else found).append(number)
-        before = hit
-    return frozenset(found), frozenset(passing)
+        if found:
+            found[-1], now = _as_range(tokens, before, now)
+        found.append(now)
+        before = now
+    by_role: dict[str, list[Number]] = {"claimed": [], "implied": [], "numeral": []}
+    for each in found:
+        by_role[each.role].append(Number(shown_name(shown(tokens, each.first, each.end)), each.readings))
+    return Numbers(*map(frozenset, by_role.values()))
 
 
-def number_of(value: JsonValue, unit: Unit) -> Number | None:
-    """Read a number of a JSON value.
-
-    Args:
-        value: an int of any size, a float (NaN and the infinities are no numbers), or a string that is one.
-        unit: the unit that its key gives. A share of one is also read as the percentage that it is.
-
-    Returns:
-        The number, or None where the value is none.
-    """
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > MAX_DIGITS * 3:
-        return Number(shown_name(hex(value)), (Mark("written", hex(value)),))
-    if not isinstance(value, int | float | str) or isinstance(value, bool):
-        return None
-    if isinstance(value, str) and value[:1].isalpha():
-        return None  # as most texts are
-    shown = str(value).strip()
-    amount = value if type(value) is int else _amount_of(shown)
-    if amount is None:
-        return None
-    if unit == FRACTION and not -1 <= amount <= 1:
-        unit = BARE
-    percent = (Quantity(amount * 100, PERCENT),) if unit == FRACTION else ()
-    return Number(shown_name(shown), (Quantity(amount, unit), *percent))
+def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
+    if tokens[at].identifier:
+        name, claimed = identifier_at(tokens[at])
+        return _Found((name,), at, at + 1, role="claimed" if claimed else "implied")
+    if (version := version_at(tokens, at)) is not None:
+        return _Found((version,), at, at + 1, of="version")
+    of = label_before(tokens, at) or _label_shared(tokens, at, before)
+    if of and (labelled := _labelled(tokens, at, of)):
+        return labelled
+    for reader in readers_of(tokens[at].text):
+        if moment := reader(tokens, at):
+            return _Found(moment[0], at, moment[1])
+    return _amount_at(tokens, at, before) or _aside(tokens, at)
 
 
-def _amount_of(text: str) -> Amount | None:
-    digits = text.lstrip("-")
-    amount, suffix = (number_in(digits) if digits[:1].isdecimal() else None) or (None, "")
-    if amount is None or suffix:
-        return None
-    return -amount if text.startswith("-") else amount
-
-
-def _has_digits(text: str) -> bool:
-    return text[:1].isdecimal() or (text[:1] == "." and len(text) > 1)
-
-
-def _read(tokens: list[Token], at: int, floor: int) -> _Hit | None:
-    if found := moment(tokens, at):
-        return _Hit(found[0], at, found[1])
-    if hit := _quantity(tokens, at, floor) or _written(tokens, at):
-        return hit
-    said = implied(tokens, at)
-    return _Hit(said[0], at, said[1], implied=True) if said else None
-
-
-def _is_reference(tokens: list[Token], hit: _Hit) -> bool:
-    """Say whether a number without a unit only counts the parts of a text: "Step 3", "Section 4.2"."""
-    return tokens[hit.first - 1].lower in _REFERENCES and hit.measures in (_PLAIN, ()) and not hit.implied
-
-
-def _shared(tokens: list[Token], before: _Hit, hit: _Hit) -> _Measures:
-    """Find what both ends of a range are measured in: "10-15 minutes", "$5 to 10 million"."""
-    if hit.measures is _PLAIN or not (
-        before.measures and hit.measures and range_end(tokens, before.first, before.end) == hit.first
-    ):
-        return ()
-    if before.measures is _PLAIN:
-        return hit.measures
-    unit = before.measures[0][1]
-    if unit.dimension in CURRENCIES and all(own == BARE for _, own in hit.measures):
-        return tuple((scale, unit) for scale, _ in hit.measures)
-    return ()
-
-
-def _quantities(amount: Amount, measures: _Measures) -> tuple[Quantity, ...]:
-    if measures is _PLAIN:
-        return (Quantity(amount, BARE),)
-    return tuple([Quantity(amount * scale if scale != 1 else amount, unit) for scale, unit in measures])
-
-
-def _written(tokens: list[Token], at: int) -> _Hit | None:
+def _aside(tokens: list[Token], at: int) -> _Found | None:
+    if roman := roman_at(tokens, at):
+        return _Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
-    if not _has_digits(text):
+    if has_digits(text):
+        return _Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
+    said = implied(tokens, at)
+    return _Found(said[0], at, said[1], role="implied") if said else None
+
+
+def _label_shared(tokens: list[Token], at: int, before: _Found) -> str:
+    """Return the label that a number shares with the one before: "Sections 3 and 4", "pages 8-13"."""
+    if not before.of or not before.readings:
+        return ""
+    joined = at == before.end or (at == before.end + 1 and tokens[before.end].lower in _JOINING)
+    return before.of if joined else ""
+
+
+def _labelled(tokens: list[Token], at: int, of: str) -> _Found | None:
+    """Read the number behind a label; with a unit of its own it is an amount ("Section 3 hours")."""
+    token = tokens[at]
+    if token.identifier or roman_at(tokens, at):
         return None
-    return _Hit((Mark("written", text.translate(_UNWRITTEN).casefold()),), at, at + 1)
-
-
-def _quantity(tokens: list[Token], at: int, floor: int) -> _Hit | None:
-    """Read an amount with its unit, the parts of a duration as one ("1 hour and 30 minutes")."""
-    hit = _measured(tokens, at)
+    hit = quantity_at(tokens, at, at)
+    if hit is None and token.text.isalpha():
+        amount, end, _ = spelled(tokens, at)
+        return _Found(_labels(of, str(amount), amount), at, end, of=of) if amount is not None else None
     if hit is None:
+        is_dotted = token.text.replace(".", "").isdecimal()
+        return _Found((label(of, token.text),), at, at + 1, of=of) if is_dotted and has_digits(token.text) else None
+    if hit.measures is not PLAIN or (hit.per and not hit.counted):
         return None
-    while hit.measures[0][1].dimension in _SUMMED:
-        at_next = hit.end + (tokens[hit.end].text == "and")
-        following = _measured(tokens, at_next) if tokens[at_next].opens else None
-        longer = _sum(hit, following) if following else None
-        if longer is None:
-            break
-        hit = longer
-    return _signed(tokens, _priced(tokens, hit, floor))
+    text = token.text if token.text.replace(".", "").isdecimal() else str(hit.amount)
+    return _Found(_labels(of, text, hit.amount), at, hit.end, of=of)
 
 
-def _measured(tokens: list[Token], at: int) -> _Hit | None:
-    token, end, suffix, loose = tokens[at], at + 1, "", False
-    if token.number:
-        amount, suffix = token.number
-    elif token.lower in ORDINALS:
-        amount, suffix = ORDINALS[token.lower], "th"
+def _labels(of: str, text: str, amount: Amount) -> tuple[Value, ...]:
+    """Return what a labelled number means; "a Mach number of 4" is Mach number 4."""
+    return (label(of, text), *((Quantity(amount),) if of == "number" else ()))
+
+
+def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
+    hit = quantity_at(tokens, at, before.end)
+    if hit is None:
+        amount, suffix = tokens[at].number or (None, "")
+        if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
+            return None
+        return _Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
+    readings: tuple[Value, ...] = hit.readings()
+    if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
+        readings = _plain_readings(tokens, at, hit, readings)
+    return _Found(readings, hit.first, hit.end, hit)
+
+
+def _plain_readings(tokens: list[Token], at: int, hit: Hit, readings: tuple[Value, ...]) -> tuple[Value, ...]:
+    year = year_at(tokens, at)
+    if year is not None:
+        dated = is_dated(tokens, at) and not hit.counted
+        return (Date(year),) if dated else (*readings, Date(year))
+    if tokens[at].number is None:
+        return readings
+    names = named(tokens, at, hit.amount, counted=hit.counted)
+    return (*names, *readings[1:]) if names else readings
+
+
+def _as_range(tokens: list[Token], before: _Found, now: _Found) -> tuple[_Found, _Found]:
+    """Let two ends of a range say for each other what is said once: "10-15 minutes", "1939-45", "October 8-13"."""
+    behind = range_end(tokens, before.first, before.end)
+    if behind is None or now.first != behind + (tokens[behind].lower == "the"):
+        return before, now
+    if before.hit and now.hit:
+        if (year := _end_year(tokens, before, now)) is not None:
+            return before, now._replace(readings=(Date(year),))
+        return _shared(before, before.hit, now, now.hit)
+    start = before.readings[0] if before.readings else None
+    if isinstance(start, Date) and start.day and (day := _day_of(now)) is not None:
+        return _days(tokens, before, now, start, day)
+    end = now.readings[0] if now.readings else None
+    if isinstance(end, Date) and end.day and (first := _day_of(before)) is not None:
+        return before._replace(readings=(Date(end.year, end.month, first),)), now
+    return before, now
+
+
+def _day_of(found: _Found) -> int | None:
+    """Return the day that a plain number or a place can be: "7" and "7th" in "7th to 26th of April"."""
+    value = found.readings[0] if found.readings else None
+    if isinstance(value, Ordinal):
+        return value.place if 1 <= value.place <= 31 else None
+    if found.hit is None or found.hit.measures is not PLAIN or not isinstance(found.hit.amount, int):
+        return None
+    return found.hit.amount if 1 <= found.hit.amount <= 31 else None
+
+
+def _days(tokens: list[Token], before: _Found, now: _Found, start: Date, day: int) -> tuple[_Found, _Found]:
+    if start.year is not None:
+        return before, now
+    at = now.end + (tokens[now.end].text == ",")
+    year, end = year_at(tokens, at), now.end
+    if year is not None:
+        start, end = start._replace(year=year), at + 1
+    return before._replace(readings=(start,)), now._replace(readings=(start._replace(day=day),), end=end)
+
+
+def _end_year(tokens: list[Token], before: _Found, now: _Found) -> int | None:
+    """Return the year that two digits end a range of years with: 1945 in "1939-45"."""
+    year, text = year_at(tokens, before.end - 1), tokens[now.first].text
+    joined = now.first == before.end or tokens[before.end].text in _DASHES
+    if year is None or not joined or len(text) != 2 or not text.isdecimal() or now.end != now.first + 1:
+        return None
+    return year // 100 * 100 + int(text) if int(text) > year % 100 else None
+
+
+def _shared(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, _Found]:
+    """Find what both ends of a range are measured in: "10-15 minutes", "$5 to 10 million"."""
+    if other.measures is PLAIN and (not other.counted and other.per is None):
+        return before, now
+    if one.measures is PLAIN and one.per is None and not one.counted:
+        # "from 1.7 to 2.2 million" are both millions, "from 1,400,000 to 2.2 million" are not.
+        scaled = other.measures if one.amount < 1000 else tuple((1, unit) for _, unit in other.measures)
+        one = one._replace(measures=scaled, counted=other.counted, per=other.per)
+    elif one.measures[0][1].dimension in CURRENCIES and all(own == BARE for _, own in other.measures):
+        shared = tuple((scale, one.measures[0][1]) for scale, _ in other.measures)
+        one, other = one._replace(measures=shared), other._replace(measures=shared)
     else:
-        amount, end, loose = spelled(tokens, at)
-    if amount is None:
-        return None
-    measures, end = _measures(tokens, end, suffix)
-    # "one of them", "two-factor": without a unit these words count nothing.
-    if measures is _PLAIN and not token.number and (loose or tokens[end].glued):
-        return None
-    readings: tuple[Value, ...] = _quantities(amount, measures)
-    if names := _names(tokens, at, amount, suffix):
-        readings = (*readings, *names)
-    return _Hit(readings, at, end, amount, measures)
+        return before, now
+    readings: tuple[Value, ...] = one.readings()
+    if other.measures[0][0] != 1:  # "3 to 30 million" may begin with 3
+        readings += one._replace(measures=tuple((1, unit) for _, unit in one.measures)).readings()
+    dates = tuple(value for value in before.readings if isinstance(value, Date))
+    return (
+        before._replace(readings=readings + dates, hit=one),
+        now._replace(readings=tuple(chain(other.readings(), _dates(now))), hit=other),
+    )
 
 
-def _names(tokens: list[Token], at: int, amount: Amount, suffix: str) -> tuple[Mark, ...]:
-    """What a number names beside its amount: a place, a quarter, a version."""
-    if suffix and suffix.lower() in _ORDINAL:
-        return ordinal(int(amount), tokens[at + 1].lower)
-    return (Mark("written", tokens[at].text),) if tokens[at - 1].lower == "version" else ()
-
-
-def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[_Measures, int]:
-    scale = 1
-    if suffix:
-        if suffix.lower() in ORDINAL_SUFFIXES:
-            return _PLAIN, at
-        scale = GLUED_SCALES.get(suffix) or SCALES.get(suffix.lower(), 1)
-        if glued := tuple((1, unit) for unit in units_named(suffix)):
-            return (*glued, (scale, BARE)) if scale != 1 else glued, at
-    if scale == 1 and tokens[at].lower in SCALES:
-        scale, at = SCALES[tokens[at].lower], at + 1
-    name, following = tokens[at].text, tokens[at + 1].text
-    before_amount = name in SYMBOLS and _has_digits(following)
-    units, width = ((), 0) if before_amount else units_at(name, following)
-    if units:
-        return tuple([(scale, unit) for unit in units]), at + width
-    return (_PLAIN if scale == 1 else ((scale, BARE),)), at
-
-
-def _sum(one: _Hit, other: _Hit) -> _Hit | None:
-    """Add the smaller unit that follows a duration, in that unit."""
-    for scale, big in one.measures:
-        for other_scale, small in other.measures:
-            if big.dimension == small.dimension and small.factor < big.factor:
-                amount = one.amount * scale * big.factor / Fraction(small.factor) + other.amount * other_scale
-                measures = ((1, small),)
-                return _Hit(_quantities(amount, measures), one.first, other.end, amount, measures)
-    return None
-
-
-def _priced(tokens: list[Token], hit: _Hit, floor: int) -> _Hit:
-    """Let a currency before the amount be its unit, where the amount has none of its own."""
-    name = tokens[hit.first - 1].text
-    if hit.first <= floor or (name not in CURRENCIES and name not in SYMBOLS):
-        return hit
-    unit = units_named(name)[0]
-    measures = tuple((scale, unit) for scale, own in hit.measures if own == BARE)
-    if not measures:
-        return hit
-    return _Hit(_quantities(hit.amount, measures), hit.first - 1, hit.end, hit.amount, measures)
-
-
-def _signed(tokens: list[Token], hit: _Hit) -> _Hit:
-    sign, start = tokens[hit.first - 1], tokens[hit.first]
-    if hit.first == 0 or sign.text not in _SIGNS or start.leads or sign.end != start.start:
-        return hit
-    if hit.first > 1 and not sign.leads:
-        before = tokens[hit.first - 2]
-        if before.end == sign.start and before.text not in _BEFORE_SIGN:
-            return hit
-    return hit._replace(readings=_quantities(-hit.amount, hit.measures), first=hit.first - 1, amount=-hit.amount)
+def _dates(found: _Found) -> Iterator[Value]:
+    return (value for value in found.readings if isinstance(value, Date))

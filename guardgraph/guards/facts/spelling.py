@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.markers import without_markers
-from guardgraph.guards.facts.units import SHARES
+from guardgraph.guards.facts.numerals import in_plain_digits, ordinal
+from guardgraph.guards.facts.tongues import DECADES, PLACES
 
 __all__ = ["ADDRESSES", "VARIANTS", "Step", "plain", "visible"]
 
@@ -16,30 +17,53 @@ _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++")
 _THIN_SEPARATOR = re.compile(r"['’\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _BLANK_SEPARATED = re.compile(r"[1-9](?<![\w.,:/].)(?<!\d[ ].)\d{0,2}(?:[ ]\d{3}){1,4}(?![ ]?\d|[-/:]\d|\w)")
-_MIXED = re.compile(r"([0-9](?<![\w.,].)\d{0,2})[ ]?([½¼¾])(?!\w)")
+_LAKHS = re.compile(r"(?<![\w.,])\d{1,2}(?:,\d\d){1,6},\d{3}(?![\d,])")
+_POINTS = re.compile(r"(?<![\w.,:/-])([1-9]\d{0,2}(?:\.\d{3})++)(?:,(\d++))?(?![\w/:-]|[.,]\d)")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʹ](?=[а-яіїєґё])", re.IGNORECASE)
 _DIALLED = re.compile(r"\+\d{1,3}(?:[ .-]?\(\d{2,4}\)|[ .-]\d{2,4})(?:[ .-]?\d{2,4}){1,4}+(?!\w)")
 _MERIDIEM = re.compile(r"([apAP])\.(?<![^\W\d]..)[ ]?[mM]\b\.?")
-_OFFSET = re.compile(r"(T\d\d:\d\d(?::\d\d(?:\.\d++)?)?)[+-]\d\d:?\d\d(?!\d)")
+_DASH = re.compile(r"(?<=\d)[–—‒―−](?=\d)")
+_HYPHENS: Final = str.maketrans("‐‑", "--")
 _ALWAYS = re.compile(
     r"24(?<![\w.]24)(?:/7/365|[ ]?[x×][ ]?7|[ -]hours?(?:[ ]a[ ]day|[ ]per[ ]day|/day)?,?[ ](?:and[ ])?"
     r"(?:7|seven)[ -]days?(?:[ ](?:a|per)[ ]week|/week))(?!\w)",
     re.IGNORECASE,
 )
+_OCTETS: Final = frozenset(map(str, range(256)))
+_LAST_COMMA = re.compile(r",(?<=\d,\d{3},)(?=\d{1,2}(?![\d,]))")
+_LAKH = re.compile(r",\d\d,\d")
 _GROUPS = re.compile(r"\d++")
+_POINTED = re.compile(r"\.\d{3}[.,]\d")
 _GROUPED = re.compile(r"\d[ ]\d{3}")
+_PARTED = re.compile(r"\d[-,.'’() \u00a0\u2009\u202f]{1,2}\d\d")
+"""What every number has whose digits are parted."""
+_DIGIT = re.compile(r"\d")
 
 
 def visible(text: str) -> str:
     """Take out characters that are drawn as nothing: a soft hyphen or a zero-width blank parts no number."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return text if text.isascii() else _INVISIBLE.sub("", text).translate(_HYPHENS)
 
 
-def plain(text: str) -> str:
-    """Take out addresses and markers and bring variants of spelling together."""
-    text = without_markers(_rewritten(text, ADDRESSES))
-    for step in VARIANTS:
+def plain(text: str, language: str = "") -> tuple[str, frozenset[int]]:
+    """Take out addresses and markers and bring variants of spelling together.
+
+    Args:
+        text: any text.
+        language: of the text, a code of `LANGUAGES`; "" is read as English.
+
+    Returns:
+        The text, and the numbers of the markers.
+    """
+    text = in_plain_digits(_rewritten(text, ADDRESSES), language)
+    if language in DECADES:
+        text = DECADES[language].sub(lambda match: f"{next(filter(None, match.groups()))}s", text)
+    if language in PLACES:
+        text = PLACES[language].sub(_placed, text)
+    text, marked = without_markers(text)
+    for step in VARIANTS if _PARTED.search(text) else _UNPARTED if _DIGIT.search(text) else _WORDED:
         text = _rewritten(text, step)
-    return text
+    return text if text.isascii() else _APOSTROPHE.sub("ʼ", text), marked
 
 
 class Step(NamedTuple):
@@ -54,8 +78,17 @@ def _rewritten(text: str, step: Step) -> str:
     return step.pattern.sub(step.by, text) if step.sign(text) else text
 
 
-def _mixed(match: re.Match[str]) -> str:
-    return f"{int(match[1]) + float(SHARES[match[2]])}"
+def _ungrouped(match: re.Match[str]) -> str:
+    """Write a number whose thousands full stops group as in English, but leave addresses ("192.168.100.200")."""
+    whole, part = match[1], match[2]
+    groups = whole.split(".")
+    if (len(groups) == 2 and not part) or (len(groups) == 4 and not part and all(each in _OCTETS for each in groups)):
+        return match[0]  # "1.600" can be read in two ways
+    return ",".join(groups) + (f".{part}" if part else "")
+
+
+def _placed(match: re.Match[str]) -> str:
+    return f"{match[0][: match.start('place') - match.start()]}{ordinal(int(match['place']))}"
 
 
 def _dialled(match: re.Match[str]) -> str:
@@ -70,12 +103,20 @@ def _has_meridiem(text: str) -> bool:
 
 
 ADDRESSES: Final = Step(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
-VARIANTS: Final = (
-    Step(lambda text: not text.isascii() and any(share in text for share in SHARES), _MIXED, _mixed),
+_GROUPINGS: Final = (
     Step(lambda text: "+" in text, _DIALLED, _dialled),
+    Step(_LAKH.search, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
+    Step(_POINTED.search, _POINTS, _ungrouped),
     Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
     Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
-    Step(_has_meridiem, _MERIDIEM, r"\1m"),
-    Step(lambda text: "T" in text and ":" in text, _OFFSET, r"\1"),
+    Step(_LAST_COMMA.search, _LAST_COMMA, "."),
+)
+"""What parts the digits of one number."""
+
+_WORDED: Final = (Step(_has_meridiem, _MERIDIEM, r"\1m"),)
+_UNPARTED: Final = (
+    *_WORDED,
+    Step(lambda text: not text.isascii(), _DASH, "-"),
     Step(lambda text: "24" in text, _ALWAYS, "24/7"),
 )
+VARIANTS: Final = (*_GROUPINGS, *_UNPARTED)

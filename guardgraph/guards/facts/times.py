@@ -1,150 +1,238 @@
-"""Dates, times of day, decades and quarters among the tokens of a text."""
+"""Dates, weekdays, decades and quarters among the tokens of a text."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, TypeAlias
 
-from guardgraph.guards.facts.tokens import Token, range_end
-from guardgraph.guards.facts.units import MONTHS, UNITS, units_named
-from guardgraph.guards.facts.values import Mark, Quantity, Value
+from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
+from guardgraph.guards.facts.tokens import Token
+from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
+from guardgraph.guards.facts.values import Label, Value
+from guardgraph.locales.calendar import months, weekdays
+from guardgraph.locales.tables import LANGUAGES
 
-__all__ = ["moment"]
+__all__ = ["begins_date", "begins_decade", "begins_period", "date_at", "decade_at", "is_dated", "period_at", "year_at"]
 
 _DATE = re.compile(
     r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"
     r"|(?P<one>\d\d?)(?:(?P<sign>[-/.])(?P<two>\d\d?)(?P=sign)(?P<year>\d{4})|/(?P<other>\d\d?)/(?P<short>\d\d))"
 )
-_CLOCK = re.compile(r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.\d++)?)?)?([ap]m)?", re.IGNORECASE)
-_DAY = re.compile(r"(\d\d?)(?:st|nd|rd|th)?")
-_HALVES: Final = frozenset({"am", "pm"})
+_DAY = re.compile(r"(\d\d?)(?:st|nd|rd|th|er|º|ª)?")
 _YEAR = re.compile(r"[12]\d{3}")
 _DECADE = re.compile(r"((?:[12]\d)?\d0)(s?)")
+_TEENS: Final = "tens twenties thirties forties fifties sixties seventies eighties nineties"
+_DECADES: Final = {word: number for number, word in enumerate(_TEENS.split(), start=1) if number > 1}
+"""Decades by their names."""
 
 # How long the texts can be that the patterns match: most numbers need not be tried.
 _DATE_CHARS: Final = range(6, 11)
 _DAY_CHARS: Final = range(1, 5)
-_HOUR_CHARS: Final = range(1, 5)
+
+_BEFORE_TIME: Final = "in since until till by from of to before after during around circa early late mid"
+_BEFORE_MONTH: Final = "im seit bis ab ende anfang mitte en de del desde hasta à au depuis fin début in a da em di do"
+_TIME_WORDS: Final = frozenset(_BEFORE_TIME.split())
+"""Words before a year or a month."""
+
+_TIME_WORDS_ABROAD: Final = frozenset(_BEFORE_MONTH.split())
+"""Words before a month in languages that write it with Latin letters."""
+
+_VERBS: Final = frozenset({"may", "march", "mar"})
+"""English words that are a month only with a capital, and beside a day or a year."""
 
 _Moment: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
 
 
-def moment(tokens: list[Token], at: int) -> _Moment | None:
-    """Read a date, a time of day, a decade or a quarter that begins at a token."""
-    text = tokens[at].text
-    if text.isalpha():
-        return _date(tokens, at) if tokens[at].lower in MONTHS else None
-    if text[0] in "QH":
-        return _period(tokens, at)
-    return _date(tokens, at) or _clock(tokens, at) or _decade(tokens, at)
+@cache
+def _month_names() -> dict[str, int]:
+    """Every month by its names in all languages, without the short names that are other words in one of them."""
+    names: dict[str, int] = {}
+    clashing = set()
+    for language in LANGUAGES:
+        longest: dict[int, int] = {}
+        for name, number in months(language).items():
+            longest[number] = max(longest.get(number, 0), len(name))
+        for name, number in months(language).items():
+            if len(name) < 4 and name.isascii() and len(name) < longest[number] and language != "en":
+                continue
+            if names.setdefault(name, number) != number:
+                clashing.add(name)
+    return {name: number for name, number in names.items() if name in months("en") or name not in clashing}
 
 
-def _date(tokens: list[Token], at: int) -> _Moment | None:
+@cache
+def _weekday_names() -> dict[str, int]:
+    """Every day of the week by its full names in all languages."""
+    names: dict[str, int] = {f"{name}.": day for name, day in weekdays("en").items() if len(name) < 5}
+    for language in LANGUAGES:
+        names |= {name: day for name, day in weekdays(language).items() if len(name) > 4 or not name.isascii()}
+    return names | {name: day for name, day in weekdays("en").items() if len(name) > 4}
+
+
+def begins_date(text: str) -> bool:
+    """Say whether a date, a month or a weekday can begin with a token of this text."""
+    word = text.lower()
+    weekdays_named = _weekday_names()
+    named = word in _month_names() or word in weekdays_named or f"{word}." in weekdays_named
+    return named or text[:1].isdecimal() or word in FIRST or word in ORDINALS
+
+
+def date_at(tokens: list[Token], at: int) -> _Moment | None:
+    """Read a date, a month or a weekday that begins at a token."""
     token, end = tokens[at], at + 1
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
-        readings = tuple(Mark("date", date) for date in sorted(_numeric_dates(match)))
+        readings = tuple(Date(*date) for date in sorted(_numeric_dates(match), key=str))
         return (readings, end) if readings else None
-    day = _day(token.text)
+    name = f"{token.lower}." if tokens[end].text == "." and not tokens[end].leads else token.lower
+    if (day := _weekday_names().get(name) or _weekday_names().get(token.lower)) and not token.text.islower():
+        beside = end + (tokens[end].text == ",")
+        dated = tokens[end].text != "" and (_day_first(tokens, beside) or _month_first(tokens, beside)) is not None
+        return (Weekday(day, dated),), end
+    return _day_first(tokens, at) or _month_first(tokens, at)
+
+
+def _day_first(tokens: list[Token], at: int) -> _Moment | None:
+    """Read "6 March 2026", "the 6th of March", "the fifth of July"."""
+    day, end = _day(tokens[at]), at + 1
+    if day is None and tokens[end].lower == "of":
+        day = FIRST.get(tokens[at].lower)
     if day is None:
-        month, end = _month(tokens, at)
-        day = _day(tokens[end].text) if month else None
-        end += day is not None
-    else:
-        month, end = _month(tokens, end + (tokens[end].text == "of"))
+        return None
+    end += tokens[end].text == "." and tokens[at].text.isdecimal()
+    end += tokens[end].lower in ("of", "de")
+    # "6 march 2026" is a day, and "the 6 march" is none.
+    dated = end > at + 1 or _year(tokens, end + 1)[0] is not None
+    month, end = _month(tokens, end, dated=dated)
+    return _with_year(tokens, month, day, end) if month else None
+
+
+def _month_first(tokens: list[Token], at: int) -> _Moment | None:
+    """Read "March 6, 2026", "March 2026", "in March"."""
+    month, end = _month(tokens, at)
     if month is None:
         return None
-    comma = tokens[end].text in (",", "of")
-    year = int(tokens[end + comma].text) if _YEAR.fullmatch(tokens[end + comma].text) else None
+    the = tokens[end].lower == "the"
+    day = _day(tokens[end + the]) or (FIRST.get(tokens[end + the].lower) if the else None)
+    if day and not _counts(tokens, end + the):
+        return _with_year(tokens, month, day, end + the + 1)
+    year, behind = _year(tokens, end)
     if year is not None:
-        return (Mark("date", (year, month, day)),), end + comma + 1
-    if day is None or units_named(tokens[end].text):
-        return None
-    return (Mark("date", (None, month, day)),), end
+        return (Date(year, month),), behind
+    return ((Date(None, month),), end) if _is_month_alone(tokens, at) else None
 
 
-def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int, int | None]]:
+def _counts(tokens: list[Token], at: int) -> bool:
+    """Say whether a number behind a month measures something: "in March 15 minutes were lost"."""
+    return tokens[at].text.isdecimal() and bool(units_named(tokens[at + 1].text))
+
+
+def _is_month_alone(tokens: list[Token], at: int) -> bool:
+    text, before = tokens[at].text, tokens[at - 1].lower
+    if tokens[at + 1].text == "." and text.istitle() and len(text) < 5 and text != "Mar":
+        return True
+    if len(text) < 4 and text.isascii() and text != "May":
+        return text.lower() not in _english() and before in _TIME_WORDS_ABROAD
+    if text.lower() in _VERBS:
+        return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
+    if text.lower() in _english():
+        return not text.islower() or before in _TIME_WORDS
+    return not text.isascii() or before in _TIME_WORDS_ABROAD
+
+
+@cache
+def _english() -> frozenset[str]:
+    return frozenset(months("en"))
+
+
+def _with_year(tokens: list[Token], month: int, day: int, end: int) -> _Moment:
+    year, behind = _year(tokens, end)
+    return (Date(year, month, day),), end if year is None else behind
+
+
+def _year(tokens: list[Token], at: int) -> tuple[int | None, int]:
+    for between in (1, 0):
+        if between and tokens[at].lower not in (",", "of", "de", "del"):
+            continue
+        if _YEAR.fullmatch(text := tokens[at + between].text):
+            return int(text), at + between + 1
+    return None, at
+
+
+def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | None]]:
     if match["y"]:
         day = int(match["d"]) if match["d"] else None
-        dates = {(int(match["y"]), int(match["m"] or match["month"]), day)}
+        dates: set[tuple[int, int | None, int | None]] = {(int(match["y"]), int(match["m"] or match["month"]), day)}
+        if match["month"] and match["month"] > match["y"][2:]:
+            dates.add((int(match["y"][:2] + match["month"]), None, None))  # "1910-12" ends in 1912
     else:
         one, other, year = int(match["one"]), int(match["two"] or match["other"]), int(match["year"] or match["short"])
         # POSIX strptime %y: 69 to 99 are of the last century.
         year += 0 if match["year"] else 1900 if year >= 69 else 2000
         dates = {(year, one, other), (year, other, one)}
-    return {(year, month, day) for year, month, day in dates if 1 <= month <= 12 and (day is None or 1 <= day <= 31)}
+    return {date for date in dates if 1 <= (date[1] or 1) <= 12 and 1 <= (1 if date[2] is None else date[2]) <= 31}
 
 
-def _day(text: str) -> int | None:
-    match = _DAY.fullmatch(text) if len(text) in _DAY_CHARS else None
+def _day(token: Token) -> int | None:
+    text = token.text
+    if text.isalpha():
+        return ORDINALS.get(token.lower) or FIRST.get(token.lower)
+    match = _DAY.fullmatch(token.lower) if len(text) in _DAY_CHARS else None
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 
 
-def _month(tokens: list[Token], at: int) -> tuple[int | None, int]:
-    month = MONTHS.get(tokens[at].lower)
-    if month is None or tokens[at].text in ("may", "march", "mar"):
+def _month(tokens: list[Token], at: int, *, dated: bool = False) -> tuple[int | None, int]:
+    month = _month_names().get(tokens[at].lower)
+    if month is None or (tokens[at].text in _VERBS and not dated):
         return None, at
-    return month, at + 1 + (tokens[at + 1].text == ".")
+    return month, at + 1 + (tokens[at + 1].text == "." and len(tokens[at].text) < 6)
 
 
-def _clock(tokens: list[Token], at: int) -> _Moment | None:
+def year_at(tokens: list[Token], at: int) -> int | None:
+    """Return the year that a token can be."""
     text = tokens[at].text
-    if text.isdecimal() and tokens[at + 1].lower not in _HALVES and range_end(tokens, at, at + 1) is None:
-        return None
-    match = _CLOCK.fullmatch(text) if ":" in text or len(text) in _HOUR_CHARS else None
-    if match is None:
-        return None
-    hour, minute, second = int(match[1]), int(match[2] or 0), int(match[3] or 0)
-    half, end = _half(tokens, at, match)
-    half = half or _half_of_end(tokens, at, hour)
-    if minute > 59 or second > 59 or hour > (12 if half else 23) or not (half or match[2]):
-        return None
-    hours = _hours(hour, half, len(match[1]))
-    return tuple(Mark("clock", (each * 60 + minute) * 60 + second) for each in hours), end
+    return int(text) if len(text) == 4 and text.isdecimal() and int(text) in YEARS else None
 
 
-def _hours(hour: int, half: str, digits: int) -> list[int]:
-    """Return the hours of the day that are meant: a single digit without a half of the day can mean two."""
-    if half:
-        return [hour % 12 + (12 if half == "pm" else 0)]
-    return [hour, hour + 12] if 1 <= hour <= 11 and digits == 1 else [hour]
+def is_dated(tokens: list[Token], at: int) -> bool:
+    """Say whether a word before a number makes it a year: "in 2026", "since 2026"."""
+    return tokens[at - 1].lower in _TIME_WORDS
 
 
-def _half(tokens: list[Token], at: int, clock: re.Match[str]) -> tuple[str, int]:
-    following = tokens[at + 1].lower
-    if not clock[4] and following in _HALVES:
-        return following, at + 2
-    return (clock[4] or "").lower(), at + 1
+def begins_period(text: str) -> bool:
+    """Say whether a part of a year can begin with a token of this text."""
+    return len(text) == 2 and text[0] in "QH" and text[1] in "1234"
 
 
-def _half_of_end(tokens: list[Token], at: int, hour: int) -> str:
-    """Find the half of the day that a range says once: in "2 to 4 pm" for both, in "11 to 1 pm" for its end."""
-    other = range_end(tokens, at, at + 1)
-    clock = _CLOCK.fullmatch(tokens[other].text) if other else None
-    half = _half(tokens, other, clock)[0] if other and clock else ""
-    if half and clock and hour % 12 > int(clock[1]) % 12:
-        return "am" if half == "pm" else "pm"
-    return half
-
-
-def _period(tokens: list[Token], at: int) -> _Moment | None:
-    """Read a quarter, or a half where its year stands beside it ("H1" alone is a heading)."""
+def period_at(tokens: list[Token], at: int) -> _Moment | None:
+    """Read a quarter ("Q3"), or a half where its year stands beside it ("H1" alone is a heading)."""
     text, following = tokens[at].text, tokens[at + 1].text
+    if not begins_period(text):
+        return None
     years = (tokens[at - 1].text, tokens[at + 2].text if following == "of" else following)
     if text[0] == "H" and not any(_YEAR.fullmatch(year) for year in years):
         return None
-    return (Mark("written", text.lower()),), at + 1
+    return (Label("quarter" if text[0] == "Q" else "half", text[1], int(text[1])),), at + 1
 
 
-def _decade(tokens: list[Token], at: int) -> _Moment | None:
+def begins_decade(text: str) -> bool:
+    """Say whether ten years can begin with a token of this text."""
+    return text.lower() in _DECADES or (text[:1].isdecimal() and text[-1] in "0s")
+
+
+def decade_at(tokens: list[Token], at: int) -> _Moment | None:
+    """Read "the 1990s", "the '90s", "the 1990 's", "the nineties"."""
     text = tokens[at].text
-    match = _DECADE.fullmatch(text) if text[-1] in "0s" else None
+    if (named := _DECADES.get(tokens[at].lower)) is not None:
+        return (Decade(named, short=True),), at + 1
+    match = _DECADE.fullmatch(text)
     if match is None:
         return None
     number = int(match[1])
-    decade = Mark("decade", number // 10)
+    decade = Decade(number // 10, short=number < 100)
     if match[2]:
-        return (decade, Quantity(number, UNITS["s"][0])), at + 1
+        return (decade,), at + 1
     if tokens[at + 1].text in ("'", "’") and tokens[at + 2].text == "s":
         return (decade,), at + 3
     return None

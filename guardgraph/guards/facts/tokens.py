@@ -7,45 +7,69 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, NUMBER_WORDS, SCALES, units_named
+from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS
 from guardgraph.guards.facts.values import Amount
+from guardgraph.locales.calendar import months, weekdays
+from guardgraph.locales.tables import LANGUAGES
 
-__all__ = ["LOOKAHEAD", "MAX_DIGITS", "ORDINAL_SUFFIXES", "Token", "number_in", "range_end", "shown", "tokens_of"]
+__all__ = [
+    "KNOWN_WORDS",
+    "KNOWN_WORD_CHARS",
+    "LOOKAHEAD",
+    "MAX_DIGITS",
+    "ORDINAL_SUFFIXES",
+    "ROMAN",
+    "Token",
+    "number_in",
+    "range_end",
+    "shown",
+    "tokens_of",
+]
 
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
 
-KNOWN_WORDS: Final = 4096
+KNOWN_WORDS: Final = 8192
 KNOWN_WORD_CHARS: Final = 24
-"""How many words are kept with their tokens, and how long each may be: 2 MB of ordinary words, 15 MB of mere signs."""
+"""How many words are kept with their tokens, and how long each may be: 4 MB of ordinary words, 30 MB of mere signs."""
 
 MAX_DIGITS: Final = 400
 """Longest amount and largest power of ten to compute with (a double has 308); others compare as written."""
 
 ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "x", "×"})
 
+ROMAN: Final = re.compile(r"(?!XL$|L$)(?:X{0,3}|XL|LX{0,3})(?:IX|IV|V?I{0,3})(?<=.)")
+"""Roman numerals up to 89. Greater ones, with C, D and M, are mostly abbreviations."""
+
 NUMBER: Final = re.compile(
-    r"(?P<whole>[1-9]\d{0,2}(?:[,_]\d{3})++(?!\d)|\d++)?(?P<point>[.,]\d++)?"
+    r"(?P<whole>[1-9]\d{0,2}(?:[,_]\d{3})++(?!\d)|[1-9]\d{0,2}(?:\.\d{3}){2,}+(?!\d)|\d++)?(?P<point>[.,]\d++)?"
     r"(?P<power>[eE][+-]?\d{1,4}(?![^\W_]))?(?P<suffix>[^\W\d_]*+)"
 )
 """1,200.50 · 99,95 · .5 · 1e6 · 45min. A comma that groups no thousands is a decimal comma."""
+
+_UNGROUPED: Final = str.maketrans("", "", ",._")
+
+_TIMES: Final = "noon midday midnight twenties thirties forties fifties sixties seventies eighties nineties"
+TIMES: Final = frozenset(_TIMES.split())
+"""Times of day and decades that have a name."""
 
 _WORDS = re.compile(r"(?:(?<!\S)[_-]++\s++)*+\S++")
 """Words, each with the ones before it that hold no token: a lone underscore is shown, and parts nothing."""
 
 _TOKEN = re.compile(
-    r"(?P<chunk>\w++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))\w++)*+)|\.(?<![\w.]\.)\d++(?!\w)|[^\w\s]"
+    r"(?P<chunk>\w++(?:(?:-|(?<=\d)[.,:/](?=\d)|(?<=\d[eE])[+-](?=\d))\w++)*+)|\.(?<![\w.]\.)\d++(?!\w)|°[CFK](?!\w)|[^\w\s]"
 )
 _DIGIT = re.compile(r"\d")
 _DASHES: Final = frozenset({"-", "–", "—", "‒", "to"})
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(?:\.\d++)?Z?")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(?:\.\d++)?(?:(Z)|(-)(\d\d:?\d\d))?")
+_ZONE = re.compile(r"(UTC|GMT)(-)(\d\d?(?::?\d\d)?)")
 _HOURS = re.compile(r"(?:\d++(?:d|h|m|min|s)(?![^\W\d_])){2,}")
 _HOUR = re.compile(r"\d++[a-z]++")
-_DIGITS = re.compile(r"\d++(?:[-/.:]\d++)++|\d\d?:\d\d(?::\d\d)?[ap]m", re.IGNORECASE)
+_DIGITS = re.compile(r"\d++(?:[-/.:]\d++)++|\d\d?:\d\d(?::\d\d)?(?:[ap]m|z)|\d\d?h\d\d", re.IGNORECASE)
 _RANGE = re.compile(
     r"(?!\d{4}[-/](?:0[1-9]|1[0-2])$)(?:\d++(?:\.\d++)?-[1-9]\d*+(?:\.\d++)?|\d{4}/(?:\d\d){1,2})"
     r"|\d\d?(?::\d\d){1,2}-\d\d?(?::\d\d){1,2}|\d{3,}:\d{4}"
@@ -59,13 +83,15 @@ _CODE = re.compile(r"([A-Z]{3})(?=\d)")
 
 
 class Piece(NamedTuple):
-    """A part of a word, and where it stands in it. A blank text stands for an id."""
+    """A part of a word, and where it stands in it."""
 
     text: str
     start: int
     end: int
     glued: bool = False
     """Joined to the piece before it, as in "15-minute"."""
+    identifier: bool = False
+    """Letters and digits that are no number: "PAY-4521"."""
 
 
 class Token(NamedTuple):
@@ -80,13 +106,14 @@ class Token(NamedTuple):
     """Whether it is the first piece of its word."""
     number: tuple[Amount | None, str] | None
     """What it is where it begins with digits and is a number: the amount, None where it is too long, and the suffix."""
+    identifier: bool
     word: str
     start: int
     """Its place in the word."""
     end: int
 
 
-_NOTHING: Final = [Token("", "", False, False, True, None, "", 0, 0)] * LOOKAHEAD
+_NOTHING: Final = [Token("", "", False, False, True, None, False, "", 0, 0)] * LOOKAHEAD
 
 
 def tokens_of(plain_text: str) -> list[Token]:
@@ -94,7 +121,9 @@ def tokens_of(plain_text: str) -> list[Token]:
     words = plain_text.split()
     if "_" in plain_text and any(word[0] == "_" for word in words):
         words = _WORDS.findall(plain_text)
-    known = (_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words)
+    if max(map(len, words), default=0) <= KNOWN_WORD_CHARS:
+        return [*chain.from_iterable(map(_known_word, words)), *_NOTHING]
+    known = [_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words]
     return [*chain.from_iterable(known), *_NOTHING]
 
 
@@ -112,7 +141,7 @@ def _tokens_of_word(word: str) -> tuple[Token, ...]:
     """Split what stands between two blanks; nothing around it makes a difference."""
     if word.isalpha():
         lower = word.lower()
-        return (Token(word, lower, lower in NUMBER_WORDS, False, True, None, word, 0, len(word)),)
+        return (Token(word, lower, _opens(word), False, True, None, False, word, 0, len(word)),)
     pieces: list[Piece] = []
     for match in _TOKEN.finditer(word):
         text, (start, end) = match[0], match.span()
@@ -122,8 +151,19 @@ def _tokens_of_word(word: str) -> tuple[Token, ...]:
             inner = text.strip("_")
             pieces.extend(_pieces(inner, start + text.index(inner)))
     return tuple(
-        Token(text, text.lower(), _opens(text), glued, at == 0, number_in(text), word, start, end)
-        for at, (text, start, end, glued) in enumerate(pieces)
+        Token(
+            piece.text,
+            piece.text.lower(),
+            piece.identifier or _opens(piece.text),
+            piece.glued,
+            at == 0,
+            None if piece.identifier else number_in(piece.text),
+            piece.identifier,
+            word,
+            piece.start,
+            piece.end,
+        )
+        for at, piece in enumerate(pieces)
     )
 
 
@@ -140,7 +180,7 @@ def number_in(text: str) -> tuple[Amount | None, str] | None:
 
 
 def _amount(match: re.Match[str]) -> Amount | None:
-    whole = (match["whole"] or "0").replace(",", "").replace("_", "")
+    whole = (match["whole"] or "0").translate(_UNGROUPED)
     part = (match["point"] or "")[1:]
     power = int((match["power"] or "e0")[1:]) - len(part)
     if len(whole) + len(part) > MAX_DIGITS or abs(power) > MAX_DIGITS:
@@ -151,8 +191,17 @@ def _amount(match: re.Match[str]) -> Amount | None:
 
 def _opens(text: str) -> bool:
     if text.isalpha():
-        return text.lower() in NUMBER_WORDS
+        return text.lower() in _opening() or (text[0] in "IVXL" and ROMAN.fullmatch(text) is not None)
     return text[:1].isnumeric() or text[-1:].isnumeric()
+
+
+@cache
+def _opening() -> frozenset[str]:
+    """Words with which a number can begin."""
+    names = [*NUMBER_WORDS, *FIRST, *TIMES, "quarter"]
+    for language in LANGUAGES:
+        names += [*months(language), *weekdays(language)]
+    return frozenset(names)
 
 
 def _pieces(chunk: str, start: int) -> list[Piece]:
@@ -161,7 +210,10 @@ def _pieces(chunk: str, start: int) -> list[Piece]:
     if not _DIGIT.search(chunk):
         return _split(chunk, start, "-")
     if stamp := _STAMP.fullmatch(chunk):
-        return [Piece(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in (1, 2)]
+        said = [part for part in range(1, 6) if stamp[part]]
+        return [Piece(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in said]
+    if zone := _ZONE.fullmatch(chunk):
+        return [Piece(zone[part], start + zone.start(part), start + zone.end(part)) for part in (1, 2, 3)]
     if _HOURS.fullmatch(chunk):
         return [Piece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
     head = _PREFIX.match(chunk) or _CODE.match(chunk)
@@ -175,7 +227,7 @@ def _pieces(chunk: str, start: int) -> list[Piece]:
     ]
     if _is_number(parts[0].text) and all(_is_number(part.text) or not _DIGIT.search(part.text) for part in parts):
         return parts
-    return [Piece("", start, start + len(chunk))]
+    return [Piece(chunk, start, start + len(chunk), identifier=True)]
 
 
 def _split(chunk: str, start: int, separators: str) -> list[Piece]:
@@ -188,14 +240,7 @@ def _is_number(chunk: str) -> bool:
         return _LABEL.fullmatch(chunk) is not None
     if _DIGITS.fullmatch(chunk):
         return not _RANGE.fullmatch(chunk)
-    match = NUMBER.fullmatch(chunk)
-    return match is not None and _is_suffix(match["suffix"])
-
-
-def _is_suffix(suffix: str) -> bool:
-    lower = suffix.lower()
-    known = lower in ORDINAL_SUFFIXES or lower in SCALES or suffix in GLUED_SCALES or lower in ("", "am", "pm")
-    return known or bool(units_named(suffix))
+    return NUMBER.fullmatch(chunk) is not None
 
 
 def range_end(tokens: list[Token], first: int, end: int) -> int | None:

@@ -1,12 +1,23 @@
-"""The tables: units with their names, scales, number words and months, and the unit that a JSON key gives."""
+"""What the words beside a number mean: units, currencies, scales, number words and the unit that a JSON key gives.
+
+The words come from the shipped tables of `guardgraph.locales`, read when they are first asked for.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Final
+from functools import cache
+from typing import Final, TypeVar, overload
 
+from guardgraph.guards.facts.numerals import SHARES
 from guardgraph.guards.facts.values import Amount, Unit
+from guardgraph.locales.calendar import months
+from guardgraph.locales.number_words import magnitudes, number_words
+from guardgraph.locales.stop_words import stop_words
+from guardgraph.locales.tables import LANGUAGES
+from guardgraph.locales.units import Measure, currencies, hundredths, measures
 from guardgraph.state.memory import remembered
 
 __all__ = [
@@ -23,157 +34,210 @@ __all__ = [
     "SHARES",
     "SMALL",
     "SYMBOLS",
-    "UNITS",
+    "foreign",
     "key_unit",
+    "scale_of",
     "units_at",
     "units_named",
 ]
 
-# Dimension, factor to its base, names ("_" stands for a blank); a name may stand in several lines. Months and
-# years have no exact length in days, business days none in hours: they are dimensions of their own.
-# Lengths and weights: SI, and the international yard and pound agreement of 1959 (mile, foot, inch, pound).
-_TABLE: Final = (
-    ("time", "1/1000000000", "ns nanosecond nanoseconds"),
-    ("time", "1/1000000", "µs μs microsecond microseconds"),
-    ("time", "1/1000", "ms msec msecs millisecond milliseconds"),
-    ("time", "1", "s sec secs second seconds"),
-    ("time", "60", "m min mins minute minutes"),
-    ("time", "3600", "h hr hrs hour hours"),
-    ("time", "86400", "d day days calendar_day calendar_days"),
-    ("time", "604800", "w wk wks week weeks"),
-    ("business hour", "1", "business_hour business_hours working_hour working_hours"),
-    ("business day", "1", "business_day business_days working_day working_days"),
-    ("calendar", "1", "mo mos month months"),
-    ("calendar", "12", "y yr yrs year years"),
-    ("calendar", "120", "decade decades"),
-    ("calendar", "1200", "century centuries"),
-    ("ratio", "1/100", "% ％ ٪ pct percent per_cent percentage"),
-    ("ratio", "1/1000", "‰"),
-    ("ratio", "1/10000", "bps basis_point basis_points"),
-    ("point", "1", "pp percentage_point percentage_points"),
-    ("byte", "1", "byte bytes"),
-    ("byte", "1000", "kb kilobyte kilobytes"),
-    ("byte", "1000000", "mb megabyte megabytes"),
-    ("byte", "1000000000", "gb gigabyte gigabytes"),
-    ("byte", "1000000000000", "tb terabyte terabytes"),
-    ("byte", "1000000000000000", "pb petabyte petabytes"),
-    ("byte", "1024", "kib"),
-    ("byte", "1048576", "mib"),
-    ("byte", "1073741824", "gib"),
-    ("byte", "1099511627776", "tib"),
-    ("bit/s", "1", "bps bit/s"),
-    ("bit/s", "1000", "kbps kbit/s"),
-    ("bit/s", "1000000", "mbps mbit/s"),
-    ("bit/s", "1000000000", "gbps gbit/s"),
-    ("metre", "1/1000", "mm millimetre millimetres millimeter millimeters"),
-    ("metre", "1/100", "cm centimetre centimetres centimeter centimeters"),
-    ("metre", "1", "m metre metres meter meters"),
-    ("metre", "1000", "km kilometre kilometres kilometer kilometers"),
-    ("metre", "0.0254", "inch inches"),
-    ("metre", "0.3048", "ft foot feet"),
-    ("metre", "1609.344", "mi mile miles"),
-    ("gram", "1/1000", "mg milligram milligrams"),
-    ("gram", "1", "g gram grams"),
-    ("gram", "1000", "kg kilogram kilograms"),
-    ("gram", "1000000", "tonne tonnes"),
-    ("gram", "453.59237", "lb lbs pound pounds"),
-    ("USD", "1", "$ usd dollar dollars us_dollar us_dollars"),
-    ("USD", "1/100", "¢ cent cents"),
-    ("EUR", "1", "€ eur euro euros"),
-    ("EUR", "1/100", "cent cents"),
-    ("GBP", "1", "£ gbp pound pounds"),
-    ("GBP", "1/100", "penny pence"),
-    ("JPY", "1", "¥ jpy yen"),
-    ("INR", "1", "₹ inr rupee rupees"),
-    ("UAH", "1", "₴ uah hryvnia hryvnias"),
-    ("CHF", "1", "chf"),
-    ("CAD", "1", "cad"),
-    ("AUD", "1", "aud"),
-)
-
-CURRENCIES: Final = frozenset(dimension for dimension, _, _ in _TABLE if dimension.isupper())
-"""Currency codes. They and `SYMBOLS` also stand before an amount."""
-
-SYMBOLS: Final = frozenset("$€£¥₹₴")
+_Of = TypeVar("_Of")
+_Other = TypeVar("_Other")
 
 
-def _named() -> dict[str, tuple[Unit, ...]]:
-    units: dict[str, tuple[Unit, ...]] = {}
-    for dimension, factor, names in _TABLE:
-        for name in names.replace("_", "\0").split():
-            key = name.replace("\0", " ")
-            exact: Amount = int(factor) if factor.isdecimal() else Fraction(factor)
-            units[key] = (*units.get(key, ()), Unit(dimension, exact))
-    return units
+class _Table(Mapping[str, _Of]):
+    """A table that is made when it is first looked into."""
+
+    def __init__(self, make: Callable[[], Mapping[str, _Of]]) -> None:
+        self._made = cache(make)
+
+    def __getitem__(self, name: str) -> _Of:
+        return self._made()[name]
+
+    @overload
+    def get(self, name: str, /) -> _Of | None: ...
+    @overload
+    def get(self, name: str, /, default: _Of | _Other) -> _Of | _Other: ...
+    def get(self, name: str, /, default: _Other | None = None) -> _Of | _Other | None:
+        """Look up a name; that of `Mapping` raises and catches an error for each that is not there."""
+        return self._made().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
 
 
-UNITS: Final = _named()
-"""Every unit a name can stand for: "m" is a minute or a metre, "pounds" are money or weight."""
-
-_FIRST_OF_TWO: Final = frozenset(name.partition(" ")[0] for name in UNITS if " " in name)
-"""Words with which a unit of two words begins."""
-
-PERCENT: Final = UNITS["%"][0]
+PERCENT: Final = Unit("ratio", Fraction(1, 100))
 FRACTION: Final = Unit(PERCENT.dimension, 1)
 """A share of one: 0.27 of this unit is 27 percent."""
 
-SCALES: Final = {
-    "dozen": 12,
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-    "mn": 10**6,
-    "bn": 10**9,
-}
+# What offices count and the libraries do not know; and the letters that only stand beside digits.
+_OWN: Final = (
+    ("business hour", "1", "business hour|business hours|working hour|working hours"),
+    ("business day", "1", "business day|business days|working day|working days"),
+    ("time", "86400", "d|calendar day|calendar days"),
+    ("time", "1", "secs"),
+    ("time", "60", "m|mins"),
+    ("time", "3600", "hrs"),
+    ("time", "604800", "w"),
+    ("calendar", "1", "mo|mos"),
+    ("calendar", "12", "y"),
+    ("ratio", "1/100", "percent|per cent|percentage|pct"),
+    ("ratio", "1/10000", "bps|basis point|basis points"),
+    ("point", "1", "pp|percentage point|percentage points"),
+    ("gram", "45359237/100000", "lbs"),
+    ("meter/time", "5/18", "kph|kmh"),
+)
+
 GLUED_SCALES: Final = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "b": 10**9, "B": 10**9}
 """Scales that count only without a blank ("12k")."""
-
-_ONES = "zero one two three four five six seven eight nine ten"
-_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-SMALL: Final = {
-    **{word: value for value, word in enumerate(f"{_ONES} {_TEENS}".split())},
-    **{word: value * 10 for value, word in enumerate(_TENS.split(), start=2)},
-}
-
-SHARES: Final = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
-
-# "first", "second" and "third" claim nothing: first come, a second later, a third party.
-_ORDINALS = "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-ORDINALS: Final = {word: value for value, word in enumerate(_ORDINALS.split(), start=4)}
-
-_MONTH_NAMES = "january february march april may june july august september october november december"
-MONTHS: Final = {
-    **{name: value for value, name in enumerate(_MONTH_NAMES.split(), start=1)},
-    **{name[:3]: value for value, name in enumerate(_MONTH_NAMES.split(), start=1)},
-    "sept": 9,
-}
 
 FIRST: Final = {"first": 1, "second": 2, "third": 3}
 EACH: Final = frozenset({"a", "an", "every", "each"})
 
-NUMBER_WORDS: Final = frozenset({*SMALL, *ORDINALS, *MONTHS, *SHARES, *FIRST, *EACH, "half"})
+CURRENCIES: Final = _Table(lambda: {name: True for name in currencies("en") if len(name) == 3 and name.isupper()})
+"""Currency codes. They and `SYMBOLS` also stand before an amount."""
+
+SYMBOLS: Final = _Table(lambda: {name: True for name in currencies("") if name not in CURRENCIES})
+
+MONTHS: Final = _Table(lambda: months("en"))
+SMALL: Final = _Table(lambda: number_words("en").cardinals)
+ORDINALS: Final = _Table(
+    lambda: {
+        word: place for word, place in number_words("en").ordinals.items() if word not in FIRST and " " not in word
+    }
+)
+
+
+def scale_of(amount: int) -> str:
+    """Name a scale in any language: what `SCALES` has under this name."""
+    return f"×{amount}"
+
+
+def _scales() -> Mapping[str, int]:
+    everywhere = {amount for language in LANGUAGES for amount in magnitudes(language).values()} | {100, 1000}
+    abroad = _unlike_english((language, magnitudes(language)) for language in _ABROAD)
+    return {**{scale_of(amount): amount for amount in everywhere}, **abroad, "hundred": 100, **magnitudes("en")}
+
+
+SCALES: Final = _Table(_scales)
+NUMBER_WORDS: Final = _Table(
+    lambda: dict.fromkeys([*number_words("en").beginnings, *MONTHS, *SHARES, *FIRST, *EACH, "half"], True)
+)
 """Words with which a number can begin, or with which one is said in passing."""
 
-_SHARES: Final = frozenset({"rate", "ratio", "fraction", "share", "probability"})
-_OPEN_KEYS: Final = frozenset({"m", "min", "d", "g", "w", "y", "second", "foot", "feet", "pound", "pounds"})
-"""Names that mean something else in a key ("temperature_min", "second"): the number stays bare."""
 
-_KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|%|µs|μs")
+def _exact(amount: Fraction) -> Amount:
+    return amount.numerator if amount.denominator == 1 else amount
+
+
+def _unit(measure: Measure) -> Unit:
+    return Unit(measure.dimension, _exact(measure.factor), _exact(measure.zero))
+
+
+@cache
+def _units(language: str) -> dict[str, tuple[Unit, ...]]:
+    """Every unit a name can stand for: "m" is a minute or a metre, "pounds" are money or weight."""
+    found: dict[str, dict[Unit, None]] = {}
+    for dimension, factor, names in _OWN:
+        for name in names.split("|"):
+            found.setdefault(name, {})[Unit(dimension, _exact(Fraction(factor)))] = None
+    for name, several in measures(language).items():
+        found.setdefault(name, {}).update((_unit(measure), None) for measure in several)
+    for name, codes in currencies(language).items():
+        found.setdefault(name, {}).update((Unit(code, 1), None) for code in codes)
+    for name, codes in hundredths().items():
+        found.setdefault(name, {}).update((Unit(code, Fraction(1, 100)), None) for code in codes)
+    return {name: tuple(units) for name, units in found.items()}
+
+
+@cache
+def _folded(language: str) -> dict[str, tuple[Unit, ...]]:
+    found: dict[str, dict[Unit, None]] = {}
+    for name, units in _units(language).items():
+        if len(name) > 1:
+            found.setdefault(name.lower(), {}).update(dict.fromkeys(units))
+    return {name: tuple(units) for name, units in found.items()}
+
+
+_ABROAD: Final = ("de", "es", "fr", "it", "pt", "nl", "ru", "uk")
+"""Languages whose words are also known in a text that is too short to tell its language."""
+
+
+def _unlike_english(tables: Iterable[tuple[str, Mapping[str, _Of]]]) -> dict[str, _Of]:
+    """Unite tables of words by language: those that mean one thing wherever they are used, and none in English."""
+    found: dict[str, _Of] = {}
+    other = {*stop_words("en"), *number_words("en").beginnings}
+    for language, table in tables:
+        for name, meaning in table.items():
+            if len(name) > 3 and name.isalpha() and found.setdefault(name, meaning) != meaning:
+                other.add(name)
+        other |= {*months(language), *stop_words(language)}
+    return {name: meaning for name, meaning in found.items() if name not in other}
+
+
+@cache
+def _units_abroad() -> dict[str, tuple[Unit, ...]]:
+    return _unlike_english((language, _folded(language)) for language in _ABROAD)
+
+
+@cache
+def _first_of_two() -> frozenset[str]:
+    """Words with which an English unit of two words begins."""
+    return frozenset(name.partition(" ")[0] for name in _units("en") if name.count(" ") == 1)
+
+
+def foreign(language: str, name: str) -> str:
+    """Return the name under which `units_named` has a unit of another language, "" where it is none."""
+    known = name in _units(language) or (len(name) > 1 and name.lower() in _folded(language))
+    return f"{language}:{name}" if known else ""
 
 
 def units_named(name: str) -> tuple[Unit, ...]:
-    """Look up a unit as written: the case of single letters matters ("5m" is no "5M")."""
-    return UNITS.get(name) or (UNITS.get(name.lower(), ()) if len(name) > 1 else ())
+    """Look up a unit as written: the case of symbols matters ("5m" is no "5M", "mW" no "MW")."""
+    return _units_named(name)
+
+
+@remembered(texts=4096, chars=24)
+def _units_named(name: str) -> tuple[Unit, ...]:
+    if len(name) > 3 and name[2] == ":":
+        return _named(name[:2], name[3:])
+    return _named("en", name) or (_units_abroad().get(name.lower(), ()) if len(name) > 3 else ())
+
+
+def _named(language: str, name: str) -> tuple[Unit, ...]:
+    return _units(language).get(name) or (_folded(language).get(name.lower(), ()) if len(name) > 1 else ())
+
+
+_POWERS: Final = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+"""Words before a length that make an area or a volume of it."""
 
 
 def units_at(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
     """Look up a unit of one or two words, the longer first: the units and how many words they take up."""
-    if name.lower() in _FIRST_OF_TWO and (units := units_named(f"{name} {following}")):
+    if name == "°" and (units := units_named(f"°{following}")):
         return units, 2
+    if name.lower() in _first_of_two() and (units := units_named(f"{name} {following}")):
+        return units, 2
+    if power := _POWERS.get(name.lower()):
+        lengths = (unit for unit in units_named(following) if unit.dimension == "meter")
+        return tuple(Unit(f"{unit.dimension}^{power}", unit.factor**power) for unit in lengths), 2
     return units_named(name), 1
+
+
+_SHARE_KEYS: Final = frozenset({"rate", "ratio", "fraction", "share", "probability"})
+_OPEN_KEYS: Final = frozenset(
+    {"m", "min", "d", "g", "w", "y", "h", "s", "t", "l", "v", "k", "second", "foot", "feet", "pound", "pounds"}
+    | {"bar", "mole", "knot", "carat", "stone", "degree", "quarter", "real", "won", "rand", "lev", "leu", "lei", "all"}
+)
+"""Names that mean something else in a key ("temperature_min", "second"): the number stays bare."""
+
+_KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|%|µs|μs")
 
 
 @remembered(texts=1024, chars=64)
@@ -190,11 +254,11 @@ def key_unit(key: str) -> Unit | None:
     words = [word.lower() for word in _KEY_WORD.findall(key)]
     if not words or "per" in words:
         return None
-    if words[-1] in _SHARES:
+    if words[-1] in _SHARE_KEYS:
         return FRACTION
     leading = [words[0]] if words[0].endswith("s") or words[0] in ("pct", "percent") else []
     for word in [words[-1], *leading]:
-        units = () if word in _OPEN_KEYS else UNITS.get(word, ())
+        units = () if word in _OPEN_KEYS else _folded("en").get(word, ())
         if len(units) == 1:
             return units[0]
     return None

@@ -1,51 +1,235 @@
-"""What a number in a text can mean, and when one number licenses another."""
+"""What a number in a text can mean, and when one number licenses another.
+
+Each type of value says two things as keys: what it licenses (`gives`), and of what one must be licensed before it
+may be said (`needs`). A value is supported where the two meet, so that a question is answered by looking up a few
+keys, however much is licensed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
-__all__ = ["BARE", "Amount", "Licence", "Mark", "Number", "Quantity", "Unit", "Value"]
+__all__ = [
+    "BARE",
+    "RATIO",
+    "Amount",
+    "Bound",
+    "Counted",
+    "Excuse",
+    "Identifier",
+    "Key",
+    "Label",
+    "Named",
+    "Number",
+    "Ordinal",
+    "Quantity",
+    "Unit",
+    "Value",
+    "Written",
+]
 
 Amount: TypeAlias = Fraction | int
 """An exact number; an int where it is whole, which compares and hashes much faster."""
 
-YEARS = range(1000, 3000)
-"""Whole numbers that can be a year, and so lie in a decade."""
+Key: TypeAlias = Hashable
+Counted: TypeAlias = Literal["", "perhaps", "surely"]
+"""Whether a noun that is no unit follows an amount: "23 players" surely, "23 caminando" perhaps."""
+
+Bound: TypeAlias = Literal["", "least", "most"]
+"""How an amount is bounded: "at least 5" and "more than 5" are "least", "at most 5" and "under 5" are "most"."""
+
+RATIO: Final = "ratio"
+"""The dimension of shares and percentages."""
+
+
+class Excuse(NamedTuple):
+    """When a value is no other thing though it is not licensed: where one key is absent and another given."""
+
+    absent: Key
+    given: Key | None = None
 
 
 class Unit(NamedTuple):
-    """A unit of measure: amounts of one dimension compare after multiplication by `factor`."""
+    """A unit of measure: amounts of one dimension compare after conversion to its base."""
 
     dimension: str
     factor: Amount
+    zero: Amount = 0
+    """Where its scale begins, in the base: 273.15 kelvin for degrees Celsius."""
+
+    def base(self, amount: Amount) -> Amount:
+        """Convert an amount to the base of the dimension."""
+        return amount * self.factor + self.zero
 
 
-BARE = Unit("", 1)
-"""No unit: a count, or a unit that the tables do not know."""
+BARE: Final = Unit("", 1)
+"""No unit."""
 
 
 class Quantity(NamedTuple):
-    """An amount as written (27 in "27%", 3400000 in "3.4 million") and its unit."""
+    """An amount as written (27 in "27%", 3400000 in "3.4 million"), and what it measures or counts.
 
-    amount: Amount
-    unit: Unit
-
-
-class Mark(NamedTuple):
-    """A value that is compared and never converted.
-
-    ``date`` is (year, month, day) with None for what is not said, ``clock`` seconds since midnight,
-    ``decade`` a year divided by ten (9 for "the 90s"), ``ordinal`` a place, ``written`` the characters of what
-    is no plain number.
+    A bare amount licenses the same amount of anything. A counted one ("23 players") licenses the amount bare and
+    of anything counted, but in no unit. One with a unit licenses the same in its dimension, and the amount bare.
     """
 
-    kind: Literal["date", "clock", "decade", "ordinal", "written"]
-    value: tuple[int | None, int | None, int | None] | int | str
+    amount: Amount
+    unit: Unit = BARE
+    counted: Counted = ""
+    per: Unit | None = None
+    """What a rate is for: the hour of "$5 per hour"."""
+    bound: Bound = ""
+    otherwise: bool = False
+    """Whether it is read in the way of the other half of the world: 1,600 is 1.6 in Spain."""
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield from self._gives(self.amount)
+        if self.amount.numerator < 0:  # "fell by 5%" carries the sign in words
+            yield from self._gives(-self.amount)
+
+    def _gives(self, amount: Amount) -> Iterator[Key]:
+        yield "=", amount
+        if self.per is not None:
+            yield self._rate(amount, self.per)
+            if self.unit == BARE:
+                yield "#", amount
+            elif self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
+                yield self.unit.dimension, self.unit.base(amount)
+        elif self.unit != BARE:
+            yield self._unconverted(amount)
+            if not self.otherwise:
+                yield self.unit.dimension, self.unit.base(amount)
+        else:
+            yield "#", amount
+            if not self.counted:
+                yield "?", amount
+                if 0 < amount.numerator < amount.denominator:
+                    yield RATIO, amount
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        if self.per is not None:
+            return self._rate(self.amount, self.per), ("?", self.amount)
+        if self.unit == BARE:
+            return (("#" if self.counted == "surely" else "=", self.amount),)
+        same = (self._unconverted(self.amount), ("?", self.amount))
+        # "1,600 m" is 1.6 m or 1600 m; if it were both at once, it would also be "1,600 km".
+        return same if self.otherwise else ((self.unit.dimension, self.unit.base(self.amount)), *same)
+
+    def _unconverted(self, amount: Amount) -> Key:
+        return self.unit.dimension, self.unit.factor, amount
+
+    def _rate(self, amount: Amount, per: Unit) -> Key:
+        return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
 
 
-Value: TypeAlias = Quantity | Mark
+class Ordinal(NamedTuple):
+    """A place in an order: "5th", "fifth". It is no amount."""
+
+    place: int
+    kind: Literal["ordinal"] = "ordinal"
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield "ordinal", self.place
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("ordinal", self.place),)
+
+
+class Named(NamedTuple):
+    """A number that belongs to the name before it: "World War II", "Apollo 11".
+
+    It is another thing where the source has the name with other numbers only. Where the source has the name
+    without any, a Roman numeral is a part of the name, and digits are supported as a number is.
+    """
+
+    name: str
+    number: int
+    roman: bool = False
+    counted: Counted = ""
+    kind: Literal["named"] = "named"
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield from (("named", self.name, self.number), ("numbered", self.name), ("ordinal", self.number))
+        yield from (("=", self.number), ("#", self.number)) if self.counted else (("=", self.number),)
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("named", self.name, self.number),)
+
+    def excuse(self) -> Excuse:
+        """Return when it is no other thing though it is not licensed."""
+        return Excuse(
+            ("numbered", self.name), None if self.roman else ("#" if self.counted == "surely" else "=", self.number)
+        )
+
+
+class Label(NamedTuple):
+    """A number that tells one thing of a kind from another: "Section 4.2", "version 3.10", "third quarter"."""
+
+    of: str
+    number: str
+    """As written, for 3.10 is not 3.1."""
+    amount: Amount | None = None
+    """The same as an amount, where it is one."""
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield "label", self.of, self.number
+        yield "written", self.number
+        if self.amount is not None:
+            yield "=", self.amount
+            yield "ordinal", self.amount
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("label", self.of, self.number),)
+
+
+class Identifier(NamedTuple):
+    """What tells one document, ticket or thing from all others, without case and signs: "cve20241234"."""
+
+    name: str
+    kind: Literal["identifier"] = "identifier"
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield "identifier", self.name
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("identifier", self.name),)
+
+
+class Written(NamedTuple):
+    """Characters that are no plain number, compared as they stand: "24/7", a telephone number."""
+
+    text: str
+    kind: Literal["written"] = "written"
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+        yield "written", self.text
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
+        return (("written", self.text),)
+
+
+class Value(Protocol):
+    """One meaning of a number."""
+
+    def gives(self) -> Iterator[Key]:
+        """Yield the keys of what it licenses."""
+
+    def needs(self) -> tuple[Key, ...]:
+        """Return the keys of which one must be licensed."""
 
 
 class Number(NamedTuple):
@@ -53,63 +237,3 @@ class Number(NamedTuple):
 
     shown: str
     readings: tuple[Value, ...]
-
-
-class Licence:
-    """The numbers that may be said, indexed so that each question is answered in constant time.
-
-    A bare number is licensed by the same amount as written, whatever its unit; a number with a unit by the
-    same unit, converted, or by a bare number. A date licenses its coarser forms (month, year, decade). A
-    negative number licenses its amount too, for words ("fell by 5%") can carry the sign.
-    """
-
-    def __init__(self, numbers: Iterable[Number] = ()) -> None:
-        self._written: set[Amount] = set()
-        self._bare: set[Amount] = set()
-        self._measured: set[tuple[str, Amount]] = set()
-        self._marks: set[Mark] = set()
-        for number in numbers:
-            for value in number.readings:
-                self._add(value)
-
-    def covers(self, number: Number) -> bool:
-        """Say whether at least one meaning of the number is licensed."""
-        return any(self._covers(value) for value in number.readings)
-
-    def _covers(self, value: Value) -> bool:
-        if isinstance(value, Mark):
-            return value in self._marks
-        amount, unit = value
-        if unit == BARE:
-            return amount in self._written
-        return amount in self._bare or (unit.dimension, amount * unit.factor) in self._measured
-
-    def _add(self, value: Value) -> None:
-        if isinstance(value, Quantity):
-            self._add_amount(value.amount, value.unit)
-            if value.amount.numerator < 0:
-                self._add_amount(-value.amount, value.unit)
-            return
-        self._marks.add(value)
-        if value.kind == "date" and isinstance(value.value, tuple):
-            self._add_date(*value.value)
-
-    def _add_amount(self, amount: Amount, unit: Unit) -> None:
-        self._written.add(amount)
-        if unit != BARE:
-            self._measured.add((unit.dimension, amount * unit.factor))
-            return
-        self._bare.add(amount)
-        if 0 < amount.numerator < amount.denominator:
-            self._measured.add(("ratio", amount))
-        if amount.denominator == 1 and amount.numerator in YEARS:
-            self._add_decade(amount.numerator)
-
-    def _add_date(self, year: int | None, month: int | None, day: int | None) -> None:
-        self._marks.update((Mark("date", (year, month, None)), Mark("date", (None, month, day))))
-        if year is not None:
-            self._written.add(year)
-            self._add_decade(year)
-
-    def _add_decade(self, year: int) -> None:
-        self._marks.update((Mark("decade", year // 10), Mark("decade", year // 10 % 10)))

@@ -2,73 +2,49 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from guardgraph.guards.facts.grammar import WITHIN
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import EACH, FIRST, PERCENT, SCALES, SHARES, SMALL, units_at
-from guardgraph.guards.facts.values import Amount, Mark, Quantity, Value
+from guardgraph.guards.facts.units import EACH, SCALES, SHARES, SMALL, units_at
+from guardgraph.guards.facts.values import Amount, Quantity, Value
 
-__all__ = ["implied", "ordinal", "spelled"]
+__all__ = ["implied", "spelled"]
 
-_NEARLY: Final = frozenset({"within", "in", "under", "than", "about", "around", "approximately", "after"})
 _LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
-_PERIODS: Final = {"quarter": ("q", 4), "half": ("h", 2)}
-_VERSION = re.compile(r"v(\d++(?:\.\d++)*+)")
 
 _Implied: TypeAlias = tuple[tuple[Value, ...], int]
 """What it can mean, and the index of the token behind it."""
 
 
 def spelled(tokens: list[Token], at: int) -> tuple[Amount | None, int, bool]:
-    """Read number words: the value, the index after them, and whether they count only with a unit."""
+    """Read a number word: the value, the index after it, and whether it counts only with a unit.
+
+    Numbers of several words came together before, as one token in digits.
+    """
     word, following = tokens[at].lower, tokens[at + 1].lower
     if word == "half" and following in ("a", "an"):
         return Fraction(1, 2), at + 2, True
     if word in SHARES:
         return SHARES[word], at + 1, True
-    if word in ("a", "an") and following != "hundred":
-        near = tokens[at - 1].lower in _NEARLY or following in SCALES
+    if word in ("a", "an"):
+        near = tokens[at - 1].lower in WITHIN or following in SCALES or _has_part(tokens, at + 2)
         return (1, at + 1, True) if near else (None, at, True)
-    value, start, at = (1, at, at + 1) if word == "a" else (-1, at, at)
-    while (longer := _with_word(value, tokens[at].lower, tokens[at + 1].lower)) is not None:
-        value, at = longer, at + 1
-    return (value if at > start else None), at, at == start + 1 and value == 1
+    value = SMALL.get(word)
+    return value, at + 1, value == 1
 
 
-def _with_word(value: int, word: str, following: str) -> int | None:
-    """Return the number that a word more makes of a number, None where the number ends before it."""
-    open_tens = value % 100 >= 20 and value % 10 == 0
-    hundreds = value >= 100 and value % 100 == 0
-    small = SMALL.get(word)
-    if small is not None and (value < 0 or hundreds or (open_tens and 1 <= small <= 9)):
-        return max(value, 0) + small
-    if word == "hundred" and 0 < value < 10:
-        return value * 100
-    return value if word == "and" and hundreds and following in SMALL else None
+def _has_part(tokens: list[Token], at: int) -> bool:
+    """Say whether a part of a unit follows the unit: "an hour and a half"."""
+    words = [token.lower for token in tokens[at : at + 3]]
+    return words[:2] == ["and", "a"] and words[2] in ("half", "quarter")
 
 
 def implied(tokens: list[Token], at: int) -> _Implied | None:
-    """Read what licenses a number and claims none: "the first", "an hour", "half of", "v3.2.1"."""
-    word, following = tokens[at].lower, tokens[at + 1].lower
-    if word[0] == "v" and (version := _VERSION.fullmatch(word)):
-        return (Mark("written", version[1]),), at + 1
-    if word in FIRST:
-        return ordinal(FIRST[word], following), at + 1
-    if word == "half":
-        return ((Quantity(50, PERCENT),), at + 2) if following == "of" else None
-    if word not in EACH or tokens[at - 1].lower == "of":
+    """Read what licenses a number and claims none: "an hour", "every minute"."""
+    if tokens[at].lower not in EACH or tokens[at - 1].lower == "of":
         return None
-    if following == "quarter" and tokens[at + 2].text == "of":
-        return (Quantity(25, PERCENT),), at + 3
     units, end = units_at(tokens[at + 1].text, tokens[at + 2].text)
     lengths = tuple(Quantity(1, unit) for unit in units if unit.dimension in _LENGTHS)
     return (lengths, at + 1 + end) if lengths else None
-
-
-def ordinal(number: int, following: str) -> tuple[Mark, ...]:
-    """What an ordinal names beside its number: "third" is the 3rd, "third quarter" also Q3."""
-    letter, last = _PERIODS.get(following, ("", 0))
-    period = (Mark("written", f"{letter}{number}"),) if number <= last else ()
-    return (Mark("ordinal", number), *period)

@@ -75,7 +75,9 @@ def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk])
     """
     from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported  # the largest part of an import
 
-    licence = facts_in_texts([question, *(text for chunk in chunks for text in _texts(chunk))])
+    licence = facts_in_text(question)
+    for chunk in chunks:
+        licence |= facts_in_texts(_texts(chunk))
     if missing := unsupported(facts_in_text(answer), licence).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
 
@@ -110,4 +112,4 @@ def check_names(
 
 
 def _texts(chunk: ContextChunk) -> tuple[str, ...]:
-    return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"]
+    return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"], chunk["source"], chunk["doc_id"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 
-from guardgraph.guards.facts import facts_in_text, unsupported
+from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.quotes import comparable, stands_in
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import identity
@@ -101,7 +101,7 @@ def verify_notes(
     Args:
         notes: the notes of `parse_notes`, as the state kept them.
         pages: the pages read in this run, by the identity of their URL, as the state kept them.
-        check_numbers: whether the facts of a claim must be in its quote.
+        check_numbers: whether the facts of a claim must be in its quote; a day may have its year from the page.
         check_quotes: whether a quote must stand in its page.
         regions: region names to watch for.
 
@@ -117,7 +117,7 @@ def verify_notes(
     for note in notes:
         issues += _source_issues(note, pages.get(note["url"]), check_quote=check_quotes)
         if check_numbers:
-            issues += _fact_issues(note, regions)
+            issues += _fact_issues(note, pages.get(note["url"]), regions)
     verification = Verification(ok=not issues, checked_notes=len(notes), issues=issues)
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
@@ -147,9 +147,10 @@ def _source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Itera
         yield Issue(note=note["id"], issue="quote_not_in_source")
 
 
-def _fact_issues(note: Note, regions: Sequence[str]) -> Iterator[Issue]:
+def _fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Iterator[Issue]:
     claimed = facts_in_text(note["claim"], regions=regions)
-    if missing := unsupported(claimed, facts_in_text(note["quote"], regions=regions)):
+    dated_by = (page["title"], page["published_at"]) if page else ()
+    if missing := unsupported(claimed, facts_in_texts([note["quote"]], dated_by=dated_by, regions=regions)):
         yield Issue(note=note["id"], issue="number_not_in_quote", unsupported=missing.all())
 
 

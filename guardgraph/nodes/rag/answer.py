@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import Proposal, check_text, proposed_object
+from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
 from guardgraph.state.rag import Candidate, Passage, RagState
 from guardgraph.world.proposers import Proposer
@@ -30,9 +33,18 @@ def generate(answerer: Proposer) -> Body:
         keys = ("doc_id", "title", "section", "updated_at", "text")
         shown = [{key: chunk[key] for key in keys} for chunk in _usable_chunks(state, run)]  # type: ignore[literal-required]
         outcome = yield answerer.call({"question": state["task"]["question"], "context_chunks": shown})
-        return {"proposed_answer": outcome.packed()}
+        return {"proposed_answer": _kept(outcome)}
 
     return body
+
+
+def _kept(outcome: Outcome) -> str:
+    """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
+    packed = outcome.packed()
+    with suppress(Stop):  # what is no proposal is the guard's to judge
+        if guards.abstains(proposed_object(packed).value):
+            return Outcome("value", {"insufficient": True}, outcome.about).packed()
+    return packed
 
 
 def check_answer(clarification: str) -> Body:

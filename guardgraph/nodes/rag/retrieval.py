@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import found
-from guardgraph.locales.language import language_of
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun, usable_sources
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import Candidate, RagBudget, RagState, Retrieval
-from guardgraph.tools.terms import DEFAULT_LANGUAGE, terms
+from guardgraph.tools.terms import terms
 from guardgraph.world.call import Call, Outside
 
 __all__ = ["pack_context", "retrieve"]
@@ -63,9 +60,8 @@ def pack_context(clarification: str) -> Body:
 def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
     """Cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
-    read = partial(terms, language=language_of(query) or DEFAULT_LANGUAGE)  # query and passages in the same way
     shown = guards.shown_passages(
-        candidates, query=query, terms=read, min_score=relevant, max_chunks=chunks, max_chars=chars
+        candidates, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
     return guards.pack(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 

@@ -1,0 +1,136 @@
+"""Words of grammar around a number: what bounds it, what counts nothing, and what labels a part of a text.
+
+These are closed classes of English; languages add theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from guardgraph.guards.facts.values import Bound
+
+__all__ = ["ANNOUNCING", "BEFORE", "BEHIND", "FUNCTION_WORDS", "LABELS", "PLURALS", "WITHIN"]
+
+_MORE: Final = "more greater larger longer higher older bigger better later taller heavier faster"
+_LESS: Final = "less fewer smaller shorter lower younger earlier lighter slower"
+
+
+def _bounds_before() -> dict[tuple[str, ...], Bound]:
+    found: dict[tuple[str, ...], Bound] = {}
+    sides: tuple[tuple[str, Bound, Bound], ...] = ((_MORE, "least", "most"), (_LESS, "most", "least"))
+    for words, side, other in sides:
+        for word in words.split():
+            found[word, "than"] = side
+            found["no", word, "than"] = found["not", word, "than"] = other
+    least = "at least|over|above|exceeding|exceeds|exceeded|minimum of|a minimum of|upwards of|≥|>|> =|in excess of"
+    most = "at most|under|below|up to|maximum of|a maximum of|≤|<|< =|at the most"
+    found |= {tuple(phrase.split()): "least" for phrase in least.split("|")}
+    found |= {tuple(phrase.split()): "most" for phrase in most.split("|")}
+    return found
+
+
+BEFORE: Final = _bounds_before()
+"""What bounds the number behind it; of two phrases the longer counts."""
+
+BEHIND: Final[dict[tuple[str, ...], Bound]] = {
+    ("or", "more"): "least",
+    ("or", "over"): "least",
+    ("or", "above"): "least",
+    ("or", "higher"): "least",
+    ("or", "older"): "least",
+    ("and", "above"): "least",
+    ("and", "over"): "least",
+    ("and", "older"): "least",
+    ("at", "least"): "least",
+    ("or", "less"): "most",
+    ("or", "fewer"): "most",
+    ("or", "under"): "most",
+    ("or", "below"): "most",
+    ("or", "lower"): "most",
+    ("or", "younger"): "most",
+    ("at", "most"): "most",
+}
+
+_PREPOSITIONS: Final = """
+about above across after against ago along alongside although amid among and around as at away because before behind
+below beneath beside besides between beyond both but by despite down due during either else except for from if in
+inside instead into like minus near neither nor off on once onto or out outside over past per plus rather respectively
+since so than that though through throughout thus till times to together toward towards under unless unlike until up
+upon versus via vs when whenever where whereas wherever whether which while who whom whose why with within without
+"""
+_AUXILIARIES: Final = "am are be been being can could did do does doing done had has have having is may might must"
+_MORE_AUXILIARIES: Final = "ought shall should was were will would became become becomes got gets"
+_PRONOUNS: Final = """
+a all an another any each every he her hers him his how i it its me my no none not only our ours own same she some such
+the their theirs them then there these they this those us we what you your yours
+"""
+_ADVERBS: Final = """
+also already again almost alone altogether apart approximately back currently earlier early even ever exactly first
+forward further hence here however indeed initially just last late later less likewise mainly meanwhile merely more
+moreover mostly nearly never nevertheless next now often originally otherwise overall perhaps previously quite recently
+roughly simply slightly sometimes soon still subsequently therefore today tomorrow tonight too total usually very well
+yet yesterday
+"""
+
+FUNCTION_WORDS: Final = frozenset(
+    " ".join((_PREPOSITIONS, _AUXILIARIES, _MORE_AUXILIARIES, _PRONOUNS, _ADVERBS)).split()
+)
+"""Words that count nothing: a number before one of them is bare."""
+
+_LABELS: Final = """
+section sections sec sect § §§ paragraph paragraphs para clause clauses
+chapter chapters ch chap
+appendix annex
+figure figures fig figs
+table tables tab
+footnote footnotes note
+step steps
+page pages p pp
+volume volumes vol vols
+part parts pt
+line lines
+item items
+article articles art
+rule rules
+phase phases
+stage stages
+level levels tier tiers
+version versions release releases v ver
+season
+episode episodes
+act
+scene
+round
+week
+day
+question questions
+option options
+equation equations eq
+ticket tickets issue issues bug bugs case
+number # № no nos
+room rooms
+gate gates
+route highway interstate
+channel channels
+port ports
+grade grades class
+group groups
+quarter
+half
+"""
+
+PLURALS: Final = frozenset({"people", "men", "women", "children", "feet", "teeth", "mice", "geese", "lives", "species"})
+"""Plurals that do not end as others do."""
+
+LABELS: Final = {name: kind[0] for line in _LABELS.split("\n") if (kind := line.split()) for name in kind}
+"""What a number behind it tells apart, by every name of the kind."""
+
+ANNOUNCING: Final = frozenset({"step", "phase", "stage", "part", "item", "rule", "option", "question", "day", "week"})
+"""Kinds whose number, at the start of a line or sentence and before a colon, only announces what follows."""
+
+_WITHIN: Final = """
+within in under than about around approximately after for over nearly almost roughly every per another lasts lasted
+takes took
+"""
+WITHIN: Final = frozenset(_WITHIN.split())
+"""Words after which "an hour" is a length of time that is claimed."""

@@ -1,0 +1,89 @@
+"""In which language the facts of a text are read: that of the text where enough tells it, else English."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from guardgraph.locales.calendar import months
+from guardgraph.locales.language import language_of
+from guardgraph.locales.number_words import magnitudes, number_words
+from guardgraph.locales.stop_words import stop_words
+from guardgraph.locales.units import measures
+
+__all__ = ["surely"]
+
+_LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
+
+_AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"
+
+_READ: Final = 1_000
+"""Characters of a text that tell its language, as in `language_of`."""
+
+_CYRILLIC: Final = re.compile(r"[а-яі]{3}", re.IGNORECASE)
+
+_UKRAINIAN: Final = re.compile(r"[ґєії]", re.IGNORECASE)
+
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+
+_KANA: Final = re.compile("[\u3041-\u30ff]")
+
+_LETTERS_OF_A_WORD: Final = 4
+"""A Han character says about as much as so many letters."""
+
+
+def surely(text: str) -> str:
+    """Tell the language of a text, "" where too little tells it from English.
+
+    Args:
+        text: any text.
+
+    Returns:
+        A code of `LANGUAGES`. Where only a word or two tell another language than English, it is "": a number word
+        misread is an error, and units and magnitudes of other languages are known in every text.
+    """
+    if text.isascii():
+        words = set(text[:_READ].lower().split())
+        own_words, foreign_words = _telling()
+        if len(words & own_words) > len(words & foreign_words):
+            return "en"
+    elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
+        return "ja" if _KANA.search(text[:_READ]) else "zh"
+    language = language_of(text)
+    if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
+        return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
+    if language in ("", "en") or language not in _LATIN:
+        return language
+    found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
+    own = (stop_words(language) & found) - stop_words("en")
+    # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
+    own -= _no_evidence(language)
+    english = len(found & _telling()[0])
+    return language if len(own) > max(text.isascii(), english) else _by_tables(found, english)
+
+
+def _by_tables(found: set[str], english: int) -> str:
+    """Tell a language by its magnitudes and months too: Spanish by "millones"; "" where two are as likely."""
+    scores = sorted((len(found & _evidence(language)), language) for language in _LATIN)
+    (second, _), (most, best) = scores[-2:]
+    return best if most > max(1, second, english) else ""
+
+
+@cache
+def _evidence(language: str) -> frozenset[str]:
+    names = frozenset({*magnitudes(language), *(name for name in months(language) if len(name) > 3)})
+    return (stop_words(language) - _no_evidence(language) | names) - stop_words("en") - frozenset(measures(""))
+
+
+@cache
+def _no_evidence(language: str) -> frozenset[str]:
+    """Return the words that stand beside numbers in every language."""
+    return number_words(language).beginnings | frozenset(measures(""))
+
+
+@cache
+def _telling() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stop words of English alone, and those of the other languages in Latin letters."""
+    others = frozenset[str]().union(*(stop_words(language) for language in _LATIN))
+    return stop_words("en") - others, others - stop_words("en")

@@ -1,0 +1,237 @@
+"""Numerals of other scripts and forms, in plain digits: ⑨⑨, ⁹⁹, Ⅻ, ٩٩, ९९, ９９, 九十九, 三万, 2019年7月5日."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from typing import Final
+
+from guardgraph.locales.number_words import magnitudes
+from guardgraph.locales.units import currencies, measures
+
+__all__ = ["SHARES", "in_plain_digits", "ordinal"]
+
+SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
+"""The fractions that are one character."""
+
+_SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_POWER = re.compile(rf"(?:(\d++(?:[.,]\d++)?)[ ]?[×x·⋅*][ ]?)?(?<![\d.,])10([⁻-]?[{_SUPERSCRIPTS}]{{1,3}})(?!\w)")
+_RAISED = re.compile(rf"(?<![\w)\]])[{_SUPERSCRIPTS}₀-₉]++")
+_LISTED = re.compile(r"^([ \t]*+)([①-⑳⓪⑴-⒇⒈-⒛➀-➓])[ \t]*+(?=[^\s①-⑳⓪⑴-⒇⒈-⒛➀-➓])", re.MULTILINE)
+_ENCLOSED = re.compile(r"[①-⑳⓪⑴-⒇⒈-⒛㉑-㉟㊱-㊿❶-❿➀-➓⓫-⓴]++")
+_ROMAN = re.compile(r"[Ⅰ-Ⅿⅰ-ⅿ]++")
+_ARABIC: Final = str.maketrans({"٫": ".", "٬": ","})
+_WIDE = re.compile(r"(?<=\d)[．，：](?=\d)")
+_WIDE_SIGNS: Final = {"．": ".", "，": ",", "：": ":"}
+_MIXED = re.compile(rf"(?<=\d)(?=[{''.join(SHARES)}])")
+
+_UNPARTED: Final = "\u0e00-\u0e7f\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Letters of scripts that put no blank beside a number: Thai, kana, Han, Hangul."""
+
+_DIGIT_SIGNS: Final = {
+    sign: value for signs in ("〇一二三四五六七八九", "零壹贰叁肆伍陆柒捌玖") for value, sign in enumerate(signs)
+} | {
+    "两": 2,
+    "兩": 2,
+}
+_HAN_DIGITS: Final = str.maketrans({sign: str(value) for sign, value in _DIGIT_SIGNS.items()})
+_LONGEST_HAN: Final = 100
+"""Numerals of a number that is computed; longer ones are compared as digits."""
+
+_PLACES: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
+_MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
+_HAN: Final = "".join((*_DIGIT_SIGNS, *_PLACES, *_MYRIADS))
+_HAN_RUN = re.compile(rf"(?:(?P<place>第)|(?P<of>[{_HAN}]{{1,9}}+)分之)?(?P<run>[{_HAN}]++)")
+_PLACE = re.compile(r"第[ ]?(\d{1,4})(?!\d)")
+_IDIOMS: Final = frozenset({"万一", "千万", "百万千", "一一", "万万", "三三两两", "一千零一", "十万火急"})
+"""Runs of numerals that are words: "in case", "by all means"."""
+_MEASURED: Final = frozenset(
+    "个個名位只隻条條张張件座辆輛台部场場届屆块塊家间間艘架篇首本册冊层層所支枚颗顆次回遍人年月日号號天周岁歲秒米克升吨噸度元円圆圓项項"
+)
+"""Measure words and units of one character, before which a single numeral counts. (一 before them is mostly "a".)"""
+
+_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
+
+_DATE = re.compile(
+    r"(?<!\d)(\d{4})[ ]?[年년][ ]?(?:(\d{1,2})[ ]?[月월][ ]?(?:(\d{1,2})[ ]?[日号號일])?)?"
+    r"|(?<!\d)(\d{1,2})[ ]?[月월][ ]?(\d{1,2})[ ]?[日号號일]|(?<!\d)(\d{1,2})月(?!\d)"
+)
+_CLOCK = re.compile(
+    r"(上午|下午|晚上|午前|午後|오전|오후)?(\d{1,2})[ ]?[点點時시](?!间|間|候)(?:(\d{1,2})[ ]?[分분]|(半))?"
+)
+_AFTERNOON: Final = frozenset({"下午", "晚上", "午後", "오후"})
+_EDGE = re.compile(rf"(?<=[{_UNPARTED}])(?=[0-9])|(?<=[0-9])(?=[{_UNPARTED}])|(?<=[0-9][%％])(?=[{_UNPARTED}])")
+_BEHIND = re.compile(rf"(?<=[0-9] )[{_UNPARTED}]++")
+_MONTHS: Final = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_LONGEST_NAME: Final = 8
+"""Characters of the longest name of a unit that is looked for where no blank parts it from the next word."""
+
+
+def in_plain_digits(text: str, language: str) -> str:
+    """Write the numerals of a text as ASCII digits, in time linear in its length.
+
+    Args:
+        text: any text.
+        language: of the text, a code of `LANGUAGES`, for the names of units that no blank parts from a word.
+
+    Returns:
+        The text; one of ASCII characters is returned as it is.
+    """
+    if text.isascii():
+        return text
+    text = _LISTED.sub(lambda match: f"{match[1]}{int(unicodedata.numeric(match[2]))}. ", text)
+    text = _POWER.sub(_power, text)
+    for pattern, by in ((_RAISED, _digits), (_ENCLOSED, _enclosed), (_ROMAN, _roman), (_WIDE, _narrow)):
+        text = pattern.sub(by, text)
+    text = _MIXED.sub(" ", text.translate(_decimals(frozenset(text))).translate(_ARABIC))
+    return _unparted(text, language) if re.search(f"[{_UNPARTED}]", text) else text
+
+
+def ordinal(number: int) -> str:
+    """Write a place as in English: "1st", "19th"."""
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else _ENDINGS.get(number % 10, 'th')}"
+
+
+def _power(match: re.Match[str]) -> str:
+    power = "".join("-" if sign in "⁻-" else str(unicodedata.digit(sign)) for sign in match[2])
+    return f"{(match[1] or '1').replace(',', '.')}e{power}"
+
+
+def _digits(match: re.Match[str]) -> str:
+    return "".join(str(unicodedata.digit(sign)) for sign in match[0])
+
+
+def _enclosed(match: re.Match[str]) -> str:
+    return "".join(str(int(unicodedata.numeric(sign))) for sign in match[0])
+
+
+def _roman(match: re.Match[str]) -> str:
+    values = [int(unicodedata.numeric(sign)) for sign in match[0]]
+    signed = [-one if one < other else one for one, other in zip(values, [*values[1:], 0], strict=True)]
+    return str(sum(signed))
+
+
+def _narrow(match: re.Match[str]) -> str:
+    return _WIDE_SIGNS[match[0]]
+
+
+def _decimals(signs: frozenset[str]) -> Mapping[int, str]:
+    """Return what the digits of other scripts are in ASCII."""
+    return {ord(sign): str(unicodedata.decimal(sign)) for sign in signs if not sign.isascii() and sign.isdecimal()}
+
+
+def _unparted(text: str, language: str) -> str:
+    """Write Han numerals and dates in digits, and part numbers from the letters beside them."""
+    text = _HAN_RUN.sub(_han, text)
+    text = _PLACE.sub(lambda match: f" {ordinal(int(match[1]))} ", text)
+    text = _CLOCK.sub(_clock, _DATE.sub(_date, text))
+    text = _EDGE.sub(" ", text)
+    names = _names(language)
+    return _BEHIND.sub(lambda match: _parted(match[0], names), text)
+
+
+def _han(match: re.Match[str]) -> str:
+    run, text = match["run"], match.string
+    if len(run) > _LONGEST_HAN:
+        return run.translate(_HAN_DIGITS) if _DIGIT_SIGNS.keys() >= set(run) else match[0]
+    before, after = (
+        text[match.start() - 1 : match.start()] if match.start() else "",
+        text[match.end() : match.end() + 1],
+    )
+    amount = _han_amount(run)
+    if match["of"]:
+        whole = _han_amount(match["of"])
+        return match[0] if not whole or amount is None else f" {amount}% " if whole == 100 else f" {amount}/{whole} "
+    if amount is None or run in _IDIOMS or (run in _MYRIADS or (run in _PLACES and run not in "十百千")):
+        return match[0]
+    if match["place"]:
+        return f" {ordinal(amount)} "
+    if before.isdecimal():
+        return match[0]  # "3万": a magnitude
+    single = len(run) == 1
+    if single and (run == "一" or not (after in _MEASURED or _is_unit(text, match.end()))):
+        return match[0]
+    return f"{amount}"
+
+
+def _is_unit(text: str, at: int) -> bool:
+    """Say whether a Chinese unit of two characters or more begins here: 公里, 分钟."""
+    return any(text[at : at + length] in _names("zh") for length in (2, 3))
+
+
+def _han_amount(run: str) -> int | None:
+    """Read a Han numeral: 一千六百 is 1600, 三万 30,000, 一九九八 1998; None where the signs make no number."""
+    if all(sign in _DIGIT_SIGNS for sign in run):
+        return int("".join(str(_DIGIT_SIGNS[sign]) for sign in run))
+    total, section, digit, last = 0, 0, -1, 10**5
+    for sign in run:
+        if sign in _DIGIT_SIGNS:
+            if digit > 0:
+                return None
+            digit = _DIGIT_SIGNS[sign]
+        elif sign in _PLACES:
+            if _PLACES[sign] >= last or (digit == 0 and section == 0 and total == 0):
+                return None
+            last = _PLACES[sign]
+            section, digit = section + (1 if digit < 0 else digit or 1) * last, -1
+        else:
+            total = (
+                (total + section + max(digit, 0) or 1) * _MYRIADS[sign]
+                if total < _MYRIADS[sign]
+                else (total + (section + max(digit, 0)) * _MYRIADS[sign])
+            )
+            section, digit, last = 0, -1, 10**5
+    return total + section + max(digit, 0)
+
+
+def _date(match: re.Match[str]) -> str:
+    if match[1]:
+        day = "".join(f"-{int(part):02}" for part in (match[2], match[3]) if part)
+        return f" {match[1]}{day} "
+    month = int(match[4] or match[6])
+    if not 1 <= month <= 12:
+        return match[0]
+    return f" {_MONTHS[month - 1]} {match[5]} " if match[5] else f" in {_MONTHS[month - 1]} "
+
+
+def _clock(match: re.Match[str]) -> str:
+    half, hour = match[1] or "", int(match[2])
+    minute = "30" if match[4] else (match[3] or "0").zfill(2)
+    if hour > 24 or not (half or match[3] or match[4]):
+        return match[0]
+    return f" {hour + 12 if half in _AFTERNOON and hour < 12 else hour:02}:{minute} "
+
+
+@cache
+def _names(language: str) -> frozenset[str]:
+    """Every name that may stand right behind a number without a blank before the next word."""
+    return frozenset({*measures(language), *currencies(language), *magnitudes(language), *"千百"})
+
+
+def _parted(word: str, names: frozenset[str]) -> str:
+    """Part the magnitudes and the unit with which a word begins: 万美元的 is 万, 美元 and the rest."""
+    parts: list[str] = []
+    at = 0
+    while at < len(word) and len(parts) < 3:
+        end = next((end for end in range(min(at + _LONGEST_NAME, len(word)), at, -1) if word[at:end] in names), at)
+        if end == at:
+            break
+        parts.append(word[at:end])
+        at = end
+    return " ".join([*parts, word[at:]]) if parts else word

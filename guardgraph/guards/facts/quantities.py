@@ -1,0 +1,237 @@
+"""Amounts among the tokens of a text: what they measure or count, at which rate, and within which bound."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, PLURALS
+from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token
+from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, SCALES, SYMBOLS, units_at, units_named
+from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Quantity, Unit
+from guardgraph.guards.facts.words import spelled
+
+__all__ = ["PLAIN", "Hit", "Measures", "has_digits", "quantity_at"]
+
+_SIGNS: Final = frozenset("-−－﹣")
+_BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
+_SUMMED: Final = frozenset({"time", "calendar"})
+_EACH: Final = frozenset({"a", "an", "each", "every"})
+_FRACTION = re.compile(r"(\d)/(\d)")
+_LENGTHS: Final = frozenset({"time", "calendar", "business hour", "business day"})
+_LETTERS: Final = frozenset("aeoyà")
+"""Names of units that are words of one letter in other languages."""
+
+_PARTS: Final[dict[tuple[str, ...], Fraction]] = {
+    ("and", "a", "half"): Fraction(1, 2),
+    ("and", "a", "quarter"): Fraction(1, 4),
+    ("and", "three", "quarters"): Fraction(3, 4),
+}
+"""Parts of a unit behind it: "an hour and a half"."""
+
+_BOUND_TOKENS: Final = 3
+_BOUNDING: Final = frozenset(phrase[-1] for phrase in BEFORE)
+_BOUNDING_BEHIND: Final = frozenset(phrase[0] for phrase in BEHIND)
+"""The words of these phrases that stand beside the number: most numbers have none of them there."""
+
+Measures: TypeAlias = tuple[tuple[Amount, Unit], ...]
+"""What may follow an amount: each meaning as a scale and a unit."""
+
+PLAIN: Final[Measures] = ((1, BARE),)
+
+
+class Hit(NamedTuple):
+    """An amount and the tokens that it takes up."""
+
+    amount: Amount
+    measures: Measures
+    first: int
+    end: int
+    also: Amount | None = None
+    """The amount where a full stop groups thousands, or a comma begins decimals."""
+    counted: Counted = ""
+    per: Unit | None = None
+    bound: Bound = ""
+    loose: bool = False
+    """Whether it counts only with a unit: "one of them"."""
+
+    def readings(self) -> tuple[Quantity, ...]:
+        """Return what the amount can mean."""
+        amounts = (self.amount,) if self.also is None else (self.amount, self.also)
+        return tuple(
+            Quantity(amount * scale, unit, self.counted if unit == BARE else "", self.per, self.bound, at > 0)
+            for at, amount in enumerate(amounts)
+            for scale, unit in self.measures
+        )
+
+
+def has_digits(text: str) -> bool:
+    """Say whether a text begins as a number in digits does."""
+    return text[:1].isdecimal() or (text[:1] == "." and len(text) > 1)
+
+
+def quantity_at(tokens: list[Token], at: int, floor: int) -> Hit | None:
+    """Read an amount with all that belongs to it, the parts of a duration as one ("1 hour and 30 minutes").
+
+    Args:
+        tokens: the tokens of a text.
+        at: where the amount may begin.
+        floor: the token behind the number before.
+    """
+    hit = measured_at(tokens, at)
+    if hit is None:
+        return None
+    while hit.measures[0][1].dimension in _SUMMED:
+        at_next = hit.end + (tokens[hit.end].text == "and")
+        following = measured_at(tokens, at_next) if tokens[at_next].opens else None
+        longer = _sum(hit, following) if following else None
+        if longer is None:
+            break
+        hit = longer
+    behind = tokens[hit.end].lower == "and" and hit.measures[0][1] != BARE
+    part = _PARTS.get(tuple([token.lower for token in tokens[hit.end : hit.end + 3]])) if behind else None
+    if part is not None:
+        hit = hit._replace(amount=hit.amount + part, end=hit.end + 3, also=None)
+    hit = _rated(tokens, _priced(tokens, hit, floor))
+    return _bounded(tokens, _signed(tokens, hit), floor)
+
+
+def measured_at(tokens: list[Token], at: int) -> Hit | None:
+    """Read an amount and its unit."""
+    token, end, suffix, loose = tokens[at], at + 1, "", False
+    if token.number:
+        amount, suffix = token.number
+        if suffix.lower() in ORDINAL_SUFFIXES:
+            return None
+        if amount is not None and (part := _mixed(tokens, at)):
+            amount, end = amount + part, at + 2
+    else:
+        amount, end, loose = spelled(tokens, at)
+    if amount is None:
+        return None
+    measures, end = _measures(tokens, end, suffix)
+    # "one of them", "two-factor": without a unit these words count nothing.
+    if measures is PLAIN and not token.number and (loose or tokens[end].glued):
+        return None
+    return Hit(amount, measures, at, end, _otherwise(token))
+
+
+def _mixed(tokens: list[Token], at: int) -> Fraction | None:
+    """Return the fraction behind a whole number, as in "2 1/2"."""
+    following = tokens[at + 1]
+    if "/" not in following.text or not following.leads or not tokens[at].text.isdecimal():
+        return None
+    match = _FRACTION.fullmatch(following.text)
+    return Fraction(int(match[1]), int(match[2])) if match and int(match[1]) < int(match[2]) else None
+
+
+def _otherwise(token: Token) -> Amount | None:
+    """Read a number in the way of the other half of the world: 1.600 is 1600 in Spain, 1,600 is 1.6."""
+    whole, sign, part = token.text.partition("." if "." in token.text else ",")
+    if not (sign and len(part) == 3 and part.isdecimal() and whole.isdecimal() and len(whole) < 4 and whole[0] != "0"):
+        return None
+    return int(whole + part) if sign == "." else Fraction(int(whole + part), 1000)
+
+
+def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[Measures, int]:
+    scale = 1
+    if suffix:
+        scale = GLUED_SCALES.get(suffix, 0) or SCALES.get(suffix.lower(), 1)
+        if glued := tuple((1, unit) for unit in units_named(suffix)):
+            return (*glued, (scale, BARE)) if scale != 1 else glued, at
+        if scale == 1:
+            return ((1, Unit(f"~{suffix.casefold()}", 1)),), at
+    while scale in (1, 1000) and tokens[at].lower in SCALES:
+        scale, at = scale * SCALES[tokens[at].lower], at + 1
+    name, following = tokens[at].text, tokens[at + 1].text
+    before_amount = name in SYMBOLS and has_digits(following)
+    units, width = ((), 0) if before_amount else units_at(name, following)
+    if units:
+        measures = tuple([(scale, unit) for unit in units])
+        if width == 1 and (name.lower() in FUNCTION_WORDS or name in _LETTERS):  # "12 in total"
+            return (*measures, (scale, BARE)), at
+        return measures, at + width
+    return (PLAIN if scale == 1 else ((scale, BARE),)), at
+
+
+def _sum(one: Hit, other: Hit) -> Hit | None:
+    """Add the smaller unit that follows a duration, in that unit."""
+    for scale, big in one.measures:
+        for other_scale, small in other.measures:
+            if big.dimension == small.dimension and small.factor < big.factor:
+                amount = one.amount * scale * big.factor / Fraction(small.factor) + other.amount * other_scale
+                return Hit(amount, ((1, small),), one.first, other.end)
+    return None
+
+
+def _priced(tokens: list[Token], hit: Hit, floor: int) -> Hit:
+    """Let a currency before the amount be its unit, where the amount has none of its own."""
+    first, name = hit.first - 1, tokens[hit.first - 1].text
+    if first < floor or hit.first == 0 or (name not in CURRENCIES and name not in SYMBOLS):
+        return hit
+    before = tokens[first - 1]
+    if first > floor and name in SYMBOLS and before.end == tokens[first].start and units_named(before.text + name):
+        name, first = before.text + name, first - 1
+    measures = tuple((scale, unit) for scale, own in hit.measures if own == BARE for unit in units_named(name))
+    return hit._replace(measures=measures, first=first) if measures else hit
+
+
+def _rated(tokens: list[Token], hit: Hit) -> Hit:
+    """Read what is counted, and what the rate is for: "23 players", "45 requests per hour", "$5/h"."""
+    end = hit.end
+    counted = _counted(tokens[end]) if any(unit == BARE for _, unit in hit.measures) else ""
+    end += counted != ""
+    for at in (end, end + 1) if counted else (end,):
+        if found := _rate(tokens, at):
+            return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
+    return hit._replace(counted=counted)
+
+
+def _counted(token: Token) -> Counted:
+    """Say whether a word behind an amount is what it counts: a plural surely is, other words may be."""
+    text = token.lower
+    if text == "of":
+        return "perhaps"
+    if not text.isalpha() or text in FUNCTION_WORDS:
+        return ""
+    plural = len(text) > 3 and text.endswith("s") and not text.endswith(("ss", "us", "is"))
+    return "surely" if plural or text in PLURALS else "perhaps"
+
+
+def _rate(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
+    word, following = tokens[at].lower, tokens[at + 1]
+    if word not in _EACH and word not in ("per", "/"):
+        return None
+    units, width = units_at(following.text, tokens[at + 2].text)
+    if word in _EACH:
+        units = tuple(unit for unit in units if unit.dimension in _LENGTHS)
+    elif not units and following.text.isalpha() and following.lower not in FUNCTION_WORDS:
+        units = (Unit(f"~{following.lower.removesuffix('s')}", 1),)
+    return (units[0], at + 1 + (width or 1)) if units else None
+
+
+def _signed(tokens: list[Token], hit: Hit) -> Hit:
+    sign, start = tokens[hit.first - 1], tokens[hit.first]
+    if hit.first == 0 or sign.text not in _SIGNS or start.leads or sign.end != start.start:
+        return hit
+    if hit.first > 1 and not sign.leads:
+        before = tokens[hit.first - 2]
+        if before.end == sign.start and before.text not in _BEFORE_SIGN:
+            return hit
+    return hit._replace(first=hit.first - 1, amount=-hit.amount, also=None)
+
+
+def _bounded(tokens: list[Token], hit: Hit, floor: int) -> Hit:
+    if tokens[hit.end].text == "+" and tokens[hit.end].end and not tokens[hit.end].leads:
+        return hit._replace(bound="least")
+    for end in (hit.end, hit.end + 1) if hit.counted else (hit.end,):
+        if tokens[end].lower in _BOUNDING_BEHIND and (bound := BEHIND.get((tokens[end].lower, tokens[end + 1].lower))):
+            return hit._replace(bound=bound)
+    if tokens[hit.first - 1].lower not in _BOUNDING:
+        return hit
+    for length in range(_BOUND_TOKENS, 0, -1):
+        first = hit.first - length
+        if first >= floor and (bound := BEFORE.get(tuple(token.lower for token in tokens[first : hit.first]))):
+            return hit._replace(bound=bound)
+    return hit

@@ -1,0 +1,108 @@
+"""What names one thing of many: labelled parts ("Section 4.2"), numbers of names ("World War II"), identifiers."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from guardgraph.guards.facts.grammar import FUNCTION_WORDS, LABELS
+from guardgraph.guards.facts.tokens import ROMAN, Token
+from guardgraph.guards.facts.values import Amount, Counted, Identifier, Label, Named, Quantity, Value, Written
+
+__all__ = ["identifier_at", "label_before", "name_before", "named", "roman_at", "version_at"]
+
+_VERSION = re.compile(r"[vV](\d++(?:\.\d++)*+)")
+_DOTTED = re.compile(r"\d+\.\d+")
+_SIGNS = re.compile(r"[\W_]+")
+_VERBS: Final = "am was have had will would can could do did think believe know want need should must may might just"
+_PRONOUN: Final = frozenset({*_VERBS.split(), "'", "’"})
+"""Words behind the pronoun I."""
+
+_ROMAN_DIGITS: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
+
+
+def label_before(tokens: list[Token], at: int) -> str:
+    """Return the kind of thing that a word before a number tells apart, "" where none does: "Section 3", "No. 5"."""
+    before = tokens[at - 1]
+    if before.text == "." and at > 1:
+        before = tokens[at - 2]
+        if len(before.text) > 4:
+            return ""  # a sentence ended
+    if before.lower == "no" and tokens[at - 1].text != ".":
+        return "number" if before.text == "No" and tokens[at - 2].text not in ("", ".") else ""
+    if before.lower == "no":
+        return "number"
+    if len(before.text) == 1 and before.text.isalpha() and tokens[at - 1].text != ".":
+        return ""
+    of = LABELS.get(before.lower, "")
+    return "" if of == "number" and not tokens[at].text.isdecimal() else of
+
+
+def version_at(tokens: list[Token], at: int) -> Label | None:
+    """Read "v2.1"."""
+    match = _VERSION.fullmatch(tokens[at].text) if tokens[at].text[:1] in ("v", "V") else None
+    return label("version", match[1]) if match else None
+
+
+def label(of: str, text: str) -> Label:
+    """Make a label: numbers of one part compare as amounts, others as they are written."""
+    return Label(of, str(int(text)), int(text)) if text.isdecimal() and len(text) < 400 else Label(of, text)
+
+
+def name_before(tokens: list[Token], at: int) -> bool:
+    """Say whether the word before is a name: a capital, and no word of grammar."""
+    before = tokens[at - 1]
+    return at > 0 and before.text[:1].isupper() and before.text.isalpha() and before.lower not in FUNCTION_WORDS
+
+
+def named(tokens: list[Token], at: int, amount: Amount, *, counted: Counted) -> tuple[Value, ...]:
+    """Return what a plain number means where a name stands before it: "Apollo 11", "Python 3.10"."""
+    text, is_named = tokens[at].text, name_before(tokens, at)
+    if _DOTTED.fullmatch(text):
+        if not is_named:
+            return (Quantity(amount, counted=counted), Written(text))
+        # "Python 3.10" is not 3.1.
+        return (Label("version", text), *(() if text.endswith("0") else (Quantity(amount, counted=counted),)))
+    if is_named and isinstance(amount, int) and amount < 1000:
+        return (Named(tokens[at - 1].lower, amount, counted=counted),)
+    return ()
+
+
+def roman_at(tokens: list[Token], at: int) -> tuple[Value, ...]:
+    """Read a Roman numeral behind a name or a label: "World War II", "Henry VIII", "Part IV"."""
+    text = tokens[at].text
+    if not ROMAN.fullmatch(text):
+        return ()
+    of = label_before(tokens, at)
+    if not of and not name_before(tokens, at):
+        return ()
+    if len(text) == 1 and (tokens[at + 1].lower in _PRONOUN or _is_initial(tokens, at)):
+        return ()
+    number = _roman(text)
+    return (Label(of, str(number), number),) if of else (Named(tokens[at - 1].lower, number, roman=True),)
+
+
+def _is_initial(tokens: list[Token], at: int) -> bool:
+    """Say whether a letter stands for a name, as in "Bert V. Royal"."""
+    point = tokens[at + 1]
+    return point.text == "." and not point.leads and tokens[at + 2].text[:1].isupper()
+
+
+def _roman(text: str) -> int:
+    digits = [_ROMAN_DIGITS[letter] for letter in text]
+    return sum(
+        -digit if digit < following else digit for digit, following in zip(digits, [*digits[1:], 0], strict=True)
+    )
+
+
+def identifier_at(token: Token) -> tuple[Identifier, bool]:
+    """Read a token that is an identifier, such as "PAY-4521", and whether it is claimed.
+
+    Small names without a capital ("n1", "p99") are not claimed: they number notes, chunks and shares.
+    """
+    parts = token.text.split("-")
+    while len(parts) > 1 and not any(map(str.isdecimal, parts[-1])):
+        parts.pop()  # "PAY-4521-related" names PAY-4521
+    text = "-".join(parts)
+    name = _SIGNS.sub("", text).casefold()
+    return Identifier(name), text != text.lower() or sum(map(str.isdecimal, text)) > 2

@@ -1,0 +1,208 @@
+"""Tokens of any language as the readers know them: number words in digits, the words around numbers in English.
+
+What is shown of a token stays as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from guardgraph.guards.facts.numerals import ordinal
+from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, shown
+from guardgraph.guards.facts.units import (
+    SCALES,
+    SHARES,
+    units_named,
+)
+from guardgraph.guards.facts.values import Amount
+from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, vocabulary_of
+
+__all__ = ["translated"]
+
+_LONGEST_NAME: Final = 8
+"""Tokens of the longest name of a unit or phrase of grammar that is looked for."""
+
+_LONGEST_ROUND: Final = 12
+"""Words of "a million two hundred thousand" that are read at most."""
+
+_NEUTRAL: Final = "also"
+"""A word of grammar that says nothing about a number."""
+
+_UNSEEN: Final = Token("", "", False, False, False, None, False, "", 0, 0)
+
+
+_TEENS: Final = range(13, 20)
+"""First halves of years: "nineteen forty-five"."""
+
+
+def translated(tokens: list[Token], language: str) -> list[Token]:
+    """Merge what says one number or one unit, and translate what stands around numbers.
+
+    Args:
+        tokens: of a text, with `LOOKAHEAD` blank ones at their end.
+        language: of the text, a code of `LANGUAGES`; "" is read as English.
+
+    Returns:
+        The tokens; the same list where there is nothing to do.
+    """
+    known = vocabulary_of(language or "en")
+    words = [token.lower for token in tokens]
+    if known.code == "en" and not _worth(known, tokens, words):
+        return tokens
+    found: list[Token] = []
+    at, end = 0, len(tokens) - LOOKAHEAD
+    while at < end:
+        if known.code == "en" and words[at] not in known.touched and tokens[at].number is None:
+            found.append(tokens[at])
+            at += 1
+            continue
+        counted = bool(found) and (found[-1].number is not None or found[-1].lower in SCALES)
+        made, behind = _translate(known, tokens, words, at, counted=counted)
+        if behind:
+            found += made
+            at = behind
+        else:
+            found.append(tokens[at])
+            at += 1
+    return [*found, *tokens[end:]]
+
+
+def _worth(known: Vocabulary, tokens: list[Token], words: list[str]) -> bool:
+    """Say whether an English text may have a number or a unit of several words; most have none."""
+    starts = known.starts
+    for at in [at for at, word in enumerate(words) if word in starts]:
+        word = words[at]
+        if word in known.begins:
+            if word in known.heads:
+                return True
+            if words[at + 1] in known.follow and (word != "and" or tokens[at - 1].number):
+                return True
+        elif tokens[at - 1].number:
+            return True
+    return False
+
+
+def _translate(
+    known: Vocabulary, tokens: list[Token], words: list[str], at: int, *, counted: bool
+) -> tuple[list[Token], int]:
+    """Return what stands for the tokens up to an index, 0 where a token stays as it is.
+
+    Behind a number a word that can be both is a unit and no number: "5 segundos" are no second.
+    """
+    token, word = tokens[at], words[at]
+    if token.number:
+        amount, suffix = token.number
+        if amount is None or suffix:
+            return [], 0
+        amount, end = _with_parts(known, words, amount, at + 1)
+        return ([_merged(tokens, at, end, amount, "")], end) if end > at + 1 else ([], 0)
+    if not word or not word[0].isalpha():
+        return [], 0
+    if counted and word in OF and (end := _behind_of(known, words, at)):
+        return [], end
+    named = _named(known, tokens, words, at) if word in known.heads else ([], 0)
+    if counted and named[1]:
+        return named
+    spelled = _number(known, tokens, words, at) if _opens(known, word) else None
+    if spelled:
+        return [spelled[0]], spelled[1]
+    if named[1]:
+        return named
+    return ([_as(token, _NEUTRAL)], at + 1) if word in known.ordinary else ([], 0)
+
+
+def _behind_of(known: Vocabulary, words: list[str], at: int) -> int:
+    """Find the unit in "5 millones de euros", "d'euros"; 0 where none follows."""
+    end = at + 2 if words[at + 1] in ("'", "’", "ʼ") else at + 1
+    return end if ":" in known.names.get(words[end], "") or units_named(words[end]) else 0
+
+
+def _opens(known: Vocabulary, word: str) -> bool:
+    return known.numbers.opens(word) or (known.code == "en" and word == "a")
+
+
+def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
+    one = known.code == "en" and words[at] == "a"
+    if one and (words[at + 1] not in SCALES or words[at - 1] == "half"):
+        return None
+    read = (
+        known.numbers.read(["one", *words[at + 1 : at + _LONGEST_ROUND]], 0) if one else known.numbers.read(words, at)
+    )
+    if read is None:
+        return None
+    amount, is_place, end = read._replace(end=read.end + at) if one else read
+    if known.code == "en":
+        if is_place and words[end - 1] == "second" and end > at + 1 and not tokens[end - 1].glued:
+            return None  # "a twenty second delay"
+        if not is_place and amount in _TEENS:
+            amount, end = _as_year(known, words, amount, end)
+    total, behind = (amount, end) if is_place else _with_parts(known, words, amount, end)
+    place = ordinal(amount) if is_place else ""
+    if behind == at + 1:
+        if known.code == "en":
+            return None
+        if amount == 1:  # mostly an article
+            name = "first" if is_place else "one"
+            return _as(tokens[at], name, opens=True), behind
+    return _merged(tokens, at, behind, total, place[-2:] if place else ""), behind
+
+
+def _as_year(known: Vocabulary, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
+    """Read "nineteen forty-five" and "twenty twenty" as years."""
+    year = known.numbers.read(words, end)
+    if year is None or year.ordinal or not 10 <= year.amount <= 99:
+        return century, end
+    return century * 100 + year.amount, year.end
+
+
+def _with_parts(known: Vocabulary, words: Sequence[str], amount: Amount, end: int) -> tuple[Amount, int]:
+    """Add what stands behind a whole number: "and a half", "½", "1/2", "point five"; or divide it: "Drittel"."""
+    following = words[end]
+    if following in known.parts and isinstance(amount, int):
+        return Fraction(amount, known.parts[following]), end + 1
+    share = SHARES.get(following) or WRITTEN.get(following)
+    if share is not None and isinstance(amount, int):
+        return amount + share, end + 1
+    if following == known.point and isinstance(amount, int):
+        return _decimals(known, words, amount, end)
+    if following in ("and", "y", "et", "e", "und", "с", "з", "einhalb"):
+        for length in (3, 2, 1):
+            if (half := known.halves.get(" ".join(words[end : end + length]))) is not None:
+                return amount + half, end + length
+    return amount, end
+
+
+def _decimals(known: Vocabulary, words: Sequence[str], amount: int, end: int) -> tuple[Amount, int]:
+    digits, at = "", end + 1
+    while at < len(words) and len(digits) < 12 and (digit := known.numbers.cardinals.get(words[at], 10)) < 10:
+        digits, at = digits + str(digit), at + 1
+    return (amount + Fraction(int(digits), 10 ** len(digits)), at) if digits else (amount, end)
+
+
+def _named(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
+    for length in range(_LONGEST_NAME, 0, -1):
+        name = known.names.get(words[at] if length == 1 else " ".join(words[at : at + length]))
+        if name is not None:
+            text = shown(tokens, at, at + length)
+            first, *more = name.split(" ") if ":" not in name else [name]
+            token = tokens[at]._replace(
+                text=first, lower=first.lower(), opens=first == "May", word=text, start=0, end=len(text)
+            )
+            # Words that English has more of are there to be read and not to be shown.
+            return [token, *(_UNSEEN._replace(text=each, lower=each) for each in more)], at + length
+    return [], 0
+
+
+def _merged(tokens: list[Token], at: int, end: int, amount: Amount, suffix: str) -> Token:
+    text = shown(tokens, at, end)
+    digits = f"{amount}{suffix}" if isinstance(amount, int) else f"{float(amount):.9g}"
+    return tokens[at]._replace(
+        text=digits, lower=digits, opens=True, number=(amount, suffix), word=text, start=0, end=len(text)
+    )
+
+
+def _as(token: Token, lower: str, *, opens: bool = False) -> Token:
+    """Return a token that reads as another word and is shown as it was."""
+    return token._replace(text=lower, lower=lower, opens=opens)

@@ -1,0 +1,61 @@
+"""What a format's parser makes of a file, and the sections that its headings open."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+__all__ = ["Heading", "Parsed", "Part", "Section", "sections_of"]
+
+
+class Heading(NamedTuple):
+    """A line that names what follows."""
+
+    level: int
+    """1 is the highest."""
+    text: str
+
+
+Part: TypeAlias = Heading | str
+
+
+class Parsed(NamedTuple):
+    """What a file says."""
+
+    parts: list[Part]
+    """Headings and the texts between them, in the order of the file."""
+    title: str = ""
+    """What the file says of itself outside its text, if anything."""
+    updated_at: str = ""
+    """Likewise."""
+
+
+class Section(NamedTuple):
+    """What stands under one heading."""
+
+    name: str
+    """The path of headings (`Enterprise > Response targets`), or the title."""
+    text: str
+
+
+def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
+    """Return the title of a file, and its sections.
+
+    The title is the first heading of level 1, else what the file says of itself, else the name. A section that no
+    other heading but the title is above is named as the title.
+    """
+    headings = (part for part in parsed.parts if isinstance(part, Heading))
+    title = next((text for level, text in headings if level == 1 and text), parsed.title or name)
+    sections, open_headings = [], list[Heading]()
+    for part in parsed.parts:
+        if isinstance(part, Heading):
+            open_headings = [*(opened for opened in open_headings if opened.level < part.level), part]
+        else:
+            sections.append(Section(_section_name(open_headings, title), part))
+    return title, sections
+
+
+def _section_name(open_headings: list[Heading], title: str) -> str:
+    names = [heading.text for heading in open_headings if heading.text]
+    if names[:1] == [title]:
+        names = names[1:]
+    return " > ".join(names) or title

@@ -1,0 +1,40 @@
+"""Where the text of a section is cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["split_chunks"]
+
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE_END = re.compile(
+    r"[.!?…؟।۔։]['\")\]’”»*_]*\s+|[。！？｡]['\")\]’”」』）]*(?=[\s\S])|\n(?=[ \t]*(?:[-*+|>•]|\d+[.)])[ \t])|\n(?=\|)"
+)
+"""A mark that ends sentences, or an item's or a row's line.
+
+No other line ends a sentence: where lines were broken to a width, a cut falls where it would if they were joined.
+"""
+_BLANK = re.compile(r"\s+")
+
+
+def split_chunks(text: str, max_chars: int) -> Iterator[str]:
+    """Cut a text into chunks of at most so many characters, without the blanks around them.
+
+    A cut falls between paragraphs, else sentences, else words; into a word only if it is longer than a chunk.
+    """
+    start = 0
+    while window := text[start : start + max_chars + 1]:
+        cut = _cut(window, max_chars) if len(window) > max_chars else max_chars
+        if chunk := window[:cut].strip():
+            yield chunk
+        start += cut
+
+
+def _cut(window: str, max_chars: int) -> int:
+    """Find where a chunk ends: after a paragraph or sentence, unless that leaves it half empty."""
+    for boundary, least in ((_PARAGRAPH_END, max_chars // 2), (_SENTENCE_END, max_chars // 2), (_BLANK, 1)):
+        cuts = [match.end() for match in boundary.finditer(window) if match.start() >= least]
+        if cuts:
+            return cuts[-1]
+    return max_chars

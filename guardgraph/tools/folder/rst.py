@@ -1,0 +1,199 @@
+"""reStructuredText, read by its lines.
+
+docutils would be a heavy dependency, and it fails on every directive that only Sphinx knows. So titles are known by
+their underlines, what a reader sees of a directive is kept, whoever defines it, and tables stay as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from guardgraph.tools.folder.article import Heading, Parsed, Part
+
+__all__ = ["parse_rst"]
+
+_ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")
+_EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*)|$)")
+_DIRECTIVE = re.compile(r"([\w:.+-]+?) ?::(?:[ \t]+(.*)|$)")
+_FOOTNOTE = re.compile(r"\[[^\]]+\](?:\s|$)")
+_OPTION = re.compile(r"[ \t]*:[\w -]+:")
+_FIELD = re.compile(r":(updated_at|date):[ \t]+(\S.*)", re.IGNORECASE)
+_INLINE = re.compile(
+    r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])",
+)
+
+_UNSEEN: Final = frozenset(
+    {
+        "contents", "currentmodule", "default-role", "highlight", "image", "include", "index", "literalinclude", "meta",
+        "module", "namespace", "py:currentmodule", "py:module", "raw", "role", "sectnum", "tabularcolumns",
+        "target-notes", "title", "toctree"
+    }
+)  # fmt: skip
+"""Directives of which a page shows no text that stands in the file."""
+_LITERAL: Final = frozenset(
+    {"code", "code-block", "doctest", "math", "parsed-literal", "prompt", "sourcecode", "testcode", "testoutput"}
+)
+"""Directives whose body is shown letter by letter, and whose argument is not shown."""
+_BARE: Final = frozenset({"container", "cssclass", "figure", "only", "rst-class"})
+"""Directives whose argument is not shown, but the text in them is."""
+_TITLED: Final = frozenset({"admonition", "centered", "csv-table", "list-table", "rubric", "sidebar", "table", "topic"})
+"""Directives whose argument is a title. What any other is called is shown before its argument (`Note: …`)."""
+
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def parse_rst(text: str) -> Parsed:
+    """Read reStructuredText: sections by their underlines, without comments, targets, options and roles."""
+    parts = list(_Reader(text.expandtabs(8).split("\n")).parts())
+    first = next((part for part in parts if isinstance(part, str) and part.strip()), "")
+    fields = dict[str, str]()
+    for line in first.strip().split("\n"):
+        if not line.startswith(":"):
+            break
+        if field := _FIELD.match(line):
+            fields[field[1].lower()] = field[2].strip()
+    return Parsed(parts, updated_at=fields.get("updated_at") or fields.get("date", ""))
+
+
+class _Reader:
+    """Goes through the lines once."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._at = 0
+        self._margin = 0
+        """How far the body of the directive is indented that lines stand in; it is not shown."""
+        self._styles: list[str] = []
+        """Of titles, in the order in which they occur first: that is their level."""
+        self._text: list[str] = []
+        """What was read and not given back: texts of blocks."""
+        self._block: list[str] = []
+        """Lines whose inline markup is still to be read."""
+
+    def parts(self) -> Iterator[Part]:
+        while self._at < len(self._lines):
+            if heading := self._title():
+                yield self._taken_text()
+                yield heading
+            else:
+                self._read_line()
+        yield self._taken_text()
+
+    def _title(self) -> Heading | None:
+        """Return the title that begins at this line, if one does, and go behind it."""
+        if self._block and self._block[-1]:
+            return None  # inside a paragraph
+        line, *below = (line.rstrip() for line in self._lines[self._at : self._at + 3])
+        over = _is_adornment(line) and len(below) == 2 and below[1] == line
+        title, under = (below[0].strip(), line) if over else (line, below[0] if below else "")
+        if not title or line[0] == " " or not _is_adornment(under) or _is_adornment(title):
+            return None
+        if len(under) < min(len(title), 4):
+            return None
+        style = under[0] * (2 if over else 1)
+        if style not in self._styles:
+            self._styles.append(style)
+        self._at += 3 if over else 2
+        return Heading(self._styles.index(style) + 1, " ".join(_shown(title).split()))
+
+    def _read_line(self) -> None:
+        line = self._lines[self._at].rstrip()
+        indent = _indent(line)
+        if line and indent < self._margin:
+            self._margin = 0
+        explicit = _EXPLICIT.match(line, indent)
+        self._at += 1
+        if explicit:
+            self._end_block()
+            self._read_explicit(explicit[1] or "", indent)
+        elif _is_adornment(line) and len(line) >= 4 and not (self._block and self._block[-1]):
+            pass  # a line across the page
+        elif line.endswith("::"):
+            kept = line[:-1] if line[-3:-2].strip(": ") else line[:-2]
+            self._block.append(kept[self._margin :])
+            self._end_block()
+            self._keep_literal(indent)
+        else:
+            self._block.append(line[self._margin :])
+
+    def _read_explicit(self, content: str, indent: int) -> None:
+        """Read what begins with two points: a directive, a footnote, or what no reader sees."""
+        directive = _DIRECTIVE.match(content)
+        if directive and directive[1].lower() not in _UNSEEN:
+            self._read_directive(directive[1].lower(), (directive[2] or "").strip(), indent)
+        elif _FOOTNOTE.match(content):
+            self._block.append(content)
+            self._margin = self._body_indent(indent)
+        else:
+            self._skip_body(indent)
+
+    def _read_directive(self, name: str, argument: str, indent: int) -> None:
+        while self._at < len(self._lines) and _OPTION.match(self._lines[self._at]):
+            if _indent(self._lines[self._at]) <= indent:
+                break
+            self._at += 1
+        if name in _LITERAL:
+            self._keep_literal(indent)
+            return
+        if name in _TITLED:
+            self._block += [argument, ""]
+        elif name not in _BARE:
+            label = name.rpartition(":")[2].replace("-", " ").capitalize()
+            self._block.append(f"{label}: {argument}".rstrip())
+        self._margin = self._body_indent(indent)
+
+    def _body(self, indent: int) -> Iterator[str]:
+        """Go through the lines that are indented further; blank ones are among them."""
+        while self._at < len(self._lines):
+            line = self._lines[self._at].rstrip()
+            if line and _indent(line) <= indent:
+                return
+            self._at += 1
+            yield line
+
+    def _skip_body(self, indent: int) -> None:
+        for _ in self._body(indent):
+            pass
+
+    def _keep_literal(self, indent: int) -> None:
+        lines = list(self._body(indent))
+        margin = min((_indent(line) for line in lines if line), default=0)
+        self._text += [line[margin:] for line in lines]
+
+    def _body_indent(self, indent: int) -> int:
+        following = next((line for line in self._lines[self._at : self._at + 2] if line.strip()), "")
+        return max(_indent(following), 0) if _indent(following) > indent else 0
+
+    def _end_block(self) -> None:
+        self._text += _shown("\n".join(self._block)).split("\n") if self._block else []
+        self._block = []
+
+    def _taken_text(self) -> str:
+        self._end_block()
+        text, self._text = "\n".join(self._text), []
+        return _BLANK_LINES.sub("\n\n", text).strip("\n")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_adornment(line: str) -> bool:
+    return _ADORNMENT.match(line) is not None
+
+
+def _shown(text: str) -> str:
+    """Return a text without its inline markup, except emphasis."""
+    return _INLINE.sub(_shown_piece, text)
+
+
+def _shown_piece(match: re.Match[str]) -> str:
+    if match["literal"]:
+        return f"`{match['literal']}`"
+    if match["escaped"]:
+        return match["escaped"].strip()
+    label, opened, target = match["text"].rpartition("<")
+    text = (label.rstrip() or target.rstrip(">")) if opened and target.endswith(">") else match["text"]
+    return text.rpartition(".")[2] if match["role"] and text.startswith("~") else text

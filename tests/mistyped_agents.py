@@ -1,0 +1,49 @@
+"""What type checkers refuse of the shipped agents: the lines that end with an error mark, and no other."""
+
+from __future__ import annotations
+
+import guardgraph as g
+
+agent = g.create_rag_agent()
+question: g.RagInput = {"question": "What SLA applies to the enterprise plan?"}
+
+agent.invoke({"questoin": "What SLA applies to the enterprise plan?"})  # error
+agent.invoke({"question": 7})  # error
+agent.invoke({})  # error
+agent.invoke("What SLA applies to the enterprise plan?")  # error
+agent.invoke(question, context=g.SelfCritiqueContext())  # error
+agent.invoke(question, context="tight")  # error
+agent.invoke(question, contxt={"budget": {"max_seconds": 2.0}})  # error
+agent.invoke(question, durability="never")  # error
+agent.batch([{"questoin": "Why?"}])  # error
+agent.batch([question], contxt={})  # error
+for _ in agent.stream({"questoin": "Why?"}):  # error
+    pass
+
+other: g.ResearchResult = agent.invoke(question)  # error
+
+result = agent.invoke(question)
+print(result["anwser"])  # error
+print(result["answer"])  # error
+print(result["raw_intent"])  # error
+if result["status"] == "ok":
+    print(result["anwser"])  # error
+    print(result["unsupported"])  # error
+else:
+    print(result["answer"])  # error
+    print(result["stop_reasons"])  # error
+if result["status"] == "okay":  # error: mypy
+    pass
+
+
+async def asynchronously() -> None:
+    """Misspell what `ainvoke` and `abatch` take and return."""
+    one = await agent.ainvoke(question)
+    print(one["anwser"])  # error
+    await agent.ainvoke({"questoin": "Why?"})  # error
+    await agent.abatch([{"questoin": "Why?"}])  # error
+
+
+g.create_research_agent().invoke({"goal": "Inform."})  # error
+g.create_self_critique_agent().invoke({"goal": "Inform.", "context": {}})  # error
+print(g.replay(agent, {})["anwser"])  # error

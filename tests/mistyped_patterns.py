@@ -1,0 +1,47 @@
+"""What type checkers refuse of a pattern of one's own: the lines that end with an error mark, and no other."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+import guardgraph.grammar as gg
+
+
+class In(TypedDict):
+    """What a run is given."""
+
+    amount: int
+
+
+class State(TypedDict):
+    """The channels."""
+
+    accepted_amount: int
+
+
+class Refunded(gg.Ok):
+    """A refund."""
+
+    refund: int
+
+
+class Okay(gg.Ok):
+    """An ok ending with a status of its own."""
+
+    status: str  # error
+
+
+REASONS = gg.Catalogue("refund", ("pay",), gg.common_reasons(phases=("pay",)))
+Out = Refunded | gg.Stopped
+pattern = gg.Pattern(REASONS, state=State, input=In, output=Out, policy=gg.Settings(), budget=gg.Budget())
+agent = pattern.compile(name="refund")
+
+agent.invoke({"amuont": 7})  # error
+agent.invoke({"amount": "7"})  # error
+result = agent.invoke({"amount": 7})
+print(result["refund"])  # error
+if result["status"] == "ok":
+    print(result["refnud"])  # error
+if result["status"] == "waiting":  # error: mypy
+    pass
+gg.Pattern(REASONS, state=State, input=In, output=Out, policy={}, budget=gg.Budget())  # error

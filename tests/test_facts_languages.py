@@ -1,0 +1,171 @@
+"""Numbers of other languages, scripts and places are the same facts as in English digits."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from num2words import num2words
+
+from guardgraph.guards.facts import facts_in_text, unsupported
+
+SENTENCES = {
+    "en": "There were {} visitors in the old town, and they have seen it all.",
+    "de": "Es waren {} Besucher in der alten Stadt, und sie haben alles gesehen.",
+    "es": "Había {} visitantes en la ciudad vieja, y lo han visto todo.",
+    "fr": "Il y avait {} visiteurs dans la vieille ville, et ils ont tout vu.",
+    "it": "C'erano {} visitatori nella città vecchia, e hanno visto tutto.",
+    "pt": "Havia {} visitantes na cidade velha, e eles viram tudo.",
+    "nl": "Er waren {} bezoekers in de oude stad, en ze hebben alles gezien.",
+    "pl": "Było tam {} gości w starym mieście, i oni widzieli wszystko.",
+    "ru": "В старом городе было {} посетителей, и они видели всё.",
+    "uk": "У старому місті було {} відвідувачів, і вони бачили все.",
+}
+"""A sentence of each language, with a place for a number."""
+
+NUMBERS = st.one_of(
+    st.integers(2, 99), st.integers(100, 9999), st.integers(10_000, 999_999), st.integers(10**6, 10**12)
+)
+
+
+def supports(source: str, claim: str) -> bool:
+    """Say whether a source licenses all facts of a claim."""
+    return not unsupported(facts_in_text(claim), facts_in_text(source))
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+@settings(max_examples=120, deadline=None)
+@given(number=NUMBERS, more=st.integers(1, 9))
+def test_a_number_in_words_is_the_number_in_digits(language: str, number: int, more: int):
+    """A number of any length in words is licensed by its digits and licenses them, and no other number does."""
+    sentence, words = SENTENCES[language], num2words(number, lang=language)
+    digits, others = sentence.format(number), sentence.format(number + more)
+    assert supports(digits, sentence.format(words))
+    assert supports(sentence.format(words), digits)
+    assert not supports(others, sentence.format(words))
+    assert not supports(sentence.format(words), others)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Es kostet in der Stadt 3,4 Millionen Euro.", "It costs 3,400,000 euros in the city."),
+        ("Son mil millones de euros los que cuesta la ciudad.", "It costs EUR 1,000,000,000 in the city."),
+        ("Это стоит в городе двадцать миллиардов рублей.", "It costs ₽20 billion in the city."),
+        ("Це коштує в місті п'ять мільйонів гривень.", "It costs ₴5,000,000 in the city."),
+        ("Il y avait dans la ville 12 milliards d'euros.", "There were €12 billion in the city."),
+        ("Die Stadt ist zwei Drittel so groß wie die andere.", "The city is ⅔ of the size of the other."),
+        ("In der Stadt sind es zweieinhalb oder 5 Kilometer.", "In the city it is 5 km."),
+        ("Das war in der Stadt in den 1990er Jahren.", "That was in the city in the 1990s."),
+        ("Это было в городе в 1990-х годах.", "That was in the city in the 1990s."),
+        ("Fue en la ciudad en la década de 1990.", "It was in the city in the 1990s."),
+        ("C'était dans la ville dans les années 1990.", "It was in the city in the 1990s."),
+        ("Es war in der Stadt am 5. Juli 2019.", "It was in the city on 2019-07-05."),
+        ("Это было в городе 5 июля 2019 года.", "It was in the city on July 5, 2019."),
+        ("Це було в місті у липні 2019 року.", "It was in the city in July 2019."),
+        ("Fue en la ciudad el 5 de julio de 2019.", "It was in the city on 5 July 2019."),
+        ("这座城市在2019年7月5日有三万人。", "On July 5, 2019 the city had 30,000 people."),
+        ("Das dauerte in der Stadt siebzehn Minuten.", "It took 17 minutes in the city."),
+        ("Это заняло в городе тридцать минут.", "It took half an hour in the city."),
+        ("这用了3小时。", "It took 180 minutes."),
+        ("这花了12万美元。", "It cost $120,000."),
+        ("वह शहर में ५ लाख रुपए का है।", "It is INR 500,000 in the city."),
+        ("Он был в городе на 19-м месте.", "He was in 19th place in the city."),
+        ("Il était dans la ville au 3ème rang.", "He was third in the city."),
+        ("Er war in der Stadt auf dem siebzehnten Platz.", "He was 17th in the city."),
+    ],
+)
+def test_what_is_said_in_another_language_is_the_same(one: str, other: str):
+    """A fact said in another language supports the same fact in English, where all of them are said."""
+    assert supports(one, other)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Es kostet in der Stadt 3 Millionen Euro.", "Es kostet in der Stadt 3 Milliarden Euro."),
+        ("Es dauerte in der Stadt siebzehn Minuten.", "Es dauerte in der Stadt siebzehn Stunden."),
+        ("Это было в городе в мае.", "Это было в городе в июне."),
+        ("Es war in der Stadt im Mai.", "Es war in der Stadt im Juni."),
+        ("Cuesta en la ciudad 5 euros.", "Cuesta en la ciudad 5 pesos."),
+        ("Es sind in der Stadt mindestens 5 Kilometer.", "Es sind in der Stadt höchstens 5 Kilometer."),
+        ("Были в городе двадцать пять минут.", "Были в городе двадцать шесть минут."),
+        ("用了3小时。", "用了3分钟。"),
+    ],
+)
+def test_another_thing_in_another_language_is_not_supported(claim: str, source: str):
+    """Another unit, currency, month, bound or number is another fact in every language."""
+    assert not supports(source, claim)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Once the gate was closed, nobody came.",
+        "He said it all, and it was the end of the elf.",
+        "Die Leute sieben das Mehl in der Küche und nehmen sich in Acht.",
+        "El mar está lejos de la casa, pero me gusta.",
+        "Une nouvelle maison est dans la rue, et elle est belle.",
+        "Ten dom jest duży, i on jest stary.",
+        "一个人说：万一下雨，我十分高兴。",
+        "Я вижу семью в саду, и она не моя.",
+    ],
+)
+def test_a_word_that_is_a_number_elsewhere_is_none(text: str):
+    """A word that is a number in one language and an ordinary word in another is judged in its own."""
+    assert not facts_in_text(text).numbers or text.startswith(("Die Leute", "Я вижу"))
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("⑨⑨", "99"),
+        ("⁹⁹", "99"),
+        ("Ⅻ", "12"),
+        ("ⅩⅣ", "14"),
+        ("٩٩", "99"),
+        ("९९", "99"),
+        ("９９", "99"),
+        ("12,34,567", "1234567"),
+        ("1'234'567", "1234567"),
+        ("1 234 567", "1234567"),
+        ("1\u202f234\u202f567", "1234567"),
+        ("1.234.567", "1234567"),
+        ("1.234,56", "1234.56"),
+        ("1\u00a0234,56", "1234.56"),
+        ("5 lakh", "500000"),
+        ("3 crore", "30000000"),
+        ("10⁹", "1000000000"),
+        ("3×10⁸", "300000000"),
+    ],
+)
+def test_a_number_of_another_form_is_the_number(written: str, plain: str):
+    """Digits of any script and form, and digits grouped as anywhere in the world, are the same number."""
+    assert supports(f"There are {plain} users.", f"There are {written} users.")
+    assert supports(f"There are {written} users.", f"There are {plain} users.")
+    assert not supports("There are 7 users.", f"There are {written} users.")
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("九十九个", "99个"),
+        ("三万人", "30000人"),
+        ("第三次", "第3次"),
+        ("三个", "3个"),
+        ("百分之二十五", "25%"),
+        ("一九九八年", "1998年"),
+        ("一千六百零五人", "1605人"),
+        ("三分之二", "2/3"),
+    ],
+)
+def test_a_han_numeral_is_the_number(written: str, plain: str):
+    """Han numerals count in runs, after 第 and before a measure word."""
+    assert supports(f"他们有{plain}。", f"他们有{written}。")
+    assert supports(f"他们有{written}。", f"他们有{plain}。")
+    assert not supports("他们有77个。", f"他们有{written}。")
+
+
+@given(st.text(alphabet="一二三十百千万亿零第分之个年月日号0123456789.,%⁹⑨Ⅻ½٩९ ", max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_any_numerals_support_themselves(text: str):
+    """Whatever numerals a text is made of, it licenses all that it claims."""
+    assert supports(text, text)

@@ -1,0 +1,236 @@
+"""Knowledge bases: what is read of reStructuredText and HTML."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.tools.folder.article import Heading
+from guardgraph.tools.folder.formats import FORMATS
+from guardgraph.tools.folder.markup import Tag, tags_and_texts
+from guardgraph.tools.knowledge_base import load_folder
+
+
+def loaded(folder, name, content):
+    """Write a file and return what is made of it: title, section, text."""
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return [(found["title"], found["section"], found["text"]) for found in load_folder(folder)]
+
+
+def text_of(suffix, content):
+    """Return all that is shown of a text without headings."""
+    return "".join(part for part in FORMATS[suffix](content).parts if isinstance(part, str))
+
+
+RST = """\
+.. _manual:
+
+======
+Manual
+======
+:date: 2026-01-05
+
+See :ref:`the rules <rules>`, `our site <https://x.example>`_ and ``code``
+of :class:`~a.b.Client`.
+
+Rules
+-----
+.. note:: Mind the gap.
+
+   Really.
+
+.. toctree::
+   :maxdepth: 2
+
+   other/page
+
+.. unknown-thing:: An argument
+   :option: value
+
+   Its body.
+
+Special
+~~~~~~~
+Run::
+
+    # no heading
+    ----------
+      run
+
+More rules
+----------
+.. code-block:: python
+   :linenos:
+
+   x = [1]
+
+.. a comment
+   that goes on
+
+.. [1] A footnote.
+"""
+
+
+def test_rst_is_read_in_sections(tmp_path):
+    """Underlines make sections; roles, targets, comments and options are not shown, and no directive fails."""
+    assert loaded(tmp_path, "a.rst", RST) == [
+        (
+            "Manual",
+            "Manual",
+            ":date: 2026-01-05\n\nSee the rules, our site and `code`\nof Client.",
+        ),
+        ("Manual", "Rules", "Note: Mind the gap.\n\nReally.\n\nUnknown thing: An argument\n\nIts body."),
+        ("Manual", "Rules > Special", "Run:\n\n# no heading\n----------\n  run"),
+        ("Manual", "More rules", "x = [1]\n\n[1] A footnote."),
+    ]
+    assert load_folder(tmp_path)[0]["updated_at"] == "2026-01-05"
+    assert load_folder(tmp_path)[1]["id"] == "a.rst#rules.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A paragraph\nof two lines\n------\n", "A paragraph\nof two lines\n------"),
+        ("before\n\n------\n\nbehind", "before\n\nbehind"),
+        ("Too long a title\n--\n", "Too long a title\n--"),
+        ("=====  ===\nA      B\n=====  ===\n", "=====  ===\nA      B\n=====  ==="),
+        ("- one\n- two\n  goes on", "- one\n- two\n  goes on"),
+        ("H\\ :sub:`2`\\ O and \\*", "H2O and *"),
+        (".. figure:: x.png\n   :alt: no\n\n   The caption.", "The caption."),
+        (".. class:: Foo(bar)\n\n   Does it.\n\nBehind.", "Class: Foo(bar)\n\nDoes it.\n\nBehind."),
+        (".. |logo| image:: x.png\n.. _a: https://x.example\n__ https://y.example\n", "__ https://y.example"),
+    ],
+)
+def test_rst_that_is_no_title(text, expected):
+    """Paragraphs, lines across the page, tables and items are no titles, and stay as a reader sees them."""
+    assert text_of(".rst", text) == expected
+
+
+HTML = """\
+<!DOCTYPE html><html><head><title>Shop &amp; returns</title>
+<meta name="date" content="2026-01-02"><meta property="article:modified_time" content="2026-02-03">
+<style>p { color: red }</style></head>
+<body><nav><ul><li><a href="/">Home</a></ul></nav>
+<h1>Returns<a class="headerlink" href="#r">¶</a></h1>
+<p>A refund takes
+   <b>14</b> days.<p hidden>Nobody sees this.
+<p>Up to 10<sup>9</sup> cents, not <del>20</del> 30.<br>Ask&nbsp;us.
+<script>if (1 < 2) document.write("<p>no</p>")</script>
+<div style="display: none">nor <div>this</div></div>
+<h2>Prices</h2>
+<table><thead><tr><th>Plan<th>Price<tbody><tr><td><p>Basic</p></td><td></td></tr><tr><td>Pro<td>$5</table>
+<ul><li>one<li><p>two</p></ul>
+<blockquote><h2>quoted</h2></blockquote>
+<pre>
+  a
+    b
+</pre><!-- a comment --></body></html>
+"""
+
+
+def test_html_is_read_as_a_browser_shows_it(tmp_path):
+    """Headings make sections; markup, scripts, styles, navigation and what is hidden are not read."""
+    assert loaded(tmp_path, "a.html", HTML) == [
+        ("Returns", "Returns", "A refund takes 14 days.\n\nUp to 10⁹ cents, not 30.\nAsk\xa0us."),
+        (
+            "Returns",
+            "Prices",
+            "| Plan | Price\n| Basic |\n| Pro | $5\n\n- one\n- two\n\nquoted\n\n  a\n    b",
+        ),
+    ]
+    assert [found["updated_at"] for found in load_folder(tmp_path)] == ["2026-02-03"] * 2
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<header>Menu</header><main><p>Text</main><footer>Imprint</footer>", "Text"),
+        ("<div>Menu</div><div role=main>Text</div><div>Imprint</div>", "Text"),
+        ("<p>Text</p><main><script>x</script></main>", "Text"),
+        ("<div role='navigation'>Menu</div>Text", "Text"),
+        ("one<p>two</div>three", "one\n\ntwothree"),
+        ("<p>a < b & c &lt;d&gt; &#x41;&#" + "9" * 5000 + ";</p>", "a < b & c <d> A\ufffd"),
+        ("<p title='a > b'>Text", "Text"),
+        ("<textarea><p>no</textarea><title>no</title>Text<svg><title>no</title></svg>", "Text"),
+        ("<style>p > a { }</style ><P>Text</P>", "Text"),
+        ("Text <a href='never ended> more", "Text "),
+        ("Text<!-- never ended", "Text"),
+        ("Te&shy;xt<br/>and <wbr><div/>more", "Text\nand\n\nmore"),
+        ("<table><tr><td><p>a<p>b<td><ul><li>c<li>d</ul></table>", "| a\n\nb | - c\n- d"),
+    ],
+)
+def test_pages_of_the_web(page, expected):
+    """Pages with tags that nobody ended, with a main part, or with references are read as browsers read them."""
+    assert text_of(".html", page) == expected
+
+
+def test_title_of_a_page(tmp_path):
+    """Without a heading of level 1, the title is the page's, else the file's name."""
+    assert loaded(tmp_path, "a.htm", "<title>The\n page</title><p>x")[0][:2] == ("The page", "The page")
+    assert loaded(tmp_path, "a.htm", "<h2>Sub</h2><p>x") == [("a", "Sub", "x")]
+    assert FORMATS[".html"]("<h1>Never ended<p>text<h3><div>Deep</div></h3>").parts == [
+        Heading(1, "Never ended"),
+        "text",
+        Heading(3, "Deep"),
+    ]
+
+
+def test_encoding_of_a_page(tmp_path):
+    """A page that is no UTF-8 is read in the older encoding that it declares, and refused without one."""
+    page = '<meta http-equiv="Content-Type" content="text/html; charset={}"><p>“Größe”'
+    for name, encoding in (("iso-8859-1", "cp1252"), ("Windows-1252", "cp1252"), ("utf-8", "utf-8")):
+        [(_, _, text)] = loaded(tmp_path, "a.html", page.format(name).encode(encoding))
+        assert text == "“Größe”"
+    for name in ("utf-8", "unicode_escape", "gb-nobody-has"):
+        with pytest.raises(ConfigurationError, match=r"a\.html' is not UTF-8"):
+            loaded(tmp_path, "a.html", page.format(name).encode("cp1252"))
+
+
+def test_tags_and_texts():
+    """A page is parted as the HTML standard does: the first of two attributes counts, `</p` ends with its bracket."""
+    assert list(tags_and_texts("<A B=1 b=2 c='x y' d>t</A >&amp;<!x><?y></ z>u")) == [
+        Tag("a", {"b": "1", "c": "x y", "d": ""}),
+        "t",
+        Tag("a", {}, is_end=True),
+        "&",
+        "u",
+    ]
+
+
+MARKS = [
+    "<",
+    ">",
+    "</",
+    "<p",
+    "<li>",
+    "</ul>",
+    "<!--",
+    "-->",
+    "'",
+    '"',
+    "=",
+    "&",
+    "&#",
+    "<script>",
+    "<td>",
+    "<h1>",
+    " ",
+]
+MARKS += ["::", "..", ".. a::", "`", "``", ":x:", "\n", "====", "----", "   ", "\\", "|", "a", "7", "é"]
+
+
+@given(st.sampled_from([".rst", ".html"]), st.lists(st.sampled_from(MARKS), max_size=60).map("".join))
+def test_any_text_is_read(suffix, content):
+    """No text is refused, however broken its markup, and no part of it is read twice."""
+    parsed = FORMATS[suffix](content)
+    letters = "".join(part if isinstance(part, str) else part.text for part in parsed.parts) + parsed.title
+    assert letters.count("7") <= content.count("7")
+
+
+@pytest.mark.parametrize("mark", [*MARKS, "<a ", "<a x='", "<![", "<b><i></p>", "<p></div>", "=\n", ".. a::\n ", ":x"])
+def test_repeated_marks_are_read(mark):
+    """A file of nothing but one mark is read to its end, not in minutes, and says no more than it has."""
+    for suffix in (".rst", ".html", ".txt"):
+        assert len(text_of(suffix, mark * 50_000)) <= 4 * len(mark) * 50_000

@@ -1,0 +1,86 @@
+"""What type checkers let pass of the shipped agents. `make types` checks it; nobody runs it."""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+import guardgraph as g
+
+agent = g.create_rag_agent()
+question: g.RagInput = {"question": "What SLA applies to the enterprise plan?"}
+thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+
+result: g.RagResult = agent.invoke({"question": "What SLA applies to the enterprise plan?"})
+assert_type(agent.invoke(question), g.RagOk | g.RagStopped)
+print(result["status"], result["stop_reason"], result["path"], result["timeline"][0]["node"])
+
+if result["status"] == "ok":
+    assert_type(result, g.RagOk)
+    assert_type(result["answer"], str)
+    assert_type(result["citations"], list[str])
+    assert_type(result["citation_details"][0]["score"], float)
+    print(result["outcome"], result.get("clarify_reason"))
+else:
+    assert_type(result, g.RagStopped)
+    assert_type(result["stop_reason"], str)
+    assert_type(result["phase"], str)
+    assert_type(result.get("invalid_citations"), list[str] | None)
+    if "unsupported" in result:
+        assert_type(result["unsupported"], list[str])
+
+assert_type(result.get("outcome"), str | None)
+
+agent.invoke(question, context={"policy": {"allowed_sources_execution": []}})
+agent.invoke(question, context=g.RagContext(budget=g.RagBudget(max_seconds=2.0)))
+agent.invoke(question, thread, context=None, durability="exit")
+assert_type(agent.invoke(None, thread), g.RagResult)
+assert_type(agent.invoke(Command(resume={"approved": True}), thread), g.RagResult)
+assert_type(agent.batch([question, {"question": "Why?"}], {"max_concurrency": 4}), list[g.RagOk | g.RagStopped])
+agent.batch([question], return_exceptions=True, context={"budget": {"max_seconds": 2.0}})
+waiting = agent.invoke(question, thread, interrupt_before=["retrieve"])
+updates = agent.invoke(question, stream_mode="updates")
+for chunk in agent.stream(question, stream_mode=["updates", "custom"], subgraphs=True, context={}):
+    print(chunk)
+
+
+async def asynchronously() -> str:
+    """Narrow what `ainvoke` and `abatch` return."""
+    one = await agent.ainvoke({"question": "Why?"}, context={"budget": {"max_seconds": 2.0}})
+    assert_type(await agent.abatch([question]), list[g.RagOk | g.RagStopped])
+    async for chunk in agent.astream(question):
+        print(chunk)
+    return one["answer"] if one["status"] == "ok" else one["stop_reason"]
+
+
+brief: g.ResearchResult = g.create_research_agent().invoke({"goal": "Inform.", "request": {"request": {}}})
+if brief["status"] == "ok":
+    assert_type(brief, g.ResearchOk)
+    print(brief["answer"], brief["aggregate"], brief.get("failed_sources"))
+else:
+    assert_type(brief, g.ResearchStopped)
+    print(brief["phase"], brief.get("verification"), brief.get("failed_sources"))
+
+update: g.SelfCritiqueResult = g.create_self_critique_agent().invoke({"goal": "Inform.", "incident_context": {}})
+if update["status"] == "stopped":
+    assert_type(update, g.SelfCritiqueStopped)
+    print(update.get("escalation_reason"), update.get("claims"))
+else:
+    assert_type(update, g.SelfCritiqueOk)
+    print(update["answer"], update["critique_decision"], update["audit"]["diff_excerpt"])
+
+
+def again(asked: g.GuardedGraph[g.RagInput, g.RagContext, g.RagResult], recording: Any) -> g.RagResult:
+    """Know what a replay returns."""
+    return g.replay(asked, recording)
+
+
+def any_agent(asked: g.GuardedGraph) -> Any:
+    """Take any agent, whatever it is given."""
+    return asked.invoke({"whatever": "it takes"})["stop_reason"]
+
+
+any_agent(agent)
+again(agent, {})

@@ -1,0 +1,80 @@
+"""What type checkers let pass of a pattern of one's own. `make types` checks it; nobody runs it."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, assert_type
+
+from typing_extensions import TypedDict
+
+import guardgraph as g
+import guardgraph.grammar as gg
+
+
+class In(TypedDict):
+    """What a run is given."""
+
+    amount: int
+
+
+class State(TypedDict):
+    """The channels."""
+
+    accepted_amount: int
+
+
+class Refunded(gg.Ok):
+    """A refund."""
+
+    refund: int
+
+
+class Refused(gg.Stopped):
+    """Why there is none."""
+
+    raw_amount: NotRequired[Any]
+
+
+class Either(gg.Result):
+    """Both in one."""
+
+    refund: NotRequired[int]
+
+
+class Policy(gg.Settings):
+    """The list."""
+
+    currencies: gg.Allowlist = ("EUR",)
+
+
+Context = gg.Context[Policy, gg.Budget]
+REASONS = gg.Catalogue("refund", ("pay",), gg.common_reasons(phases=("pay",)))
+
+union = gg.Pattern(
+    REASONS, state=State, input=In, output=Refunded | Refused | gg.Waiting, policy=Policy(), budget=gg.Budget()
+)
+agent = union.compile(name="refund")
+assert_type(agent, g.GuardedGraph[In, Context, Refunded | Refused | gg.Waiting])
+result = agent.invoke({"amount": 7}, context=Context(policy=Policy(currencies=())))
+if result["status"] == "ok":
+    assert_type(result["refund"], int)
+elif result["status"] == "stopped":
+    print(result["stop_reason"], result.get("raw_amount"))
+else:
+    assert_type(result, gg.Waiting)
+    print(result["waiting_for"])
+
+
+def refunds() -> gg.Pattern[In, Context, Either]:
+    """Return a pattern whose result is one TypedDict."""
+    return gg.Pattern(REASONS, state=State, input=In, output=Either, policy=Policy(), budget=gg.Budget())
+
+
+def compiled(pattern: gg.Pattern) -> g.GuardedGraph:
+    """Compile any pattern."""
+    return pattern.compile(name="any")
+
+
+one = refunds().compile(name="refund").invoke({"amount": 7})
+assert_type(one, Either)
+assert_type(one.get("refund"), int | None)
+compiled(union)
