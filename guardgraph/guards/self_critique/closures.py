@@ -94,11 +94,12 @@ def _is_event(tokens: list[str], at: int) -> bool:
     verb, has_object = _past_form(tokens[at]), word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
     wanted = closing.SUBJECTS.get(verb)
     around = [] if has_object else words_around(tokens, at, after=0)
-    around += [*_label(tokens, at - len(around)), tokens[at], *clause_after(tokens, at, 4)]
+    label = [] if around or has_object else _label(tokens, at)
+    around += [tokens[at], *clause_after(tokens, at, 4)]
     if verb == "mitigated" and closing.FULLY.isdisjoint(around):
         return False
     is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
-    return wanted is None or not wanted.isdisjoint(around) or is_alone
+    return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
 
 
 def _label(tokens: list[str], start: int) -> list[str]:
