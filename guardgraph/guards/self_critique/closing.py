@@ -7,11 +7,13 @@ from guardgraph.guards.self_critique.grammar import listed
 __all__ = [
     "AGAIN_GOOD",
     "AS_USUAL",
+    "BACK_AT",
     "BAD",
     "CONTINUING",
     "COUNTED",
     "CURES",
     "DOING",
+    "ENDING_SOON",
     "EVENTS",
     "FAILINGS",
     "FINE",
@@ -46,10 +48,10 @@ __all__ = [
 ]
 
 STRONG = listed(
-    """reconnected reestablished regained rebuilt rejoined resynchronised resynchronized resynced reattached unlocked
-    unfrozen resolved solved fixed restored recovered repaired rectified remedied cured reinstated normalised
-    normalized stabilised stabilized remediated eradicated mended healed revived reactivated neutralised
-    neutralized"""
+    """unblocked reconnected reestablished regained rebuilt rejoined resynchronised resynchronized resynced
+    reattached unlocked unfrozen resolved solved fixed restored recovered repaired rectified remedied cured
+    reinstated normalised normalized stabilised stabilized remediated eradicated mended healed revived reactivated
+    neutralised neutralized"""
 )
 """Verbs that mean by themselves that something is over."""
 
@@ -123,6 +125,10 @@ _SERVICE = listed(
     operations processing business payments orders deliveries traffic"""
 )
 
+ENDING_SOON = listed(
+    """shift call meeting budget weekend holiday lunch break trial period quarter month year day night"""
+)
+"""That these are over says nothing of an incident."""
 IMPAIRED = listed(
     """degraded faulty broken failed failing defective wrong missing slow erroneous corrupt corrupted stuck"""
 )
@@ -133,14 +139,13 @@ _RECORDS = listed("""invoices bills balances accounts records amounts statements
 SUBJECTS = {
     **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
     **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
-    **dict.fromkeys(("ended", "finished", "completed", "concluded", *STATES), EVENTS),
+    **dict.fromkeys(("ended", "finished", "completed", "concluded", *(STATES - {"over"})), EVENTS),
     "done": EVENTS - _IT,
     "successful": EVENTS - _IT | listed("fix hotfix patch"),
     "resumed": _SERVICE,
     "corrected": TROUBLE | IMPAIRED | _IT | _RECORDS,
     "delivered": listed("solution resolution remedy"),
     "passed": TROUBLE,
-    "over": EVENTS | listed("storm crisis wait worst nightmare struggle ordeal suffering"),
     "contained": TROUBLE | {"it"},
     "handled": TROUBLE,
     **dict.fromkeys(("reached", "achieved"), listed("recovery restoration resolution normality")),
@@ -162,10 +167,10 @@ CONTINUING = listed(
 )
 """What happens to a trouble before its end; any other participle of a trouble that *has been* so ends it."""
 LASTING_GOOD = listed(
-    """available working works work reachable accessible possible supported able valid responding respond responds
-    accept accepts accepting needed need needs required require requires maintained used use part online
-    operational functional healthy stable normal well fine running run safe secure sure certain can want expect
-    expects exists sold offered sent delivered load loads open"""
+    """support wait help helps know doubt possible available working works work reachable accessible possible
+    supported able valid responding respond responds accept accepts accepting needed need needs required require
+    requires maintained used use part online operational functional healthy stable normal well fine running run
+    safe secure sure certain can want expect expects exists sold offered sent delivered load loads open"""
 )
 """What is *no longer* so is no trouble that is gone."""
 FAILINGS = listed(
@@ -252,6 +257,8 @@ DOING = listed("""run runs ran running go goes going pay pays through paid sent"
 """What a service does when it is well."""
 WELL = listed("normally fine properly correctly smoothly perfectly flawlessly again")
 AS_USUAL = listed("expected intended usual normal designed before always planned")
+BACK_AT = listed("where on with under below within above in online up at since now and for again")
+"""What is *back* there is well."""
 NORMAL = listed("normal usual normality life baseline")
 MOVING = listed("""returning coming getting going moving catching heading bringing looked looking step get fall""")
 OVERCOME = TROUBLE | listed(
@@ -265,23 +272,23 @@ OVERCOME = TROUBLE | listed(
 LEFT_OVER = listed("further more remaining outstanding ongoing open lingering residual other active known new")
 
 _LISTED_PHRASES = """
-up and running | as they were | as it was before | dropped off | fallen away | fell away | tailed off | cleared up
-is history | are history | is no more | are no more | turned the corner | all set | all sorted | all done | job done
-mission accomplished | crisis averted | made good | set right | set straight | made right | put to bed | laid to rest
-signed off | drawn to a close | at an end | to full strength | over for good | let up | wound up | safe to use
-where it should be | where they should be | put a stop to | put an end to | put paid to | thing of the past
-behind us | taken care of | took care of | dealt with | put to rest | come to an end | came to an end
-brought to an end | come to a close | came to a close | brought to a close | all clear | all green | all is well
-under control | closed chapter | wrapped up | over and done | put right | business as usual | as it should be
-to where they should be | to where it should be | caught up | come back | came back | run its course | ran its course
-blown over | died down | fizzled out | in good shape | in good health | in good order | in perfect order
-in great shape | in full swing | within normal parameters | within normal range | within normal bounds
-within expected limits | at baseline | to baseline | within normal limits | at normal levels | at normal rates
-at normal speed | at full capacity | at full strength | at full speed | back in service | back in operation
-back on track | in working order | good to go | systems go | systems are go | healthy state | stable state | went away
-gone away | nothing left to | as good as new | did the trick | done the trick | did its job | done its job
-did the job | done the job | in sync | in balance | back on its feet | on an even keel | out of the woods
-over the worst
+up and running | reached its end | reached an end | at its end | as they were | as it was before | dropped off
+fallen away | fell away | tailed off | cleared up | is history | are history | is no more | are no more
+turned the corner | all set | all sorted | all done | job done | mission accomplished | crisis averted | made good
+set right | set straight | made right | put to bed | laid to rest | signed off | drawn to a close | at an end
+to full strength | over for good | let up | wound up | safe to use | where it should be | where they should be
+put a stop to | put an end to | put paid to | thing of the past | behind us | taken care of | took care of
+dealt with | put to rest | come to an end | came to an end | brought to an end | come to a close | came to a close
+brought to a close | all clear | all green | all is well | under control | closed chapter | wrapped up | over and done
+put right | business as usual | as it should be | to where they should be | to where it should be | caught up
+come back | came back | run its course | ran its course | blown over | died down | fizzled out | in good shape
+in good health | in good order | in perfect order | in great shape | in full swing | within normal parameters
+within normal range | within normal bounds | within expected limits | at baseline | to baseline | within normal limits
+at normal levels | at normal rates | at normal speed | at full capacity | at full strength | at full speed
+back in service | back in operation | back on track | in working order | good to go | systems go | systems are go
+healthy state | stable state | went away | gone away | nothing left to | as good as new | did the trick
+done the trick | did its job | done its job | did the job | done the job | in sync | in balance | back on its feet
+on an even keel | out of the woods | over the worst
 """
 PHRASES = [tuple(phrase.split()) for line in _LISTED_PHRASES.strip().splitlines() for phrase in line.split("|")]
 """Phrases that say that something is over."""

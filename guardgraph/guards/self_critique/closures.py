@@ -94,11 +94,12 @@ def _is_event(tokens: list[str], at: int) -> bool:
     verb, has_object = _past_form(tokens[at]), word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
     wanted = closing.SUBJECTS.get(verb)
     around = [] if has_object else words_around(tokens, at, after=0)
-    around += [*_label(tokens, at - len(around)), tokens[at], *clause_after(tokens, at, 4)]
+    label = [] if around or has_object else _label(tokens, at)
+    around += [tokens[at], *clause_after(tokens, at, 4)]
     if verb == "mitigated" and closing.FULLY.isdisjoint(around):
         return False
     is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
-    return wanted is None or not wanted.isdisjoint(around) or is_alone
+    return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
 
 
 def _label(tokens: list[str], start: int) -> list[str]:
@@ -164,6 +165,11 @@ def _state(tokens: list[str], at: int) -> str | None:
     is_declared = not {"declare", "declared", "consider", "pronounce", "call"}.isdisjoint(tokens[max(0, at - 6) : at])
     if not (is_declared or is_predicate(tokens, at)) or not _is_event(tokens, at):
         return None
+    subject = clause_before(tokens, at, 5)
+    if token == "over" and closing.EVENTS.isdisjoint(subject):
+        is_said = verb_group(tokens, at).is_said or bool(_label(tokens, at))
+        if subject and not (is_said and closing.ENDING_SOON.isdisjoint(subject)):
+            return None
     is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in ("the", "to", "a", "its", "our"))
     return token if not is_measure and made(tokens, at) else None
 
@@ -183,6 +189,8 @@ def _base(tokens: list[str], at: int) -> str | None:
 def _present(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
     has_object = word_after(tokens, at) in ("the", "this", "it", "all", "that", "our", "your", "every", "everything")
+    if not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 4)):
+        return None
     is_said = at > 0 and (has_object or (tokens[at] == "resolves" and word_after(tokens, at) != "to"))
     return _past_form(tokens[at]) if is_said and _is_event(tokens, at) and made(tokens, at) else None
 
@@ -203,6 +211,12 @@ def _returned(tokens: list[str], at: int) -> str | None:
     is_stated = tokens[at] != "return" or verb_group(tokens, at).is_future
     if not closing.NORMAL.isdisjoint(clause_before(tokens, at, 4)) and tokens[at] == "returned":
         return "back to normal" if made(tokens, at) else None
+    group, follows = verb_group(tokens, at), word_after(tokens, at)
+    is_here = (
+        group.words & {"has", "have"} and tokens[at] == "returned" and follows in (*STOPS, "in", "at", "for", "since")
+    )
+    if is_here and (closing.PEOPLE | closing.TROUBLE).isdisjoint(clause_before(tokens, at)):
+        return "back" if made(tokens, at) else None
     is_normal = goal[:1] == ["to"] and not closing.NORMAL.isdisjoint(goal)
     return "back to normal" if is_normal and is_stated and made(tokens, at, at + 3) else None
 
@@ -215,7 +229,25 @@ def _back(tokens: list[str], at: int) -> str | None:
     start = at - 1 if word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not closing.NORMAL.isdisjoint(goal):
         return "back to normal" if made(tokens, at, at + 3) else None
-    is_here = follows in (*STOPS, "where", "on", "with", "online", "up", "at", "since", "now", "and", "for", "again")
+    is_here = follows in (
+        *STOPS,
+        "where",
+        "on",
+        "with",
+        "under",
+        "below",
+        "within",
+        "above",
+        "in",
+        "online",
+        "up",
+        "at",
+        "since",
+        "now",
+        "and",
+        "for",
+        "again",
+    )
     has_come = verb_group(tokens, at).is_said or follows in ("online", "up")
     has_come = has_come or (tokens[0] in ("is", "are") and at < 8)
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])

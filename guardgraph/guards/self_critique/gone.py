@@ -29,7 +29,8 @@ def _anymore(tokens: list[str], at: int) -> str | None:
     """Read *nothing is broken any more*, *it does not occur any more*."""
     around = words_around(tokens, at, after=1)
     is_denied = {"not", "nothing", "nobody", "no", "none", "zero"} & set(around)
-    return "no longer" if is_denied and not closing.OVERCOME.isdisjoint(around) else None
+    is_bad = closing.LASTING_GOOD.isdisjoint(around) and not ({"nobody", "none"} | closing.USERS).isdisjoint(around)
+    return "no longer" if is_denied and (is_bad or not closing.OVERCOME.isdisjoint(around)) else None
 
 
 def _none_left(tokens: list[str], at: int) -> str | None:

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import takewhile
 
 from guardgraph.guards.self_critique import outcomes, promising
+from guardgraph.guards.self_critique.closing import TROUBLE
 from guardgraph.guards.self_critique.grammar import DENIALS, FINITE, IN_GROUP, is_content
 from guardgraph.guards.self_critique.outcomes import ahead, segment
 from guardgraph.guards.self_critique.promising import CERTAIN, GUARANTEE, GUARANTEES, HUNDRED, PROMISE
@@ -168,7 +169,7 @@ def _count_on(tokens: list[str], at: int) -> str | None:
     """Read *you can count on*."""
     can = {"can", "may", "could", "will"} & set(tokens[max(0, at - 2) : at])
     is_told = word_after(tokens, at) in ("on", "upon") and can and {"not", "we", "i"}.isdisjoint(segment(tokens, at))
-    return CERTAIN if is_told else None
+    return CERTAIN if is_told and TROUBLE.isdisjoint(tokens[at + 1 : at + 5]) else None
 
 
 def _trust(tokens: list[str], at: int) -> str | None:

@@ -28,7 +28,8 @@ def _good(tokens: list[str], at: int) -> str | None:
         return None
     if _was_so(tokens, at):
         return None
-    is_other = follows in ("that", "at") or (follows == "to" and token in ("normal", "possible", "fine", "okay", "ok"))
+    is_other = follows == "that" or (follows == "at" and not verb_group(tokens, at).is_future)
+    is_other = is_other or (follows == "to" and token in ("normal", "possible", "fine", "okay", "ok"))
     is_usual = token == "normal" and {"delay", "delays", "errors", "to"} & set(tokens[max(0, at - 3) : at])
     return token if not (is_other or is_usual) and is_predicate(tokens, at) and made(tokens, at) else None
 
