@@ -12,7 +12,7 @@ from guardgraph.locales.number_words import magnitudes, number_words
 from guardgraph.locales.stop_words import stop_words
 from guardgraph.locales.units import measures
 
-__all__ = ["surely"]
+__all__ = ["is_latin", "surely"]
 
 _LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
 
@@ -31,6 +31,11 @@ _KANA: Final = re.compile("[\u3041-\u30ff]")
 
 _LETTERS_OF_A_WORD: Final = 4
 """A Han character says about as much as so many letters."""
+
+
+def is_latin(language: str) -> bool:
+    """Say whether a language is written in Latin letters; one that nothing tells is taken for English."""
+    return language in ("", "en") or language in _LATIN
 
 
 def surely(text: str) -> str:

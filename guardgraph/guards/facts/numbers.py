@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
 
-from guardgraph.guards.facts.language import surely
+from guardgraph.guards.facts.language import is_latin, surely
 from guardgraph.guards.facts.moments import Date
 from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
 from guardgraph.guards.facts.readers import readers_of
@@ -81,8 +81,20 @@ class _Found(NamedTuple):
 
 
 def numbers_in(text: str) -> Numbers:
-    """Read the numbers of a text, in time linear in its length."""
+    """Read the numbers of a text, in time linear in its length; lines of another script in the language of these."""
     language = surely(text)
+    if not text.isascii() and "\n" in text and not is_latin(language):
+        runs = [_numbers_in("\n".join(lines), "en" if ascii else language) for ascii, lines in _runs(text)]
+        return Numbers(*(frozenset().union(*kind) for kind in zip(*runs, strict=True)))
+    return _numbers_in(text, language)
+
+
+def _runs(text: str) -> Iterator[tuple[bool, Iterator[str]]]:
+    """Part a text into runs of lines, those of ASCII letters apart: a base may say the same in two languages."""
+    return groupby(text.split("\n"), key=lambda line: line.isascii() and any(map(str.isalpha, line)))
+
+
+def _numbers_in(text: str, language: str) -> Numbers:
     plain_text, marked = plain(text, language)
     read = [_numbers_of(part, language) for part in _parts(plain_text)]
     if len(read) == 1 and not marked:
