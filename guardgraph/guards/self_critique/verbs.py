@@ -181,10 +181,7 @@ def _is_governed(tokens: list[str], start: int, *, is_past: bool) -> bool:
         if token in ("should", "had") and before in (COMMA, BREAK, ""):
             return True
         if token in grammar.CONDITIONS:
-            is_past = is_past and not clause.is_regarded
-            starts = clause.phrases + (place + 1 < start and after not in grammar.STARTERS)
-            starts += token in grammar.MOMENTS and _ends_in_two_nouns(tokens, start)
-            return starts <= 1 and (token in grammar.ALWAYS_OPEN or not is_past or place + 1 == start)
+            return _is_condition_of(tokens, place, start, clause, is_past=is_past)
         if token == PURPOSE:
             return True
         if token in ("and", "or"):
@@ -198,6 +195,15 @@ def _is_governed(tokens: list[str], start: int, *, is_past: bool) -> bool:
             return False
         clause.phrases += _starts_phrase(token, before)
     return False
+
+
+def _is_condition_of(tokens: list[str], place: int, start: int, clause: _Clause, *, is_past: bool) -> bool:
+    """Say whether the condition at a place is that of the claim, and not of something else in the sentence."""
+    token = tokens[place]
+    is_past = is_past and not clause.is_regarded
+    starts = clause.phrases + (place + 1 < start and tokens[place + 1] not in grammar.STARTERS)
+    starts += token in grammar.MOMENTS and _ends_in_two_nouns(tokens, start)
+    return starts <= 1 and (token in grammar.ALWAYS_OPEN or not is_past or place + 1 == start)
 
 
 def _ends_in_two_nouns(tokens: list[str], end: int) -> bool:
