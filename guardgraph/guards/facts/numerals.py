@@ -18,7 +18,9 @@ SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10)
 """The fractions that are one character."""
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_POWER = re.compile(rf"(?:(\d++(?:[.,]\d++)?)[ ]?[×x·⋅*][ ]?)?(?<![\d.,])10([⁻-]?[{_SUPERSCRIPTS}]{{1,3}})(?!\w)")
+_POWER = re.compile(
+    rf"(?:(?<!\d)(\d++(?:[.,]\d++)?)[ ]?[×x·⋅*][ ]?)?(?<![\d.,])10([⁻-]?[{_SUPERSCRIPTS}]{{1,3}})(?!\w)"
+)
 _RAISED = re.compile(rf"(?<![\w)\]])[{_SUPERSCRIPTS}₀-₉]++")
 _LISTED = re.compile(r"^([ \t]*+)([①-⑳⓪⑴-⒇⒈-⒛➀-➓])[ \t]*+(?=[^\s①-⑳⓪⑴-⒇⒈-⒛➀-➓])", re.MULTILINE)
 _ENCLOSED = re.compile(r"[①-⑳⓪⑴-⒇⒈-⒛㉑-㉟㊱-㊿❶-❿➀-➓⓫-⓴]++")
