@@ -66,6 +66,9 @@ def test_a_number_in_words_is_the_number_in_digits(language: str, number: int, m
         ("Das dauerte in der Stadt siebzehn Minuten.", "It took 17 minutes in the city."),
         ("Это заняло в городе тридцать минут.", "It took half an hour in the city."),
         ("这用了3小时。", "It took 180 minutes."),
+        ("两个小时", "2小时"),
+        ("2時間30分", "150分"),
+        ("500円", "¥500"),
         ("这花了12万美元。", "It cost $120,000."),
         ("वह शहर में ५ लाख रुपए का है।", "It is INR 500,000 in the city."),
         ("Он был в городе на 19-м месте.", "He was in 19th place in the city."),
@@ -89,6 +92,8 @@ def test_what_is_said_in_another_language_is_the_same(one: str, other: str):
         ("Es sind in der Stadt mindestens 5 Kilometer.", "Es sind in der Stadt höchstens 5 Kilometer."),
         ("Были в городе двадцать пять минут.", "Были в городе двадцать шесть минут."),
         ("用了3小时。", "用了3分钟。"),
+        ("3 miliony osób", "3 miliardy osób"),
+        ("500원", "500엔"),
     ],
 )
 def test_another_thing_in_another_language_is_not_supported(claim: str, source: str):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
+from guardgraph.guards.facts.numerals import UNPARTED_NAMES
 from guardgraph.guards.facts.tokens import LOOKAHEAD, tokens_of
 from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, PARTS, POINTS
 from guardgraph.guards.facts.units import (
@@ -115,4 +116,6 @@ def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
     short = {name for name in MONTHS if len(name) < 6}
     english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
     # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES))
+    return frozenset(
+        (english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES) - UNPARTED_NAMES
+    )
