@@ -31,6 +31,11 @@ SAME = {
     "times": """
         at 12h30 | at 12:30 | at 12.30 | 12:30 p.m. | at 12:30:00
         noon | 12:00 | 12 noon | 12 pm
+        at half past four | at 4:30 | at half past 4
+        at quarter past four | at 4:15 | at quarter past 4
+        at half past four pm | at 16:30
+        at ten o'clock | at 10:00
+        at 12 h 30 | at 12:30
         midnight | 00:00 | 12 am
         from 8 a.m. to 5 p.m. | 08:00-17:00""",
     "zones": """
@@ -89,6 +94,9 @@ OTHER = {
     "decades": "1980s | 1990s\nthe 80s | the 1990s",
     "times": """
         noon | midnight
+        at half past four | at 5:30
+        at 4 | at half past four
+        at ten o'clock | at 11:00
         12:00 | midnight
         11:26 | 11:25:51
         11:25:52 | 11:25:51""",

@@ -111,11 +111,9 @@ def _is_foreign(language: str, name: str) -> bool:
 
 def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
-    calendar = {*months(language), *weekdays(language)}
+    kept = {*months(language), *weekdays(language), *UNPARTED_NAMES}
     others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
     short = {name for name in MONTHS if len(name) < 6}
     english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
     # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    return frozenset(
-        (english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES) - UNPARTED_NAMES
-    )
+    return frozenset((english | stop_words(language)) - kept - set(names) - set(SHARES) - set(SCALES))
