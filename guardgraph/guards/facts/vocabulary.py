@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.numerals import UNPARTED_NAMES
 from guardgraph.guards.facts.tokens import LOOKAHEAD, tokens_of
-from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, PARTS, POINTS
+from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.units import (
     EACH,
     FIRST,
@@ -58,6 +58,7 @@ class Vocabulary(NamedTuple):
     ordinary: frozenset[str]
     """Words of grammar, and those that mean a number or a month in English alone."""
     halves: Mapping[str, Fraction]
+    mixed: Mapping[str, Fraction]
     parts: Mapping[str, int]
     point: str
 
@@ -82,6 +83,7 @@ def vocabulary_of(language: str) -> Vocabulary:
         touched=begins | OF,
         ordinary=_ordinary(language, names) if language != "en" else frozenset(),
         halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
+        mixed={word: Fraction(amount) for word, amount in MIXED.get(language, {}).items()},
         parts=PARTS.get(language, {}),
         point=point,
     )
