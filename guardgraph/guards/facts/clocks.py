@@ -109,8 +109,7 @@ def _hours(time: _Time) -> list[int]:
 
 
 def _time(tokens: list[Token], at: int) -> _Time | None:
-    text = tokens[at].text
-    match = _CLOCK.fullmatch(text) if text[:1] in _DIGITS and (len(text) in _CLOCK_CHARS or ":" in text) else None
+    match = _digital(tokens[at].text)
     if match is None:
         return None
     half, end = (match[6] or "").lower(), at + 1
@@ -118,13 +117,20 @@ def _time(tokens: list[Token], at: int) -> _Time | None:
         half, end = tokens[end].lower, end + 1
     zone, ahead, end = ("Z", (0,), end) if match[7] else _zone(tokens, end)
     spoken = tokens[end].lower in _HOURS or tokens[end].lower == "o" or bool(match[5])
-    if not _is_time(tokens, at, match, bool(half or zone), spoken):
-        return None
-    hour, minute, second = int(match[1]), int(match[3] or 0), int(match[4] or 0)
-    if minute > 59 or second > 59 or hour > (12 if half else 24) or (hour == 24 and minute):
+    hour, minute, second = (int(digits or 0) for digits in match.group(1, 3, 4))
+    if not _is_time(tokens, at, match, bool(half or zone), spoken) or not _is_of_day(hour, minute, second, half):
         return None
     end, is_whole = _behind_hour(tokens, end), match[2] in ("h", "H") or tokens[end].lower == "uhr"
     return _Time(hour, minute, second, match[4] is not None, half, len(match[1]), is_whole, end, zone, ahead)
+
+
+def _digital(text: str) -> re.Match[str] | None:
+    may_be = text[:1] in _DIGITS and (len(text) in _CLOCK_CHARS or ":" in text)
+    return _CLOCK.fullmatch(text) if may_be else None
+
+
+def _is_of_day(hour: int, minute: int, second: int, half: str) -> bool:
+    return minute <= 59 and second <= 59 and hour <= (12 if half else 24) and not (hour == 24 and minute)
 
 
 def _spoken(tokens: list[Token], at: int) -> _Time | None:

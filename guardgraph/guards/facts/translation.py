@@ -18,6 +18,7 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import Amount
 from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, vocabulary_of
+from guardgraph.locales.number_words import Spelled
 
 __all__ = ["translated"]
 
@@ -140,6 +141,12 @@ def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -
             return None  # "a twenty second delay"
         if not is_place and amount in _TEENS:
             amount, end = _as_year(known, words, amount, end)
+    return _told(known, tokens, words, at, Spelled(amount, is_place, end))
+
+
+def _told(known: Vocabulary, tokens: list[Token], words: list[str], at: int, read: Spelled) -> tuple[Token, int] | None:
+    """Merge a number that was read with the parts behind it; None where it is one English word, read elsewhere."""
+    amount, is_place, end = read
     total, behind = (amount, end) if is_place else _with_parts(known, words, amount, end)
     place = ordinal(amount) if is_place else ""
     if behind == at + 1:
