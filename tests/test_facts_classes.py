@@ -23,10 +23,19 @@ SAME = {
         October 8-13, 1945 | 8–13 October 1945 | October 8 to October 13, 1945 | the 8th to the 13th of October 1945
         10-15 minutes | 10 to 15 minutes | between 600 and 900 seconds
         $1.7 to 2.2 million | $1.7 million to $2.2 million""",
+    "eras": """
+        in AD 79 | in 79 AD | in 79 CE
+        in 44 BC | in 44 BCE
+        in 1066 AD | in AD 1066 | in 1066""",
     "decades": "1990s | the 90s | the '90s | the 1990 's | the nineties",
     "times": """
         at 12h30 | at 12:30 | at 12.30 | 12:30 p.m. | at 12:30:00
         noon | 12:00 | 12 noon | 12 pm
+        at half past four | at 4:30 | at half past 4
+        at quarter past four | at 4:15 | at quarter past 4
+        at half past four pm | at 16:30
+        at ten o'clock | at 10:00
+        at 12 h 30 | at 12:30
         midnight | 00:00 | 12 am
         from 8 a.m. to 5 p.m. | 08:00-17:00""",
     "zones": """
@@ -81,9 +90,13 @@ OTHER = {
         1943 | 1939-45
         October 10 | October 8-13
         11 minutes | 10-15 minutes""",
+    "eras": "in 5 BC | in 5 AD\nin AD 5 | in 5 BC",
     "decades": "1980s | 1990s\nthe 80s | the 1990s",
     "times": """
         noon | midnight
+        at half past four | at 5:30
+        at 4 | at half past four
+        at ten o'clock | at 11:00
         12:00 | midnight
         11:26 | 11:25:51
         11:25:52 | 11:25:51""",
@@ -120,6 +133,8 @@ OTHER = {
         5 kg | 5 km
         5 miles | 5 km
         5 °C | 5 °F
+        -5 °C | 5 °C
+        5 °C | -5 °C
         950hp | 950 people
         23xyz | 23abc""",
     "rates": """

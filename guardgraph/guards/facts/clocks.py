@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import Clock
 from guardgraph.guards.facts.tokens import Token, range_end
+from guardgraph.guards.facts.units import SMALL, units_named
 from guardgraph.locales.calendar import zones
 
 __all__ = ["begins_clock", "clock_at"]
@@ -16,6 +17,12 @@ __all__ = ["begins_clock", "clock_at"]
 _NAMED: Final = {"noon": 12, "midday": 12, "midnight": 0}
 """Hours by their names."""
 
+_PAST: Final = {"half": 30, "quarter": 15}
+"""Minutes by their names, before "past"."""
+
+_OF_THE_CLOCK: Final = range(1, 13)
+_HOURS_OF_DAY: Final = range(24)
+_MINUTES = re.compile("[0-5][0-9]")
 _TWELVE: Final = frozenset({"12", "12:00", "12.00"})
 _CLOCK = re.compile(r"(\d\d?)(?:([:.h])(\d\d)(?::(\d\d)(?:\.\d++)?)?)?(h)?([ap]m)?(z)?", re.IGNORECASE)
 _OFFSET = re.compile(r"(\d\d?)(?::?(\d\d))?")
@@ -55,7 +62,8 @@ class _Time(NamedTuple):
 
 def begins_clock(text: str) -> bool:
     """Say whether a time of day can begin with a token of this text."""
-    return text[:1] in _DIGITS or text.lower() in _NAMED
+    word = text.lower()
+    return text[:1] in _DIGITS or word in _NAMED or word in _PAST or SMALL.get(word, 0) in _OF_THE_CLOCK
 
 
 def clock_at(tokens: list[Token], at: int) -> _Moment | None:
@@ -66,7 +74,7 @@ def clock_at(tokens: list[Token], at: int) -> _Moment | None:
         return (Clock(_NAMED[word] * 3600, False, zone, ahead),), end
     if tokens[at + 1].lower in _NAMED and tokens[at].text in _TWELVE:
         return clock_at(tokens, at + 1)  # "12 noon"
-    time = _time(tokens, at)
+    time = _spoken(tokens, at) or _time(tokens, at)
     if time is None:
         return None
     if not time.half or not time.zone:
@@ -101,8 +109,7 @@ def _hours(time: _Time) -> list[int]:
 
 
 def _time(tokens: list[Token], at: int) -> _Time | None:
-    text = tokens[at].text
-    match = _CLOCK.fullmatch(text) if text[:1] in _DIGITS and (len(text) in _CLOCK_CHARS or ":" in text) else None
+    match = _digital(tokens[at].text)
     if match is None:
         return None
     half, end = (match[6] or "").lower(), at + 1
@@ -110,13 +117,49 @@ def _time(tokens: list[Token], at: int) -> _Time | None:
         half, end = tokens[end].lower, end + 1
     zone, ahead, end = ("Z", (0,), end) if match[7] else _zone(tokens, end)
     spoken = tokens[end].lower in _HOURS or tokens[end].lower == "o" or bool(match[5])
-    if not _is_time(tokens, at, match, bool(half or zone), spoken):
-        return None
-    hour, minute, second = int(match[1]), int(match[3] or 0), int(match[4] or 0)
-    if minute > 59 or second > 59 or hour > (12 if half else 24) or (hour == 24 and minute):
+    hour, minute, second = (int(digits or 0) for digits in match.group(1, 3, 4))
+    if not _is_time(tokens, at, match, bool(half or zone), spoken) or not _is_of_day(hour, minute, second, half):
         return None
     end, is_whole = _behind_hour(tokens, end), match[2] in ("h", "H") or tokens[end].lower == "uhr"
     return _Time(hour, minute, second, match[4] is not None, half, len(match[1]), is_whole, end, zone, ahead)
+
+
+def _digital(text: str) -> re.Match[str] | None:
+    may_be = text[:1] in _DIGITS and (len(text) in _CLOCK_CHARS or ":" in text)
+    return _CLOCK.fullmatch(text) if may_be else None
+
+
+def _is_of_day(hour: int, minute: int, second: int, half: str) -> bool:
+    return minute <= 59 and second <= 59 and hour <= (12 if half else 24) and not (hour == 24 and minute)
+
+
+def _spoken(tokens: list[Token], at: int) -> _Time | None:
+    """Read "half past four", "ten o'clock" and "12 h 30"."""
+    word, following = tokens[at].lower, tokens[at + 1].lower
+    if following == "h":
+        return _parted(tokens, at)
+    minute, end = 0, at
+    if word in _PAST and following == "past":
+        minute, end = _PAST[word], at + 2
+    elif following != "o" or tokens[at + 3].lower != "clock" or tokens[at].number:
+        return None
+    said = tokens[end].number
+    hour = said[0] if said and not said[1] else SMALL.get(tokens[end].lower, 0)
+    if not isinstance(hour, int) or hour not in _OF_THE_CLOCK:
+        return None
+    end = _behind_hour(tokens, end + 1)
+    half = tokens[end].lower if tokens[end].lower in _HALVES else ""
+    zone, ahead, end = _zone(tokens, end + bool(half))
+    return _Time(hour, minute, 0, False, half, 1, False, end, zone, ahead)
+
+
+def _parted(tokens: list[Token], at: int) -> _Time | None:
+    """Read "12 h 30", which is no "12 h 30 min"."""
+    hour, _ = tokens[at].number or (None, "")
+    minute = tokens[at + 2].text
+    if hour not in _HOURS_OF_DAY or not _MINUTES.fullmatch(minute) or units_named(tokens[at + 3].text):
+        return None
+    return _Time(int(hour or 0), int(minute), 0, False, "", 2, True, at + 3)
 
 
 def _is_time(tokens: list[Token], at: int, match: re.Match[str], zoned: bool, spoken: bool) -> bool:

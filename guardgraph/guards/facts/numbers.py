@@ -33,7 +33,7 @@ from guardgraph.guards.facts.tokens import (
     tokens_of,
 )
 from guardgraph.guards.facts.translation import translated
-from guardgraph.guards.facts.units import CURRENCIES, MONTHS
+from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
@@ -204,6 +204,8 @@ def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
             return None
         return _Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
     readings: tuple[Value, ...] = hit.readings()
+    if hit.measures[0][1] == ERAS["AD"] and (year := year_at(tokens, at)) is not None:
+        readings = (*readings, Date(year))
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
         readings = _plain_readings(tokens, at, hit, readings)
     return _Found(readings, hit.first, hit.end, hit)

@@ -12,13 +12,15 @@ from typing import Final
 from guardgraph.locales.number_words import magnitudes
 from guardgraph.locales.units import currencies, measures
 
-__all__ = ["SHARES", "in_plain_digits", "ordinal"]
+__all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "in_plain_digits", "ordinal"]
 
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""
 
 _SUPERSCRIPTS: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_POWER = re.compile(rf"(?:(\d++(?:[.,]\d++)?)[ ]?[×x·⋅*][ ]?)?(?<![\d.,])10([⁻-]?[{_SUPERSCRIPTS}]{{1,3}})(?!\w)")
+_POWER = re.compile(
+    rf"(?:(?<!\d)(\d++(?:[.,]\d++)?)[ ]?[×x·⋅*][ ]?)?(?<![\d.,])10([⁻-]?[{_SUPERSCRIPTS}]{{1,3}})(?!\w)"
+)
 _RAISED = re.compile(rf"(?<![\w)\]])[{_SUPERSCRIPTS}₀-₉]++")
 _LISTED = re.compile(r"^([ \t]*+)([①-⑳⓪⑴-⒇⒈-⒛➀-➓])[ \t]*+(?=[^\s①-⑳⓪⑴-⒇⒈-⒛➀-➓])", re.MULTILINE)
 _ENCLOSED = re.compile(r"[①-⑳⓪⑴-⒇⒈-⒛㉑-㉟㊱-㊿❶-❿➀-➓⓫-⓴]++")
@@ -79,6 +81,17 @@ _MONTHS: Final = [
     "November",
     "December",
 ]
+UNPARTED: Final = (
+    ("KRW", "1", "원"),
+    ("JPY", "1", "円|엔"),
+    ("time", "1", "秒|초"),
+    ("time", "60", "分|분|分間"),
+    ("time", "3600", "時間|시간|个小时|個小時"),
+)
+"""Dimension, factor and names of units behind a number without a blank, which CLDR names in a longer way."""
+
+UNPARTED_NAMES: Final = frozenset(name for _, _, names in UNPARTED for name in names.split("|"))
+
 _LONGEST_NAME: Final = 8
 """Characters of the longest name of a unit that is looked for where no blank parts it from the next word."""
 
@@ -221,7 +234,7 @@ def _clock(match: re.Match[str]) -> str:
 @cache
 def _names(language: str) -> frozenset[str]:
     """Every name that may stand right behind a number without a blank before the next word."""
-    return frozenset({*measures(language), *currencies(language), *magnitudes(language), *"千百"})
+    return frozenset({*measures(language), *currencies(language), *magnitudes(language), *"千百", *UNPARTED_NAMES})
 
 
 def _parted(word: str, names: frozenset[str]) -> str:

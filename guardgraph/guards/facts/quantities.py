@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, PLURALS
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token
-from guardgraph.guards.facts.units import CURRENCIES, GLUED_SCALES, SCALES, SYMBOLS, units_at, units_named
+from guardgraph.guards.facts.units import CURRENCIES, ERAS, GLUED_SCALES, SCALES, SYMBOLS, units_at, units_named
 from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Quantity, Unit
 from guardgraph.guards.facts.words import spelled
 
@@ -168,7 +168,7 @@ def _sum(one: Hit, other: Hit) -> Hit | None:
 def _priced(tokens: list[Token], hit: Hit, floor: int) -> Hit:
     """Let a currency before the amount be its unit, where the amount has none of its own."""
     first, name = hit.first - 1, tokens[hit.first - 1].text
-    if first < floor or hit.first == 0 or (name not in CURRENCIES and name not in SYMBOLS):
+    if first < floor or hit.first == 0 or not (name in CURRENCIES or name in SYMBOLS or name in ERAS):
         return hit
     before = tokens[first - 1]
     if first > floor and name in SYMBOLS and before.end == tokens[first].start and units_named(before.text + name):

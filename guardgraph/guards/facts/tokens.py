@@ -209,17 +209,20 @@ def _pieces(chunk: str, start: int) -> list[Piece]:
         return [Piece(chunk, start, start + len(chunk))]
     if not _DIGIT.search(chunk):
         return _split(chunk, start, "-")
-    if stamp := _STAMP.fullmatch(chunk):
-        said = [part for part in range(1, 6) if stamp[part]]
-        return [Piece(stamp[part], start + stamp.start(part), start + stamp.end(part)) for part in said]
-    if zone := _ZONE.fullmatch(chunk):
-        return [Piece(zone[part], start + zone.start(part), start + zone.end(part)) for part in (1, 2, 3)]
+    if grouped := _STAMP.fullmatch(chunk) or _ZONE.fullmatch(chunk):
+        said = [part for part in range(1, len(grouped.groups()) + 1) if grouped[part]]
+        return [Piece(grouped[part], start + grouped.start(part), start + grouped.end(part)) for part in said]
     if _HOURS.fullmatch(chunk):
         return [Piece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
     head = _PREFIX.match(chunk) or _CODE.match(chunk)
     if head and (head[0].endswith("-") or head[0] in CURRENCIES):
         rest = _pieces(chunk[head.end() :], start + head.end())
         return [Piece(head[0], start, start + head.end()), *rest]
+    return _numbers(chunk, start) or [Piece(chunk, start, start + len(chunk), identifier=True)]
+
+
+def _numbers(chunk: str, start: int) -> list[Piece]:
+    """Part a word that begins with a number and has no other pieces with digits; none where it is an identifier."""
     parts = [
         piece
         for part in _split(chunk, start, "-/")
@@ -227,7 +230,7 @@ def _pieces(chunk: str, start: int) -> list[Piece]:
     ]
     if _is_number(parts[0].text) and all(_is_number(part.text) or not _DIGIT.search(part.text) for part in parts):
         return parts
-    return [Piece(chunk, start, start + len(chunk), identifier=True)]
+    return []
 
 
 def _split(chunk: str, start: int, separators: str) -> list[Piece]:

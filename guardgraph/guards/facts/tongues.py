@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["DECADES", "GRAMMAR", "HALVES", "PARTS", "PLACES", "POINTS"]
+__all__ = ["DECADES", "GRAMMAR", "HALVES", "MIXED", "PARTS", "PLACES", "POINTS"]
 
 
 def _words(pairs: str) -> dict[str, str]:
@@ -27,32 +27,37 @@ GRAMMAR: Final = {
         in = im|in|am|um|gegen|vor|nach|anfang|ende;
         per = pro|je; at least = mindestens|wenigstens; at most = höchstens|maximal; more than = mehr als|länger als;
         less than = weniger als|kürzer als; over = über; under = unter; or = oder; about = etwa|rund|circa|ca|ungefähr;
-        half = halb|halbe|halben|halber|halbes; million = mio"""
+        half = halb|halbe|halben|halber|halbes; half of = hälfte;
+        half an = eine halbe|einer halben|ein halbes|einem halben|ein halber|einen halben; million = mio"""
     ),
     "es": _words(
         """to = a|hasta; and = y; between = entre; of = de|del; from = desde; in = en|durante; per = por;
         at least = al menos|por lo menos|como mínimo; at most = como máximo|a lo sumo; more than = más de;
-        less than = menos de; or = o|u; about = unos|unas|alrededor de|cerca de|aproximadamente; half = medio|media"""
+        less than = menos de; or = o|u; about = unos|unas|alrededor de|cerca de|aproximadamente;
+        half = medio|media; half of = mitad; and a half = y media|y medio; and a quarter = y cuarto"""
     ),
     "fr": _words(
         """to = à; and = et; between = entre; of = de|du|des; from = depuis|dès; in = en|dans|pendant; per = par;
         at least = au moins|au minimum; at most = au plus|au maximum; more than = plus de; less than = moins de;
-        or = ou; about = environ|près de; half = demi|demie"""
+        or = ou; about = environ|près de; half = demi|demie; half of = moitié;
+        and a half = et demi|et demie; and a quarter = et quart"""
     ),
     "it": _words(
         """to = a; and = e|ed; between = tra|fra; of = di; from = dal; in = in|nel|nella; per = per|al;
         at least = almeno; at most = al massimo; more than = più di|oltre; less than = meno di; or = o;
-        half = mezzo|mezza"""
+        half = mezzo|mezza; half of = metà; and a half = e mezzo|e mezza"""
     ),
     "pt": _words(
         """to = a|até; and = e; between = entre; of = de|do|da; in = em|no|na; per = por;
         at least = pelo menos|no mínimo;
-        at most = no máximo; more than = mais de; less than = menos de; or = ou; half = meio|meia"""
+        at most = no máximo; more than = mais de; less than = menos de; or = ou; half = meio|meia;
+        half of = metade; and a half = e meio|e meia"""
     ),
     "nl": _words(
         """to = tot; and = en; between = tussen; of = van; from = sinds; in = in|op|om; per = per;
         at least = ten minste|minstens;
-        at most = hoogstens|maximaal; more than = meer dan; less than = minder dan; or = of; half = half|halve"""
+        at most = hoogstens|maximaal; more than = meer dan; less than = minder dan; or = of; half = half|halve;
+        half of = helft"""
     ),
     "pl": _words(
         """to = do; and = i|a; between = między; from = od; in = w|we|o; per = na; at least = co najmniej|przynajmniej;
@@ -61,13 +66,15 @@ GRAMMAR: Final = {
     "ru": _words(
         """to = до|по; and = и; between = между; from = с|от; in = в|во|на|около;
         at least = не менее|как минимум|минимум;
-        at most = не более|максимум; more than = более|больше|свыше; less than = менее|меньше; or = или; half = пол"""
+        at most = не более|максимум; more than = более|больше|свыше; less than = менее|меньше; or = или; half = пол;
+        half of = половина|половины|половину; half an hour = полчаса|получаса; and a half = с половиной"""
     ),
     "uk": _words(
         """to = до|по; and = і|й|та; between = між; from = з|від|із; in = в|у|на|близько;
         at least = щонайменше|не менше;
         at most = щонайбільше|не більше; more than = понад|більше ніж|більше; less than = менше ніж|менше; or = або;
-        half = пів"""
+        half = пів;
+        half of = половина|половини|половину; half an hour = півгодини; and a half = з половиною"""
     ),
 }
 """Words around numbers, by language, as English words."""
@@ -83,6 +90,14 @@ HALVES: Final = {
     "uk": {"з половиною": "1/2"},
 }
 """What adds a part of one to the number before it."""
+
+MIXED: Final = {
+    "de": {"anderthalb": "3/2"},
+    "nl": {"anderhalf": "3/2", "anderhalve": "3/2"},
+    "ru": {"полтора": "3/2", "полторы": "3/2", "полутора": "3/2"},
+    "uk": {"півтора": "3/2", "півтори": "3/2"},
+}
+"""One and a half in one word."""
 
 PARTS: Final = {
     "de": {"drittel": 3, "viertel": 4, "fünftel": 5, "sechstel": 6, "achtel": 8, "zehntel": 10, "hälfte": 2},

@@ -18,6 +18,7 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import Amount
 from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, vocabulary_of
+from guardgraph.locales.number_words import Spelled
 
 __all__ = ["translated"]
 
@@ -100,13 +101,15 @@ def _translate(
         return ([_merged(tokens, at, end, amount, "")], end) if end > at + 1 else ([], 0)
     if not word or not word[0].isalpha():
         return [], 0
+    if word in known.mixed:
+        return [_merged(tokens, at, at + 1, known.mixed[word], "")], at + 1
     if counted and word in OF and (end := _behind_of(known, words, at)):
         return [], end
     named = _named(known, tokens, words, at) if word in known.heads else ([], 0)
     if counted and named[1]:
         return named
     spelled = _number(known, tokens, words, at) if _opens(known, word) else None
-    if spelled:
+    if spelled and spelled[1] >= named[1]:
         return [spelled[0]], spelled[1]
     if named[1]:
         return named
@@ -138,6 +141,12 @@ def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -
             return None  # "a twenty second delay"
         if not is_place and amount in _TEENS:
             amount, end = _as_year(known, words, amount, end)
+    return _told(known, tokens, words, at, Spelled(amount, is_place, end))
+
+
+def _told(known: Vocabulary, tokens: list[Token], words: list[str], at: int, read: Spelled) -> tuple[Token, int] | None:
+    """Merge a number that was read with the parts behind it; None where it is one English word, read elsewhere."""
+    amount, is_place, end = read
     total, behind = (amount, end) if is_place else _with_parts(known, words, amount, end)
     place = ordinal(amount) if is_place else ""
     if behind == at + 1:
@@ -146,7 +155,8 @@ def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -
         if amount == 1:  # mostly an article
             name = "first" if is_place else "one"
             return _as(tokens[at], name, opens=True), behind
-    return _merged(tokens, at, behind, total, place[-2:] if place else ""), behind
+    merged = _merged(tokens, at, behind, total, place[-2:] if place else "")
+    return _as_share(merged, total) if words[behind - 1] in known.parts else merged, behind
 
 
 def _as_year(known: Vocabulary, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
@@ -188,7 +198,7 @@ def _named(known: Vocabulary, tokens: list[Token], words: list[str], at: int) ->
             text = shown(tokens, at, at + length)
             first, *more = name.split(" ") if ":" not in name else [name]
             token = tokens[at]._replace(
-                text=first, lower=first.lower(), opens=first == "May", word=text, start=0, end=len(text)
+                text=first, lower=first.lower(), opens=first in ("May", "half"), word=text, start=0, end=len(text)
             )
             # Words that English has more of are there to be read and not to be shown.
             return [token, *(_UNSEEN._replace(text=each, lower=each) for each in more)], at + length
@@ -201,6 +211,12 @@ def _merged(tokens: list[Token], at: int, end: int, amount: Amount, suffix: str)
     return tokens[at]._replace(
         text=digits, lower=digits, opens=True, number=(amount, suffix), word=text, start=0, end=len(text)
     )
+
+
+def _as_share(token: Token, share: Amount) -> Token:
+    """Return a token that reads as a share does: "2/3"."""
+    written = f"{share.numerator}/{share.denominator}"
+    return token._replace(text=written, lower=written, number=None)
 
 
 def _as(token: Token, lower: str, *, opens: bool = False) -> Token:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, TypeVar, overload
 
-from guardgraph.guards.facts.numerals import SHARES
+from guardgraph.guards.facts.numerals import SHARES, UNPARTED
 from guardgraph.guards.facts.values import Amount, Unit
 from guardgraph.locales.calendar import months
 from guardgraph.locales.number_words import magnitudes, number_words
@@ -23,6 +23,7 @@ from guardgraph.state.memory import remembered
 __all__ = [
     "CURRENCIES",
     "EACH",
+    "ERAS",
     "FIRST",
     "FRACTION",
     "GLUED_SCALES",
@@ -91,11 +92,17 @@ _OWN: Final = (
     ("ratio", "1/10000", "bps|basis point|basis points"),
     ("point", "1", "pp|percentage point|percentage points"),
     ("gram", "45359237/100000", "lbs"),
+    *UNPARTED,
     ("meter/time", "5/18", "kph|kmh"),
 )
 
+_ERAS: Final = {"era before": "BC BCE", "era after": "AD CE"}
+
 GLUED_SCALES: Final = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "b": 10**9, "B": 10**9}
 """Scales that count only without a blank ("12k")."""
+
+ERAS: Final = {name: Unit(era, 1) for era, names in _ERAS.items() for name in names.split()}
+"""Eras in which years are counted, in capitals: an "ad" is none. They also stand before a year."""
 
 FIRST: Final = {"first": 1, "second": 2, "third": 3}
 EACH: Final = frozenset({"a", "an", "every", "each"})
@@ -121,7 +128,7 @@ def scale_of(amount: int) -> str:
 
 def _scales() -> Mapping[str, int]:
     everywhere = {amount for language in LANGUAGES for amount in magnitudes(language).values()} | {100, 1000}
-    abroad = _unlike_english((language, magnitudes(language)) for language in _ABROAD)
+    abroad = _unlike_english((language, magnitudes(language)) for language in LANGUAGES if language != "en")
     return {**{scale_of(amount): amount for amount in everywhere}, **abroad, "hundred": 100, **magnitudes("en")}
 
 
@@ -207,6 +214,8 @@ def units_named(name: str) -> tuple[Unit, ...]:
 def _units_named(name: str) -> tuple[Unit, ...]:
     if len(name) > 3 and name[2] == ":":
         return _named(name[:2], name[3:])
+    if name in ERAS:
+        return (ERAS[name],)
     return _named("en", name) or (_units_abroad().get(name.lower(), ()) if len(name) > 3 else ())
 
 

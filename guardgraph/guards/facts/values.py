@@ -87,7 +87,8 @@ class Quantity(NamedTuple):
     def gives(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield from self._gives(self.amount)
-        if self.amount.numerator < 0:  # "fell by 5%" carries the sign in words
+        # "fell by 5%" carries the sign in words; on a scale with a zero of its own, -5 °C is no 5 °C.
+        if self.amount.numerator < 0 and not self.unit.zero:
             yield from self._gives(-self.amount)
 
     def _gives(self, amount: Amount) -> Iterator[Key]:

@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, NamedTuple
 
+from guardgraph.guards.facts.numerals import UNPARTED_NAMES
 from guardgraph.guards.facts.tokens import LOOKAHEAD, tokens_of
-from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, PARTS, POINTS
+from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.units import (
     EACH,
     FIRST,
@@ -57,6 +58,7 @@ class Vocabulary(NamedTuple):
     ordinary: frozenset[str]
     """Words of grammar, and those that mean a number or a month in English alone."""
     halves: Mapping[str, Fraction]
+    mixed: Mapping[str, Fraction]
     parts: Mapping[str, int]
     point: str
 
@@ -81,6 +83,7 @@ def vocabulary_of(language: str) -> Vocabulary:
         touched=begins | OF,
         ordinary=_ordinary(language, names) if language != "en" else frozenset(),
         halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
+        mixed={word: Fraction(amount) for word, amount in MIXED.get(language, {}).items()},
         parts=PARTS.get(language, {}),
         point=point,
     )
@@ -110,9 +113,9 @@ def _is_foreign(language: str, name: str) -> bool:
 
 def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
-    calendar = {*months(language), *weekdays(language)}
+    kept = {*months(language), *weekdays(language), *UNPARTED_NAMES}
     others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
     short = {name for name in MONTHS if len(name) < 6}
     english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
     # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    return frozenset((english | stop_words(language)) - calendar - set(names) - set(SHARES) - set(SCALES))
+    return frozenset((english | stop_words(language)) - kept - set(names) - set(SHARES) - set(SCALES))
