@@ -98,8 +98,8 @@ SHORT = ResearchBudget(max_seconds=0.1)
 
 
 def outlasting(clock):
-    """Make a part that takes a second, while a clock that nobody else moves says that time is up."""
-    return lambda request: clock.advance(1) or time.sleep(1)
+    """Make a part that takes seconds, while a clock that nobody else moves says that time is up."""
+    return lambda request: clock.advance(1) or time.sleep(4)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_no_part_outlasts_the_run(part, phase, entry, mode):
     """Whoever takes longer than the run has is left behind, and the stop says that it was the run's limit."""
     clock, started = ScriptedClock(), time.perf_counter()
     result = research(mode=mode, world=LiveWorld(clock=clock), budget=SHORT, **{part: outlasting(clock)})
-    assert time.perf_counter() - started < 0.9
+    assert time.perf_counter() - started < 3.5
     check_result(RESEARCH_REASONS, result)
     assert (result["stop_reason"], result["phase"]) == (entry, phase)
     assert result["details"]["limit"] == "max_seconds"

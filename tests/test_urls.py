@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import given, settings
@@ -176,6 +176,6 @@ def test_a_list_names_hosts(name, expected):
 )
 def test_a_hostile_url_costs_little(url):
     """A text of 100,000 characters is judged in well under a second."""
-    begin = perf_counter()
+    begin = thread_time()
     denial(identity(url) or url, policy=POLICY, execution=EXECUTION)
-    assert perf_counter() - begin < 1
+    assert thread_time() - begin < 1
