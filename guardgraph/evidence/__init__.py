@@ -1,0 +1,1 @@
+"""Evidence: runs that were kept, checked by anybody, and judged again."""
