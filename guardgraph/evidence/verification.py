@@ -1,4 +1,4 @@
-"""Verification: whether a chain and what stands beside it are what was written, read once from its beginning to its end.
+"""Verification: whether a chain and what stands beside it are what was written, read once from beginning to end.
 
 What it cannot show: that nothing was cut off at the end, for which somebody has to keep the head elsewhere; nor who
 wrote an entry: whoever may write to the database may append.

@@ -46,7 +46,7 @@ class NotRecorded(GuardgraphError):
 
 
 class StoreError(GuardgraphError):
-    """A store of runs cannot be reached, read or written, or took too long; what was to be written was not acknowledged.
+    """A store of runs cannot be reached, read or written, or took too long.
 
-    The message names the store, without its password.
+    What was to be written was not acknowledged. The message names the store, without its password.
     """

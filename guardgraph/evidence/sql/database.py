@@ -77,7 +77,7 @@ class Database:
         while self.once(_emptied, "bare"):
             if monotonic() > ends:
                 raise StoreError(
-                    f"{self.address.shown}: what is erased is erased, but its log still has it, since others are reading; "
+                    f"{self.address.shown}: erased, but its log still has what was erased, since others are reading; "
                     "erase once more"
                 )
             sleep(PAUSE)

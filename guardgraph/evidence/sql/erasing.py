@@ -8,10 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, delete, exists, select
 
-from guardgraph.evidence.chain import How, erasure_entry
+from guardgraph.evidence.chain import How, entry_hash, erasure_entry
 from guardgraph.evidence.sql.database import Database
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.writing import append_entry, last, now
+from guardgraph.evidence.store import Position
 from guardgraph.evidence.verification import Erasure
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.plain import json_problem
@@ -76,5 +77,5 @@ def _record(connection: Connection, seqs: Sequence[int], *, by: str, how: How) -
     seq, previous = last(connection)
     at = now()
     text = erasure_entry(seq + 1, previous, at, by=by, how=how, erased=seqs)
-    append_entry(connection, seq + 1, previous, at, text)
+    append_entry(connection, Position(seq + 1, entry_hash(text), previous, at), text)
     return Erasure(seq + 1, at, by, how, len(seqs))

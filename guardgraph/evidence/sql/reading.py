@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, exists, select
+from sqlalchemy import Connection, Select, exists, select
 
 from guardgraph.evidence.chain import entry_of
 from guardgraph.evidence.contents import content_hash, recording_of
@@ -43,8 +43,7 @@ def latest(connection: Connection, run_id: str) -> StoredRun:
 
 def batch(
     connection: Connection,
-    after: int,
-    upto: int,
+    stretch: tuple[int, int],
     size: int,
     *,
     pattern: str | None,
@@ -55,8 +54,7 @@ def batch(
 
     Args:
         connection: a reader's.
-        after: the number behind which they begin.
-        upto: the last number that may be returned.
+        stretch: the number behind which they begin, and the last one that may be returned.
         size: how many there are at most.
         pattern: as in `RunStore.runs`.
         tenant: as in `RunStore.runs`.
@@ -64,8 +62,8 @@ def batch(
     """
     later = ENTRIES.alias("later")
     query = _joined().where(
-        ENTRIES.c.seq > after,
-        ENTRIES.c.seq <= upto,
+        ENTRIES.c.seq > stretch[0],
+        ENTRIES.c.seq <= stretch[1],
         ENTRIES.c.run_id.is_not(None),
         ~exists().where(later.c.run_id == ENTRIES.c.run_id, later.c.seq > ENTRIES.c.seq),
     )
@@ -83,7 +81,7 @@ def _joined() -> Select[Any]:
     return select(*columns).select_from(ENTRIES.outerjoin(CONTENTS, _BESIDE))
 
 
-def _stored(row: Row[Any]) -> StoredRun:
+def _stored(row: Any) -> StoredRun:
     """Return what a row says, if it still is what was recorded: nobody is to judge what somebody else put there."""
     position = _position(row)
     if row.content is None:
@@ -98,7 +96,7 @@ def _stored(row: Row[Any]) -> StoredRun:
     return StoredRun(row.run_id, position, recording_of(row.content), row.entry, row.salt)
 
 
-def _position(row: Row[Any]) -> Position:
+def _position(row: Any) -> Position:
     try:
         said = entry_of(row.entry)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from guardgraph.evidence.store import StoredRun
@@ -55,7 +56,7 @@ class SqlRuns:
         upto = self._last()
         length = max(upto - self.after, 0)
         ends = [self.after + length * number // count for number in range(count + 1)]
-        pairs = zip(ends, ends[1:], strict=False)
+        pairs = pairwise(ends)
         return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
 
     def _last(self) -> int:
@@ -68,4 +69,4 @@ class SqlRuns:
         from guardgraph.evidence.sql.reading import batch
 
         filters = {"pattern": self.pattern, "tenant": self.tenant, "since": self.since}
-        return self.store.database.once(lambda connection: batch(connection, after, upto, BATCH, **filters))
+        return self.store.database.once(lambda connection: batch(connection, (after, upto), BATCH, **filters))

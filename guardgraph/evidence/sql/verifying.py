@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from guardgraph.evidence.contents import found_by
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
@@ -45,12 +45,12 @@ def _batch(connection: Connection, after: int | None) -> tuple[list[Kept], int |
     ], last
 
 
-def _between(connection: Connection, query: Any, seq: Any, after: int | None, last: int | None) -> Sequence[Row[Any]]:
+def _between(connection: Connection, query: Any, seq: Any, after: int | None, last: int | None) -> Sequence[Any]:
     query = query if after is None else query.where(seq > after)
-    return connection.execute(query if last is None else query.where(seq <= last)).all()  # type: ignore[no-any-return]
+    return connection.execute(query if last is None else query.where(seq <= last)).all()
 
 
-def _kept(seq: int, row: Row[Any] | None, content: Row[Any] | None, callers: list[Any]) -> Kept:
+def _kept(seq: int, row: Any | None, content: Any | None, callers: list[Any]) -> Kept:
     beside = None
     if content is not None or callers:
         salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)

@@ -33,7 +33,7 @@ def append_run(connection: Connection, run_id: str, content: str, beside: Lookup
     seq, previous = last(connection)
     at, salt = now(), new_salt()
     text = run_entry(seq + 1, previous, at, run_id=run_id, content=content_hash(salt, content))
-    position = append_entry(connection, seq + 1, previous, at, text, run_id)
+    position = append_entry(connection, Position(seq + 1, entry_hash(text), previous, at), text, run_id)
     connection.execute(insert(CONTENTS), {"seq": seq + 1, "pattern": beside.pattern, "salt": salt, "content": content})
     if beside.callers:
         connection.execute(
@@ -48,10 +48,8 @@ def last(connection: Connection) -> tuple[int, str]:
     return (0, START) if found is None else (found.seq, found.hash)
 
 
-def append_entry(
-    connection: Connection, seq: int, previous: str, at: str, text: str, run_id: str | None = None
-) -> Position:
+def append_entry(connection: Connection, position: Position, text: str, run_id: str | None = None) -> Position:
     """Append an entry, and return where it stands."""
-    position = Position(seq, entry_hash(text), previous, at)
-    connection.execute(insert(ENTRIES), {"seq": seq, "hash": position.hash, "at": at, "run_id": run_id, "entry": text})
+    row = {"seq": position.seq, "hash": position.hash, "at": position.at, "run_id": run_id, "entry": text}
+    connection.execute(insert(ENTRIES), row)
     return position
