@@ -2,6 +2,7 @@
 
 from guardgraph.drawing import Picture as Picture
 from guardgraph.drawing import draw as draw
+from guardgraph.evidence.redaction import Redaction as Redaction
 from guardgraph.evidence.sql.store import SqlStore as SqlStore
 from guardgraph.evidence.sql.store import sql_store as sql_store
 from guardgraph.evidence.store import Position as Position

@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from guardgraph.evidence.contents import lookup
+from guardgraph.evidence.redaction import Redaction, redacted
 from guardgraph.evidence.sql.address import address
 from guardgraph.evidence.sql.database import Database
 from guardgraph.evidence.sql.runs import SqlRuns
@@ -27,10 +28,13 @@ class SqlStore:
     It can be used from many threads, taken over by forked processes, and pickled; pickled, it has the URL's password.
     """
 
-    def __init__(self, url: str, *, timeout: float = 5.0) -> None:
+    def __init__(self, url: str, *, timeout: float = 5.0, redact: Redaction | None = None) -> None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
             raise ConfigurationError(f"timeout: seconds, a number above 0, are required; given: {timeout!r:.80}")
+        if redact is not None and not isinstance(redact, Redaction):
+            raise ConfigurationError(f"redact: a Redaction is required; given: {type(redact).__name__}")
         self.database = Database(address(url), timeout)
+        self._redact = redact
 
     def record(self, run: Recording) -> Receipt:
         """Append a run in one transaction; once this returns, it is on disk.
@@ -47,7 +51,8 @@ class SqlStore:
         """
         from guardgraph.evidence.sql.writing import append_run
 
-        content, beside = canonical_json(run), lookup(run)
+        kept = run if self._redact is None else redacted(run, self._redact)
+        content, beside = canonical_json(kept), lookup(kept)
         return self.database.once(lambda connection: append_run(connection, run["run_id"], content, beside), "append")
 
     def read(self, run_id: str) -> StoredRun:
@@ -169,17 +174,17 @@ class SqlStore:
     def __reduce__(self) -> tuple[object, ...]:
         """Return what makes the same store in another process."""
         url = self.database.address.url.render_as_string(hide_password=False)
-        return _made_again, (url, self.database.timeout)
+        return _made_again, (url, self.database.timeout, self._redact)
 
     def __repr__(self) -> str:
         return f"<SqlStore: {self.database.address.shown}>"
 
 
-def _made_again(url: str, timeout: float) -> SqlStore:
-    return SqlStore(url, timeout=timeout)
+def _made_again(url: str, timeout: float, redact: Redaction | None) -> SqlStore:
+    return SqlStore(url, timeout=timeout, redact=redact)
 
 
-def sql_store(url: str, *, timeout: float = 5.0) -> SqlStore:
+def sql_store(url: str, *, timeout: float = 5.0, redact: Redaction | None = None) -> SqlStore:
     """Return a store in a database: SQLite or PostgreSQL. Nothing is opened before it is used.
 
     Args:
@@ -187,8 +192,9 @@ def sql_store(url: str, *, timeout: float = 5.0) -> SqlStore:
             ``postgresql+psycopg://USER:PASSWORD@HOST/DATABASE``.
         timeout: seconds after which whoever waits for the database is let go; what was to be written is not
             acknowledged then.
+        redact: what is not kept of the runs that are recorded from here on.
 
     Raises:
         ConfigurationError: the URL or the timeout is wrong, or the extra ``audit`` is not installed.
     """
-    return SqlStore(url, timeout=timeout)
+    return SqlStore(url, timeout=timeout, redact=redact)
