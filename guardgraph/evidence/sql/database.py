@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from weakref import WeakSet, finalize
 
 from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.files import identity, make_private
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["Database"]
 
 T = TypeVar("T")
+
+Engines: TypeAlias = "dict[tuple[int, tuple[int, int] | None], Engine]"
+"""By process and, of SQLite, by file."""
+
+_INHERITED: list[Engine] = []
+"""Engines of the process that this one was forked from: to close their connections would close them there."""
 
 PAUSE = 0.02
 """Seconds between two attempts at what others are in the way of."""
@@ -35,9 +42,10 @@ class Database:
     def __init__(self, address: Address, timeout: float) -> None:
         self.address = address
         self.timeout = timeout
-        self._engines: dict[tuple[int, tuple[int, int] | None], Engine] = {}
-        self.checked: set[Engine] = set()
+        self._engines: Engines = {}
+        self.checked: WeakSet[Engine] = WeakSet()
         """Engines of databases that are known to be stores."""
+        finalize(self, _closed, self._engines)
 
     def once(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
         """Do some work in a transaction, and return its result once that is committed.
@@ -64,6 +72,10 @@ class Database:
             transaction.end(commit=False)
             raise
         transaction.end(commit=True)
+
+    def close(self) -> None:
+        """Close the connections that nobody is using; others are opened when they are needed."""
+        _closed(self._engines)
 
     def empty_log(self) -> None:
         """Move what SQLite's log holds into the database, and cut the log to nothing: it has what was erased.
@@ -99,16 +111,23 @@ class Database:
         key = (os.getpid(), found)
         if (known := self._engines.get(key)) is not None:
             return known
-        for pid, other in [item for item in self._engines if item[0] == key[0]]:
-            if (old := self._engines.pop((pid, other), None)) is not None:
-                self.checked.discard(old)
-                old.dispose()
+        _closed(self._engines)
         try:
             return self._engines.setdefault(key, engine(self.address.url, self.timeout))
         except ImportError as error:
             raise ConfigurationError(
                 f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
             ) from error
+
+
+def _closed(engines: Engines) -> None:
+    """Close the connections of this process; what another one opened stays as it is, and is kept from being closed."""
+    for key in list(engines):
+        if (engine := engines.pop(key, None)) is not None:
+            if key[0] == os.getpid():
+                engine.dispose()
+            else:
+                _INHERITED.append(engine)
 
 
 def _emptied(connection: Connection) -> bool:

@@ -171,6 +171,10 @@ class SqlStore:
         before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
         return erasing.erased(self.database, erasing.older_than(before), by=by, how="retain")
 
+    def close(self) -> None:
+        """Close the connections that nobody is using. The store can be used on: it opens others."""
+        self.database.close()
+
     def __reduce__(self) -> tuple[object, ...]:
         """Return what makes the same store in another process."""
         url = self.database.address.url.render_as_string(hide_password=False)
