@@ -18,6 +18,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import json_problem
+from guardgraph.state.size import REPLY_BYTES
 from guardgraph.state.tightening import Tightens
 
 __all__ = [
@@ -195,6 +196,8 @@ class Budget(Settings):
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
+    max_reply_bytes: MaxInt = REPLY_BYTES
+    """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
 
 
 PolicyT = TypeVar("PolicyT", bound=Settings)
