@@ -30,13 +30,16 @@ from guardgraph.world.failures import is_unclassified, message_failure, message_
 from guardgraph.world.threads import Handover, in_thread
 from guardgraph.world.threads import start as start_thread
 
-__all__ = ["Arrived", "aperform", "late", "perform", "start"]
+__all__ = ["Arrived", "aperform", "is_cut_off", "late", "perform", "start"]
 
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""
 
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
+
+_CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
+"""What the details say of a call that the run's own time has cut off."""
 
 
 def perform(call: Call, seconds: float) -> Outcome:
@@ -162,8 +165,13 @@ def _is_rule(target: object) -> bool:
 def late(call: Call, seconds: float) -> Outcome:
     """Return the outcome of a call that outlasted its `seconds`."""
     reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
-    details = {"cause": "timeout", "limit": "max_seconds", "seconds": round(max(seconds, 0.0), 3)}
+    details = {**_CUT_OFF, "seconds": round(max(seconds, 0.0), 3)}
     return _failure(reason, details, call.about)
+
+
+def is_cut_off(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call that outlasted the seconds that the run had left for it."""
+    return outcome.form == "failure" and _CUT_OFF.items() <= outcome.content["details"].items()
 
 
 def _failure(reason: str, details: Any, about: Any) -> Outcome:
