@@ -2,6 +2,8 @@
 
 from guardgraph.drawing import Picture as Picture
 from guardgraph.drawing import draw as draw
+from guardgraph.evidence.judged import WhatIf as WhatIf
+from guardgraph.evidence.what_if import what_if as what_if
 from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
 from guardgraph.graphs.door import GuardedGraph as GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent as create_rag_agent

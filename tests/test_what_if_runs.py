@@ -200,7 +200,7 @@ def test_what_cannot_be_judged_says_why():
     again = of(triage, {**recording, "redacted": ["input.ticket"]})
     assert (again.kind, again.why) == ("unreplayable", "redacted")
     damaged = {**recording, "calls": [{**recording["calls"][0], "outcome": "?"}, *recording["calls"][1:]]}
-    assert of(triage, damaged).why.startswith("recording.calls.0.outcome: ")
+    assert of(triage, damaged).why.startswith("damaged: recording.calls.0.outcome: ")
 
 
 def test_what_is_said_of_a_run_is_plain_json():

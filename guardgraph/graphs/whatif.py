@@ -14,13 +14,16 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
 from guardgraph.state.run import RECORDED
 
-__all__ = ["REFUSED", "Again", "AgainKind", "Ending", "Unasked", "judged_again", "plain"]
+__all__ = ["DAMAGED", "REFUSED", "Again", "AgainKind", "Ending", "Unasked", "judged_again", "plain"]
 
 AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "other_pattern"]
 """The classes of recorded runs; every run falls in exactly one."""
 
 REFUSED = "refused"
 """Status of a run that the candidate would not have begun, or gone on with: it refuses the run's context."""
+
+DAMAGED = "damaged"
+"""How the reason of a run begins whose recording cannot be read."""
 
 _HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline", "audit"}
 """Keys of a result that say how the run went, not what came of it."""
@@ -85,7 +88,7 @@ class Again:
     call: Unasked | None = None
     """Of an unknown run."""
     why: str | None = None
-    """Of a run that cannot be replayed: the reason."""
+    """Of a run that is not judged: the pattern that it is of; ``erased``, ``redacted``, or ``damaged`` and where."""
     assumed: Ending | None = None
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
@@ -125,13 +128,13 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
     """
     result = recording["result"]
     if recording["pattern"] != frame.catalogue.pattern:
-        return Again("other_pattern", Ending.of(result), why=f"a run of {recording['pattern']}")
+        return Again("other_pattern", Ending.of(result), why=recording["pattern"])
     if recording.get("redacted"):
         return Again("unreplayable", Ending.of(result), why="redacted")
     try:
         return _judged(frame, recording)
     except InputError as error:
-        return Again("unreplayable", Ending.of(result), why=str(error))
+        return Again("unreplayable", Ending.of(result), why=f"{DAMAGED}: {error}")
     except NotRecorded as error:
         call = Unasked(error.node, error.visit, error.number, error.difference)
         assumed = _assumed(frame, recording) if assume else None
