@@ -1,7 +1,7 @@
 """The replaying world: it gives back what a recording holds, and reaches nothing.
 
 A recorded outcome counts only where it is what would have come back: for an identical request, within the time that
-the run has. Whatever else a run asks for is `NotRecorded`.
+the run has, and as long as it may be. Whatever else a run asks for is `NotRecorded`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
-from guardgraph.world.calls import is_cut_off, late
+from guardgraph.world.calls import is_cut_off, is_unreturnable, late, refused_above, too_large
 from guardgraph.world.live import MAX_AT_ONCE
 from guardgraph.world.raised import RAISED, reraised
 from guardgraph.world.spell import Spell
@@ -75,9 +75,10 @@ class ReplayingWorld:
         """Return what the same calls brought in the recorded run, as far as the run has the time for it.
 
         Raises:
-            NotRecorded: a call was not made there, asked for something else, or was cut off where it now has longer.
+            NotRecorded: a call was not made there, asked for something else, or was cut off or refused where it now has
+                more time or more room.
         """
-        found = self._in_time(asked, [self._found(item) for item in asked], seconds)
+        found = self._in_time(asked, [self._sized(item, self._found(item)) for item in asked], seconds)
         for performed in found:
             if (error := reraised(performed.outcome)) is not None:
                 raise error
@@ -100,6 +101,20 @@ class ReplayingWorld:
         if self._assume and _is_same_proposer(recorded, asked):
             return performed
         raise _differs(asked, _difference(recorded, asked))
+
+    def _sized(self, asked: Asked, found: Performed) -> Performed:
+        """Hold what a call brought against the size that a reply may have.
+
+        A reply that came and is now too large is refused by whoever keeps the call.
+        """
+        most, refused = asked.max_reply_bytes, refused_above(found.outcome)
+        if refused is not None and most > refused:
+            raise _differs(asked, f"its reply was larger than {refused} bytes, and may have {most}")
+        if is_unreturnable(found.outcome) and most < self._spell.reply:
+            raise _differs(asked, f"whether its reply was larger than {most} bytes is not known")
+        if refused in (None, most):
+            return found
+        return Performed(too_large(asked.call, found.outcome.about, most), found.seconds)
 
     def _in_time(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Hold what calls brought against the seconds that they share; a person has as long as it takes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from guardgraph.state.recording import Recording
@@ -21,6 +22,8 @@ class Spell:
     """Seconds for which the recorded run had been active at the first."""
     most: float = 0.0
     """Seconds for which it might be active."""
+    reply: float = inf
+    """Bytes that a reply might have."""
     in_turn: bool = False
     """Whether calls that were made at once were made one after another."""
 
@@ -31,19 +34,24 @@ class Spell:
 
 def spells(recording: Recording) -> Iterator[Spell]:
     """Yield the time of every visit of a recorded run, in their order."""
-    active, most = 0.0, 0.0
+    active, most, reply = 0.0, 0.0, inf
     for visit in recording["visits"]:
         carried = 0.0
         if (opening := visit.get("opening")) is not None:
-            carried, most = opening["carried"], _most(recording["budget"], opening["context"])
+            carried = opening["carried"]
+            limits = [item for item in (recording["budget"], _budget(opening["context"])) if isinstance(item, dict)]
+            most, reply = _least(limits, "max_seconds", 0.0), _least(limits, "max_reply_bytes", inf)
         readings = visit["clock"]
-        spell = Spell(readings, active + carried, most, bool(visit.get("answers")))
+        spell = Spell(readings, active + carried, most, reply, bool(visit.get("answers")))
         yield spell
         active = spell.spent + (readings[-1] - readings[0])
 
 
-def _most(budget: Any, context: Any) -> float:
-    """Return the `max_seconds` of a session: the deployment's, or the context's where it is smaller."""
-    given = context.get("budget") if isinstance(context, dict) else None
-    limits = [item.get("max_seconds") for item in (budget, given) if isinstance(item, dict)]
-    return min((limit for limit in limits if isinstance(limit, int | float)), default=0.0)
+def _budget(context: Any) -> Any:
+    return context.get("budget") if isinstance(context, dict) else None
+
+
+def _least(limits: list[Any], name: str, default: float) -> float:
+    """Return what holds of a limit that the deployment and the context may both name: the smaller one."""
+    given = [limit for item in limits if isinstance(limit := item.get(name), int | float)]
+    return min(given, default=default)
