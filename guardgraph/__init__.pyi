@@ -2,6 +2,7 @@
 
 from guardgraph.drawing import Picture as Picture
 from guardgraph.drawing import draw as draw
+from guardgraph.evidence.judged import WhatIf as WhatIf
 from guardgraph.evidence.redaction import Redaction as Redaction
 from guardgraph.evidence.sql.store import SqlStore as SqlStore
 from guardgraph.evidence.sql.store import sql_store as sql_store
@@ -10,6 +11,7 @@ from guardgraph.evidence.store import Receipt as Receipt
 from guardgraph.evidence.store import Runs as Runs
 from guardgraph.evidence.store import RunStore as RunStore
 from guardgraph.evidence.store import StoredRun as StoredRun
+from guardgraph.evidence.what_if import what_if as what_if
 from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
 from guardgraph.graphs.door import GuardedGraph as GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent as create_rag_agent

@@ -37,11 +37,15 @@ class NotRecorded(GuardgraphError):
     Args:
         node: the node that asks.
         difference: what is not as it was recorded.
+        visit: which visit of the node, from 1 on; None where nobody says.
+        number: which call of the visit, from 1 on; None where it is no single call.
     """
 
-    def __init__(self, node: str, difference: str) -> None:
+    def __init__(self, node: str, difference: str, *, visit: int | None = None, number: int | None = None) -> None:
         super().__init__(f"not recorded: {node}: {difference}")
         self.node = node
+        self.visit = visit
+        self.number = number
         self.difference = difference
 
 

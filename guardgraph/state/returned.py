@@ -23,7 +23,7 @@ from guardgraph.state.json import JsonValue
 from guardgraph.state.plain import INT_LIMIT, MAX_DEPTH, is_plain, legible_text
 from guardgraph.state.size import REPLY_BYTES, Room, check_room
 
-__all__ = ["Unreturnable", "plain_value"]
+__all__ = ["ALLOWED", "Unreturnable", "plain_value"]
 
 _BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
 

@@ -25,20 +25,36 @@ from guardgraph.state.instant import is_instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
-from guardgraph.state.returned import Unreturnable, plain_value
+from guardgraph.state.returned import ALLOWED, Unreturnable, plain_value
 from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, in_thread
 from guardgraph.world.threads import start as start_thread
 
-__all__ = ["Arrived", "aperform", "late", "perform", "start", "too_large"]
+__all__ = [
+    "Arrived",
+    "aperform",
+    "is_cut_off",
+    "is_unreturnable",
+    "late",
+    "perform",
+    "refused_above",
+    "start",
+    "too_large",
+]
 
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""
 
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
+
+_TOO_LARGE = "max_reply_bytes"
+"""The cause of a refusal for the size of a reply."""
+
+_CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
+"""What the details say of a call that the run's own time has cut off."""
 
 
 def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
@@ -146,7 +162,19 @@ def _value(call: Call, returned: Any, most: int) -> Outcome:
 
 def too_large(call: Call, about: JsonObject, most: int) -> Outcome:
     """Return the outcome of a call whose reply takes more than `most` bytes; nothing of the reply is in it."""
-    return _failure(_unusable(call), {"cause": "max_reply_bytes", "limit": most}, about)
+    return _failure(_unusable(call), {"cause": _TOO_LARGE, "limit": most}, about)
+
+
+def refused_above(outcome: Outcome) -> int | None:
+    """Return the bytes which a reply had to keep to and did not, None for an outcome that is not refused for that."""
+    if outcome.form != "failure" or (details := outcome.content["details"]).get("cause") != _TOO_LARGE:
+        return None
+    return limit if isinstance(limit := details.get("limit"), int) else 0
+
+
+def is_unreturnable(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call which returned what is no plain JSON and becomes none."""
+    return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
 
 
 def _unusable(call: Call) -> str:
@@ -183,8 +211,13 @@ def _is_rule(target: object) -> bool:
 def late(call: Call, seconds: float) -> Outcome:
     """Return the outcome of a call that outlasted its `seconds`."""
     reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
-    details = {"cause": "timeout", "limit": "max_seconds", "seconds": round(max(seconds, 0.0), 3)}
+    details = {**_CUT_OFF, "seconds": round(max(seconds, 0.0), 3)}
     return _failure(reason, details, call.about)
+
+
+def is_cut_off(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call that outlasted the seconds that the run had left for it."""
+    return outcome.form == "failure" and _CUT_OFF.items() <= outcome.content["details"].items()
 
 
 def _failure(reason: str, details: Any, about: Any) -> Outcome:
