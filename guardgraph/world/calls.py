@@ -26,6 +26,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
 from guardgraph.state.returned import Unreturnable, plain_value
 from guardgraph.world.call import Call
+from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, in_thread
 from guardgraph.world.threads import start as start_thread
@@ -50,10 +51,12 @@ def perform(call: Call, seconds: float) -> Outcome:
         return late(call, seconds)
     if is_instant(call.target):
         return _at_once(call)
-    done = Handover()
-    start_thread(partial(_invoke, call), done)
+    done, connections = Handover(), Connections()
+    with connections:
+        start_thread(partial(_invoke, call), done)
     came = done.wait(min(seconds, TIMEOUT_MAX))
     if came is None:
+        connections.close()
         return late(call, seconds)
     returned, error = came
     return _returned(call, returned) if error is None else _raised(call, error)
@@ -86,9 +89,17 @@ def _at_once(call: Call) -> Outcome:
         return _raised(call, error)
 
 
-def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int) -> None:
-    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back."""
-    in_thread(partial(_invoke, call)).add_done_callback(lambda future: done.put((at, partial(_arrived, call, future))))
+def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int) -> Connections:
+    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back.
+
+    Returns:
+        What the call opens, for whoever leaves it behind.
+    """
+    connections = Connections()
+    with connections:
+        future = in_thread(partial(_invoke, call))
+    future.add_done_callback(lambda future: done.put((at, partial(_arrived, call, future))))
+    return connections
 
 
 def _arrived(call: Call, future: Future[Any]) -> Outcome:
