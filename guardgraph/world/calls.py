@@ -128,8 +128,12 @@ def _returned(call: Call, returned: Any) -> Outcome:
     try:
         return Outcome("value", plain_value(returned), call.about)
     except Unreturnable as error:
-        reason = "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
-        return _failure(reason, error.details, call.about)
+        return _refused(call, error)
+
+
+def _refused(call: Call, error: Unreturnable) -> Outcome:
+    reason = "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
+    return _failure(reason, error.details, call.about)
 
 
 def _message(call: Call, message: BaseMessage) -> Outcome:
@@ -144,6 +148,8 @@ def _message(call: Call, message: BaseMessage) -> Outcome:
 def _raised(call: Call, error: BaseException) -> Outcome:
     if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
         raise error
+    if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
+        return _refused(call, error)
     reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
     if call.kind == "tool":
         return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
