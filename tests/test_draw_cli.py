@@ -70,12 +70,14 @@ def test_a_foreign_graph_is_drawn(user_files):
         (("rag", "-o", "a.svg", "--run", "a_file"), "--run 'a_file': not JSON"),
         (("rag", "-o", "a.svg", "--run", "list"), "--run 'list': a JSON object is required; given: list"),
         (("rag", "-o", "a.svg", "--run", "object"), "run: the result of a finished run is required"),
+        (("rag", "-o", "a.svg", "--run", "started"), "run: a run of another graph; rag_agent has no node '__start__'"),
         (("rag", "-o", "a.svg", "--run", "other"), "run: a run of another graph; rag_agent has no node 'x[31m'"),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(arguments, message, user_files):
     """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file is left."""
     (user_files / "object").write_text("{}", encoding="utf-8")
+    (user_files / "started").write_text(json.dumps({"path": ["__start__"], "stop_reason": "no"}), encoding="utf-8")
     (user_files / "other").write_text(json.dumps({"path": ["x\x1b[31m"], "stop_reason": "no"}), encoding="utf-8")
     assert message in refused(run("draw", *arguments)).replace("\\x1b", "")
     assert not list(user_files.glob("*.svg"))
