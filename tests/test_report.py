@@ -160,7 +160,7 @@ def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(result):
     pictures = page(result).iter(f"{SVG}svg")
     way, whole = ([said(text) for text in picture.iter(f"{SVG}text")] for picture in pictures)
     assert way[:4] == ["request_guard", "plan", "policy_guard", "stop_invalid_intent"]
-    assert {"rag_agent", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
+    assert {"rag", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
 
 
 def test_a_run_that_fits_several_graphs_is_drawn_as_it_ran():

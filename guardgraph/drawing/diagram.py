@@ -151,7 +151,9 @@ def _kind(shape: Topology, name: str) -> DrawnKind:
 
 def _about(shape: Topology, name: str) -> str:
     item = shape.declaration(name)
-    return name if item is None else f"{name}: {item.kind}, phase {item.phase}"
+    if item is None:
+        return name
+    return f"{name}: {item.kind}, phase {item.phase}" if item.phase else f"{name}: {item.kind}"
 
 
 def _ends_by_itself(shape: Topology, name: str) -> bool:
