@@ -64,7 +64,7 @@ def create_rag_agent(
     budget: RagBudget | None = None,
     clarification: str = CLARIFICATION,
     checkpointer: Any = None,
-    name: str = "rag_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
@@ -88,7 +88,7 @@ def create_rag_agent(
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found, or the answerer abstained.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"rag"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 

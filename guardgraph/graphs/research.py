@@ -45,7 +45,7 @@ def create_research_agent(
     policy: ResearchPolicy | None = None,
     budget: ResearchBudget | None = None,
     checkpointer: Any = None,
-    name: str = "research_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
@@ -69,7 +69,7 @@ def create_research_agent(
         policy: the two domain lists and the checks.
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"research"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 
