@@ -46,6 +46,7 @@ from guardgraph.tools.knowledge_base import Document as Document
 from guardgraph.tools.knowledge_base import load_folder as load_folder
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
 from guardgraph.world.deadline import deadline as deadline
+from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
 from guardgraph.world.world import World as World
 

@@ -23,6 +23,7 @@ from guardgraph.state.rag import (
 )
 from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
+from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import sources_of
@@ -84,10 +85,11 @@ def create_rag_agent(
         recorder: who is given the recording of every run that ends.
 
     Raises:
-        ConfigurationError: an argument is wrong; the message names it.
+        ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
+            retriever with `sources` does not have; the message names it.
     """
     limits = settings_or(RagBudget(), budget, "budget")
-    found, sources = _retriever(retriever, knowledge_base, limits)
+    found, sources, there_are = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
@@ -95,7 +97,7 @@ def create_rag_agent(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
         retriever=found,
-        policy=_policy(policy, sources),
+        policy=_policy(policy, sources, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
@@ -127,22 +129,26 @@ def rag_pattern(
 
 def _retriever(
     own: Outside | None, folder: str | Path | None, budget: RagBudget
-) -> tuple[Outside, tuple[str, ...] | None]:
+) -> tuple[Outside, tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the retriever, the sources that lists hold which are left out, and all that it has; None if unknown."""
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is not None:
-        return outside("retriever", own), sources_of(own)
+        return outside("retriever", own), (sources := sources_of(own)), sources
     if folder is None:
-        return LexicalRetriever(demo_documents()), DEMO_SOURCES
+        demo = LexicalRetriever(demo_documents())
+        return demo, DEMO_SOURCES, demo.sources
     loaded = LexicalRetriever(load_folder(folder, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
-    return loaded, loaded.sources
+    return loaded, loaded.sources, loaded.sources
 
 
-def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None) -> RagPolicy:
+def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
     policy = settings_or(RagPolicy(), given, "policy")
     left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
     if left_out and sources is None:
         raise ConfigurationError(
             f"policy: with a retriever without sources, a RagPolicy with {' and '.join(left_out)} is required"
         )
+    if there_are is not None:
+        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in SOURCE_LISTS})
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

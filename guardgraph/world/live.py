@@ -86,16 +86,16 @@ class LiveWorld:
         began = self._clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
-        with within(seconds, self._clock):
-            outcome = perform(item.call, seconds)
+        with within(seconds, self._clock, item.max_reply_bytes):
+            outcome = perform(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self._clock() - began)
 
     async def _aone(self, item: Asked, seconds: float) -> Performed:
         began = self._clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
-        with within(seconds, self._clock):
-            outcome = await aperform(item.call, seconds)
+        with within(seconds, self._clock, item.max_reply_bytes):
+            outcome = await aperform(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self._clock() - began)
 
     def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
@@ -106,8 +106,9 @@ class LiveWorld:
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
-                with within(left, self._clock):
-                    opened.append(start(asked[started].call, done, started))
+                item = asked[started]
+                with within(left, self._clock, item.max_reply_bytes):
+                    opened.append(start(item.call, done, started, item.max_reply_bytes))
                 started += 1
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
