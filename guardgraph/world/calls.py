@@ -91,11 +91,16 @@ async def aperform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outco
         return late(call, seconds)
     if is_instant(call.target) and isinstance(call.target, FunctionType):  # a large base would hold up the event loop
         return _at_once(call, most)
+    connections = Connections()  # of a function, which has a thread here too
     try:
         async with asyncio.timeout(seconds) as limit:
-            returned = await _awaitable(call)
+            with connections:
+                returned = await _awaitable(call)
     except TimeoutError as error:
-        return late(call, seconds) if limit.expired() else _raised(call, error)
+        if not limit.expired():
+            return _raised(call, error)
+        connections.close()
+        return late(call, seconds)
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
