@@ -29,10 +29,10 @@ from guardgraph.state.returned import Unreturnable, plain_value
 from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
-from guardgraph.world.threads import Handover, in_thread
+from guardgraph.world.threads import Handover, abandon, abandoned, awaited, in_thread
 from guardgraph.world.threads import start as start_thread
 
-__all__ = ["Arrived", "aperform", "late", "perform", "start", "too_large"]
+__all__ = ["Arrived", "aperform", "late", "perform", "refusal", "start", "too_large"]
 
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""
@@ -61,6 +61,7 @@ def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
     start_thread(partial(_invoke, call), done)
     came = done.wait(min(seconds, TIMEOUT_MAX))
     if came is None:
+        abandon(done)
         return late(call, seconds)
     returned, error = came
     return _returned(call, returned, most) if error is None else _raised(call, error)
@@ -93,10 +94,11 @@ def _at_once(call: Call, most: int) -> Outcome:
         return _raised(call, error)
 
 
-def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> None:
+def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Future[Any]:
     """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
     future = in_thread(partial(_invoke, call))
     future.add_done_callback(lambda came: done.put((at, partial(_arrived, call, came, most))))
+    return future
 
 
 def _arrived(call: Call, future: Future[Any], most: int) -> Outcome:
@@ -109,7 +111,7 @@ async def _awaitable(call: Call) -> Any:
         return await call.target.ainvoke(copied(call.request))
     if inspect.iscoroutinefunction(call.target):
         return await call.target(copied(call.request))
-    returned = await asyncio.wrap_future(in_thread(partial(_asked, call)))
+    returned = await awaited(partial(_asked, call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
@@ -178,6 +180,17 @@ def _raised(call: Call, error: BaseException) -> Outcome:
 def _is_rule(target: object) -> bool:
     """Say whether a target is code of the deployment alone, and no model that it asks through LangChain."""
     return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
+
+
+def refusal(call: Call, most: int) -> Outcome | None:
+    """Return the outcome of a call that is not made, since `most` abandoned ones are still at work; None for others.
+
+    Who answers at once takes no thread, and is always asked.
+    """
+    if abandoned() < most or is_instant(call.target):
+        return None
+    reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
+    return _failure(reason, {"cause": "max_abandoned", "limit": most}, call.about)
 
 
 def late(call: Call, seconds: float) -> Outcome:
