@@ -71,7 +71,7 @@ REASONS = Catalogue(
     "refund",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"]),
+        *common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"], tools={"pay": "pay"}),
         StopReason("invalid_refund", "invalid_refund", ("refund",), "No such refund.", "Look at raw_refund."),
         StopReason("tool_invalid_output:pay", "tool", ("pay",), "The bank failed.", "Ask the bank."),
     ],

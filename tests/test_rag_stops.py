@@ -86,6 +86,9 @@ FAILURES = {
 WRONG_BUDGET = RagBudget.model_construct(max_query_chars="240")
 WRONG_POLICY = RagPolicy.model_construct(allowed_sources_policy=None, allowed_sources_execution=())
 
+FULL = LiveWorld(max_abandoned=0)
+NO_ROOM = {"cause": "max_abandoned", "limit": 0}
+
 STOPS = {
     "invalid_request:<field>": StopCase(
         "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
@@ -129,6 +132,9 @@ STOPS = {
         "source_denied:support_policy",
     ),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "tool_unavailable:retrieve": StopCase(
+        "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
+    ),
     "tool_invalid_output:retrieve": StopCase(
         "retrieve", ask(agent_with({**CANDIDATE, "score": 2})), {"details": {"given": "2"}}
     ),

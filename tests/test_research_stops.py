@@ -88,6 +88,11 @@ def written(**change):
     return lambda: research(writer=lambda view: {**ANSWER, **change})
 
 
+def unavailable(**part):
+    """Stop a run before a part that may hang is called, where no abandoned call may be at work."""
+    return lambda: research(world=LiveWorld(max_abandoned=0), **part)
+
+
 DETAILS = {"details": ...}
 UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
 BAD_STEPS = {
@@ -139,6 +144,9 @@ STOPS = {
         lambda: research(planner=plans(args={"query": " "})),
         raw_plan([{**STEPS[0], "args": {"query": " "}}, *STEPS[1:]]),
     ),
+    "tool_unavailable:search_sources": StopCase("search", unavailable(search=hits()), DETAILS),
+    "tool_unavailable:read_source": StopCase("read_extract", unavailable(reader=scripted_tool({})), DETAILS),
+    "tool_unavailable:extract_notes": StopCase("read_extract", unavailable(extractor=notes({})), DETAILS),
     "tool_invalid_output:search_sources": StopCase("search", lambda: research(search=scripted_tool(None)), DETAILS),
     "no_sources_after_dedupe": StopCase(
         "dedupe",

@@ -62,7 +62,7 @@ REASONS = Catalogue(
     "triage",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=["label"]),
+        *common_reasons(phases=PHASES, asking=["label"], tools={"lookup": "lookup"}),
         StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
         StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
         StopReason("tool_invalid_output:lookup", "tool", ("lookup",), "The tool failed.", "Mend it."),

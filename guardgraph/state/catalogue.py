@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 __all__ = ["SUCCESS", "Catalogue", "StopReason", "common_reasons"]
@@ -86,7 +86,7 @@ _MODEL_FAILURES = (
     ("llm_invalid_json", "The model's text is no JSON object.", "Use a model or mode that returns JSON."),
     ("llm_rate_limited", "The provider refused with 429.", "Try again later or raise the provider's limit."),
     ("llm_auth", "The provider refused the key (401 or 403).", "Check the key and what it may use."),
-    ("llm_unavailable", "The provider failed with 5xx.", "Try again later."),
+    ("llm_unavailable", "The provider failed with 5xx, or was not asked: too many calls that outlasted their deadline are still at work.", "Look at details; try again later."),
     ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
     ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
     ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),
@@ -113,6 +113,7 @@ def common_reasons(
     texts: Iterable[str] = (),
     reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
+    tools: Mapping[str, str] | None = None,
 ) -> tuple[StopReason, ...]:
     """Return the reasons that every pattern has.
 
@@ -123,6 +124,7 @@ def common_reasons(
         texts: those of them in which a model writes a text (answer, draft, revision).
         reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
+        tools: the tools that act nodes call, by name, each with its phase.
     """
     every = tuple(phases)
     rows = [
@@ -136,6 +138,16 @@ def common_reasons(
             rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice))
     if text_phases := tuple(texts):
         rows += [StopReason(name, "llm", text_phases, meaning, advice) for name, meaning, advice in _TEXT_FAILURES]
+    for tool, phase in (tools or {}).items():
+        rows.append(
+            StopReason(
+                f"tool_unavailable:{tool}",
+                "tool",
+                (phase,),
+                "The tool was not called: too many calls that outlasted their deadline are still at work.",
+                "Look at details; see why calls hang, or raise max_abandoned.",
+            )
+        )
     if reviewing_phases := tuple(reviewing):
         rows += [StopReason(name, "review", reviewing_phases, meaning, advice) for name, meaning, advice in _REVIEWS]
     return tuple(rows)

@@ -211,7 +211,13 @@ RAG_REASONS = Catalogue(
     "rag",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=("plan", "generate"), objects=("generate",), texts=("generate",)),
+        *common_reasons(
+            phases=PHASES,
+            asking=("plan", "generate"),
+            objects=("generate",),
+            texts=("generate",),
+            tools={"retrieve": "retrieve"},
+        ),
         StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects."),
         StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve."),
         StopReason("invalid_intent:query", "invalid_intent", ("plan",), "The query is missing, blank or no string.", "Look at raw_intent."),

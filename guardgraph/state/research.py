@@ -217,6 +217,7 @@ RESEARCH_REASONS = Catalogue(
             asking=("plan", "synthesize"),
             texts=("synthesize",),
             spending=("plan", "search", "read_extract", "synthesize"),
+            tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
         ),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt."),
         StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps."),
