@@ -290,6 +290,16 @@ def test_metadata_may_be_named_otherwise():
     }
 
 
+def test_a_function_of_the_document_that_fails_is_named():
+    """What the user's function raises is said with its field and the document."""
+    found = LangChainRetriever(
+        one(), sources=["pay"], metadata={"updated_at": lambda document: document.metadata["day"]}
+    )
+    details = refused(found, sources=None)
+    assert details["place"] == "found.0.metadata.updated_at"
+    assert details["given"] == "KeyError: 'day', in the document 'a'"
+
+
 def test_sources_that_name_nothing_that_was_found_are_an_error():
     """LangChain's loaders call a path `source`: names that no document has are said, and not taken for no answer."""
     details = refused(one(source="docs/hotels.md"), sources=["travel"])
@@ -358,6 +368,18 @@ def test_a_tool_that_fails_stops_the_run():
     assert "the index is down" in refused(look)["given"]
 
 
+@pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
+def test_a_tool_that_can_only_be_awaited_is_awaited(response_format):
+    """Tools without a sync side, as those of MCP, serve sync runs too."""
+
+    @tool(response_format=response_format)
+    async def look(query: str) -> object:
+        """Look."""
+        return SCORED if response_format == "content" else ("see the artifact", SCORED)
+
+    assert ask(look)["citations"] == ["hotels"]
+
+
 def test_a_tool_that_wants_more_is_refused_at_once():
     """A tool with arguments that nobody has is an error when the agent is made, and names them."""
 
@@ -391,6 +413,8 @@ def test_a_function_may_have_its_sources_named():
     [
         ({"sources": ["pay"]}, "sources: .* the demo base"),
         ({"sources": ["pay"], "knowledge_base": "docs"}, "sources: .* a knowledge_base"),
+        ({"sources": [], "retriever": store()}, r"sources: .* at least one; given: \[\]"),
+        ({"sources": ["pay", " "], "retriever": store()}, "sources: names that are not blank"),
         ({"sources": "pay", "retriever": store()}, "sources: a list of strings; given: 'pay'"),
         ({"retriever": store()}, "sources: .* or a policy with allowed_sources_policy and allowed_sources_execution"),
         ({"sources": ["pay"], "retriever": LangChainRetriever(store(), sources=["pay"])}, "sources: .*itself .*pay"),

@@ -188,7 +188,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         )
 
     def _doc_id(self, document: Document, at: int) -> str:
-        given = self._keys.read(document, "doc_id")
+        given = self._keys.read(document, at, "doc_id")
         if given is None and not self._keys.are_told("doc_id"):
             given = document.id
         allowed = "a text that is not blank, a whole number or a UUID, in the metadata or as the document's id"
@@ -199,7 +199,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return str(given)
 
     def _source(self, document: Document, at: int) -> str:
-        given = self._keys.read(document, "source")
+        given = self._keys.read(document, at, "source")
         if given is None and self.sources is not None and len(self.sources) == 1:
             return self.sources[0]
         allowed = "a text that is not blank; sources= with one name stands in for it"
@@ -210,7 +210,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return given
 
     def _text(self, document: Document, at: int, field: str) -> str:
-        given = self._keys.read(document, field)
+        given = self._keys.read(document, at, field)
         if isinstance(given, date) and field == "updated_at":
             return given.isoformat()
         if given is not None and not isinstance(given, str):
@@ -225,7 +225,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
                 allowed = f"{RELEVANCE}; relevance= makes one of distances and of cosines below 0"
                 raise fault(document, (at, "score"), f"{beside!r:.80}", allowed)
             return relevance
-        given = self._keys.read(document, "score")
+        given = self._keys.read(document, at, "score")
         if given is None:
             allowed = f"{RELEVANCE}; a vector store tells it, if it is given itself, or metadata={{'score': ...}}"
             raise self._keys.missing(document, at, "score", allowed)
