@@ -157,11 +157,23 @@ def test_a_score_that_is_no_relevance_is_refused(score):
     assert "trains" in details["given"]
 
 
-def test_scores_that_rise_are_distances():
+@pytest.mark.parametrize("scores", [(0.1, 0.8), (0.1, 0.3, 0.8), (0.33, 0.87, 0.0)])
+def test_scores_of_a_store_that_rise_are_distances(scores):
     """A store has the best first; scores that grow from there on are distances, though they are below 1."""
-    details = refused(scored_store(0.1, 0.3, 0.8))
+    details = refused(scored_store(*scores))
     assert details["place"] == "found.score"
     assert "distances" in details["given"]
+    assert "relevance=" in details["allowed"]
+
+
+def test_scores_of_a_retriever_may_be_in_another_order():
+    """A reranker may leave the scores as they were; three or more that only rise are distances all the same."""
+    found = [Document(text, metadata={"id": name, "source": source}) for name, source, text in ROWS]
+    for document, score in zip(found, (0.5, 0.9, 0.4, 0.8, 0.3), strict=True):
+        document.metadata["score"] = score
+    assert ask(ListRetriever(found=found))["citations"] == ["hotels"]
+    found.sort(key=lambda document: document.metadata["score"])
+    assert refused(ListRetriever(found=found))["place"] == "found.score"
 
 
 @pytest.mark.parametrize("score", [numpy.float32(0.75), numpy.float64(0.75), 0.75, 1 + 5e-5])

@@ -15,7 +15,14 @@ from guardgraph.state.rag import Candidate
 from guardgraph.state.returned import Unreturnable
 from guardgraph.tools.langchain.asking import Asker, asker, core, is_retriever, is_store
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in
-from guardgraph.tools.langchain.scores import RELEVANCE, SURE_RISE, asks_for_relevance, check_ranks, relevance_of
+from guardgraph.tools.langchain.scores import (
+    RELEVANCE,
+    WAY_OUT,
+    asks_for_relevance,
+    check_ranks,
+    relevance_of,
+    shown_score,
+)
 from guardgraph.tools.tool import known_sources
 
 if TYPE_CHECKING:
@@ -165,8 +172,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             for at, ((document, score), source) in enumerate(zip(documents, sources, strict=True))
             if source in request["sources"]
         ]
-        # A store has the best first; another's order may be a reranker's, which left the scores as they were.
-        check_ranks([item["score"] for item in candidates], sure=2 if self._asker.is_counted else SURE_RISE)
+        check_ranks([item["score"] for item in candidates], is_sorted=self._asker.is_counted)
         return _Looked(candidates, sources)
 
     def _chosen(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
@@ -222,8 +228,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         if beside is not None and not self._keys.are_told("score"):
             relevance = relevance_of(beside if self._relevance is None else self._relevance(beside))
             if relevance is None:
-                allowed = f"{RELEVANCE}; relevance= makes one of distances and of cosines below 0"
-                raise fault(document, (at, "score"), f"{beside!r:.80}", allowed)
+                raise fault(document, (at, "score"), shown_score(beside), f"{RELEVANCE}; {WAY_OUT}")
             return relevance
         given = self._keys.read(document, at, "score")
         if given is None:
