@@ -87,6 +87,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         ConfigurationError: an argument is wrong; the message names it.
     """
 
+    sources: tuple[str, ...]
+    """The names of its sources; there is no such attribute where they are not known."""
+
     def __init__(
         self,
         given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
@@ -97,8 +100,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         relevance: Callable[[float], float] | None = None,
     ) -> None:
         self._given = given
-        self.sources = known_sources(given, sources)
-        """The names of its sources; None where they are not known."""
+        self._sources = known_sources(given, sources)
+        if self._sources is not None:
+            self.sources = self._sources
         self._keys = MetadataKeys("metadata", _USUAL, metadata)
         self._asker, self._relevance = self._asks(relevance)
         if search_kwargs is not None and not (
@@ -109,7 +113,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         self._search_kwargs = search_kwargs
 
     def __repr__(self) -> str:
-        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self.sources or ()) or None})"
+        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self._sources or ()) or None})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find what answers a query.
@@ -176,9 +180,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return _Looked(candidates, sources)
 
     def _chosen(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
-        if looked.sources and self.sources is not None and not set(looked.sources) & set(self.sources):
+        if looked.sources and self._sources is not None and not set(looked.sources) & set(self._sources):
             names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
-            allowed = f"a source that sources= names ({', '.join(self.sources)}); metadata={{'source': ...}} makes one"
+            allowed = f"a source that sources= names ({', '.join(self._sources)}); metadata={{'source': ...}} makes one"
             raise Unreturnable(f"{names:.200}", place=("found", "source"), allowed=allowed)
         return looked.candidates[: request["top_k"]]
 
@@ -206,8 +210,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
 
     def _source(self, document: Document, at: int) -> str:
         given = self._keys.read(document, at, "source")
-        if given is None and self.sources is not None and len(self.sources) == 1:
-            return self.sources[0]
+        if given is None and self._sources is not None and len(self._sources) == 1:
+            return self._sources[0]
         allowed = "a text that is not blank; sources= with one name stands in for it"
         if given is None:
             raise self._keys.missing(document, at, "source", allowed)
