@@ -49,7 +49,10 @@ def known_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, 
         return said
     if said is not None:
         raise ConfigurationError(f"sources: to be left out, the retriever says itself that it has {', '.join(said)}")
-    return _names("sources", named)
+    names = _names("sources", named)
+    if not names or not all(map(str.strip, names)):
+        raise ConfigurationError(f"sources: names that are not blank, at least one; given: {named!r:.80}")
+    return names
 
 
 def _names(slot: str, given: object) -> tuple[str, ...]:
