@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-__all__ = ["asks_for_number"]
+__all__ = ["Wanted", "wanted"]
+
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
+"""What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""
+
+_KINDS: Final[tuple[tuple[Wanted, re.Pattern[str]], ...]] = tuple(
+    (kind, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE))
+    for kind, words in (
+        (
+            "duration",
+            r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|(?:en )?cuánto tiempo|combien de temps"
+            r"|як (?:швидко|довго)|как (?:быстро|долго|скоро)",
+        ),
+        (
+            "time",
+            r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда",
+        ),
+        ("name", r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"),
+    )
+)
 
 _ENGLISH: Final = (
     r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
@@ -33,6 +52,9 @@ _WORDS = re.compile(
 )
 
 
-def asks_for_number(question: str) -> bool:
-    """Say whether a question asks for an amount, a time or a date, in English or one of the languages listed here."""
-    return _WORDS.search(question) is not None
+def wanted(question: str) -> Wanted:
+    """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
+    found = [(match.start(), kind) for kind, words in _KINDS if (match := words.search(question))]
+    if found:
+        return min(found)[1]
+    return "number" if _WORDS.search(question) else ""
