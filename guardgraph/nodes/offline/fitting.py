@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
+_LASTS = frozenset({"time", "calendar"})
+"""Dimensions of durations: of seconds, and of months, whose length differs."""
 _TIMES = frozenset({"date", "clock", "weekday", "decade"})
 
 
@@ -50,6 +52,6 @@ def _tells_time(number: Number) -> bool:
     from guardgraph.guards.facts.values import Quantity
 
     return any(
-        reading.unit.dimension == "time" if isinstance(reading, Quantity) else getattr(reading, "kind", "") in _TIMES
+        reading.unit.dimension in _LASTS if isinstance(reading, Quantity) else getattr(reading, "kind", "") in _TIMES
         for reading in number.readings
     )

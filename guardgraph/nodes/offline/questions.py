@@ -10,21 +10,12 @@ __all__ = ["Wanted", "wanted"]
 Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""
 
-_KINDS: Final[tuple[tuple[Wanted, re.Pattern[str]], ...]] = tuple(
-    (kind, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE))
-    for kind, words in (
-        (
-            "duration",
-            r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|(?:en )?cuánto tiempo|combien de temps"
-            r"|як (?:швидко|довго)|как (?:быстро|долго|скоро)",
-        ),
-        (
-            "time",
-            r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда",
-        ),
-        ("name", r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"),
-    )
+_DURATION: Final = (
+    r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
+    r"|як (?:швидко|довго)|как (?:быстро|долго|скоро)"
 )
+_TIME: Final = r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда"
+_NAME: Final = r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"
 
 _ENGLISH: Final = (
     r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
@@ -51,10 +42,15 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 
+_KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
+    "duration": re.compile(rf"(?<!\w)(?:{_DURATION})(?!\w)", re.IGNORECASE),
+    "time": re.compile(rf"(?<!\w)(?:{_TIME})(?!\w)", re.IGNORECASE),
+    "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
+    "number": _WORDS,
+}
+
 
 def wanted(question: str) -> Wanted:
     """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
-    found = [(match.start(), kind) for kind, words in _KINDS if (match := words.search(question))]
-    if found:
-        return min(found)[1]
-    return "number" if _WORDS.search(question) else ""
+    found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
+    return min(found, key=found.__getitem__, default="")
