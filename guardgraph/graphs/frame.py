@@ -23,7 +23,18 @@ from guardgraph.world.models import Opens
 from guardgraph.world.opening import held_by
 from guardgraph.world.world import World
 
-__all__ = ["Frame", "GrammarBreach", "Part", "as_stop", "check_time", "declared", "failure", "show", "verdict"]
+__all__ = [
+    "Frame",
+    "GrammarBreach",
+    "Part",
+    "as_stop",
+    "check_time",
+    "declared",
+    "described",
+    "failure",
+    "show",
+    "verdict",
+]
 
 
 class GrammarBreach(Exception):
@@ -149,8 +160,7 @@ def as_stop(item: Declaration, error: Exception) -> Stop:
 
 def failure(item: Declaration, error: Exception) -> Stop:
     """Return the stop that the failure of a node is."""
-    details = {"type": type(error).__name__, "message": _message(error)}
-    return Stop(f"guard_error:{item.name}", details=details)
+    return Stop(f"guard_error:{item.name}", details=described(error))
 
 
 def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
@@ -159,7 +169,12 @@ def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     return said
 
 
-def _message(error: Exception) -> str:
+def described(error: BaseException) -> JsonObject:
+    """Return what an error is, in a few words."""
+    return {"type": type(error).__name__, "message": _message(error)}
+
+
+def _message(error: BaseException) -> str:
     try:
         return str(error)[:200]
     except Exception:  # noqa: BLE001 - an error that cannot even say what it is

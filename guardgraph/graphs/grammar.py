@@ -18,13 +18,12 @@ from typing_extensions import get_type_hints
 from guardgraph.graphs.channels import CALLED, RECORD, check_channels, check_node_name, ephemeral, schema
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, declaration_of
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.given import checked_recorder, checked_settings, checked_world
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.results import record_last, result_keys
+from guardgraph.graphs.results import has_own_audit, record_last, result_keys
 from guardgraph.graphs.router import EndingRouter, Router, straightened
 from guardgraph.graphs.seal import Seal
 from guardgraph.graphs.signatures import ContextT, InputT, ResultT
@@ -203,7 +202,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             context=context,
             world=LiveWorld() if world is None else checked_world(world),
             recorder=None if recorder is None else checked_recorder(recorder),
-            evidence=frozenset(self._output) - {*RECORDED, "outcome"},
+            evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
             declarations=declarations,
@@ -246,13 +245,14 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
     def _complete(self) -> dict[str, Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
+        kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
         declarations = complete(self.declarations, phase=self.catalogue.phases[-1], outputs=self._output)
         check_declarations(
             declarations,
             self.catalogue,
             channels=self._state,
             inputs=self._input,
-            outputs=[name for name in self._output if name not in RECORDED],
+            outputs=[name for name in self._output if name not in kept],
         )
         return declarations
 
@@ -260,10 +260,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
 def _connect(graph: PatternGraph, item: Declaration) -> None:
     if item.entry:
         graph.add_edge(START, item.name)
-    if item.family is not None:
-        graph.add_edge(item.name, END)
-    elif item.kind == "terminal":
-        graph.add_conditional_edges(item.name, EndingRouter(), {END: END, FAILED_ENDING: FAILED_ENDING})
+    if item.kind == "terminal":
+        if item.endings:
+            graph.add_conditional_edges(item.name, EndingRouter(), {way: way for way in (END, *item.endings)})
+        else:
+            graph.add_edge(item.name, END)
     elif item.kind == "guard":
         ways = [*item.to, *(f"stop_{family}" for family in item.stops)]
         graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})

@@ -155,8 +155,15 @@ class Recorder(Protocol):
         A run may be given more than once, such as one whose `ainvoke` was cancelled while it was being recorded, and
         which was then resumed: keep it by its ``run_id``.
 
+        A recorder may have an attribute `timeout`, in seconds: it is then called in a thread of its own, and waited for
+        no longer. Without one it is waited for until it returns.
+
         Returns:
-            A receipt, or None.
+            A receipt, ``{"seq": int, "hash": str}``, which the result's ``audit`` shows; or None.
+
+        Raises:
+            Exception: the run could not be kept. Its result says so, or the run ends in ``stop_audit_unavailable``
+                where the policy has `audit_required`.
         """
 
 
