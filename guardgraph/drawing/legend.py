@@ -9,7 +9,7 @@ from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending, Taken
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
-from guardgraph.drawing.shapes import arrow, chip, group, outline, text
+from guardgraph.drawing.shapes import DOT, arrow, chip, group, outline, text
 from guardgraph.drawing.text import cells, shown
 
 __all__ = ["legend", "wide"]
@@ -56,12 +56,12 @@ def legend(diagram: Diagram, width: float) -> tuple[str, float]:
 
 
 def _entries(diagram: Diagram) -> Iterator[Entry]:
-    drawn = {item.kind for item in diagram.nodes}
     for kind, look in LOOKS.items():
-        if kind in drawn:
-            dot = look.light is None
-            swatch = outline(kind, Box(0.0, 0.0, 12.0, 12.0) if dot else Box(0.0, 0.0, SWATCH, 16.0))
-            yield Entry(kind, swatch, 12.0 if dot else SWATCH, look.words)
+        if drawn := [item for item in diagram.nodes if item.kind == kind]:
+            width, height = (DOT, DOT) if look.light is None else (SWATCH, 16.0)
+            all_taken = diagram.taken is not None and all(item.visits for item in drawn)
+            swatch = group(f"{kind} taken" if all_taken else kind, outline(kind, Box(0.0, 0.0, width, height)))
+            yield Entry(kind, swatch, width, look.words)
     endings = [ending for item in diagram.nodes for ending in item.endings]
     if any(ending.terminal for ending in endings):
         yield _chips([Ending("name", "", None)], "the run can end here, in the node stop_name")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -23,15 +23,14 @@ from guardgraph.state.rag import (
 )
 from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
+from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import sources_of
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+from guardgraph.world.wrapped import ChatModel
 
 __all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 
@@ -48,7 +47,7 @@ DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 
 
 def create_rag_agent(
-    model: BaseChatModel | str | None = None,
+    model: ChatModel | str | None = None,
     *,
     planner: Outside | None = None,
     answerer: Outside | None = None,
@@ -67,7 +66,8 @@ def create_rag_agent(
     It is given ``{"question": str}`` and returns a `RagResult`.
 
     Args:
-        model: who plans and answers: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        model: who plans and answers: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question.
@@ -85,10 +85,11 @@ def create_rag_agent(
         recorder: who is given the recording of every run that ends.
 
     Raises:
-        ConfigurationError: an argument is wrong; the message names it.
+        ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
+            retriever with `sources` does not have; the message names it.
     """
     limits = settings_or(RagBudget(), budget, "budget")
-    found, sources = _retriever(retriever, knowledge_base, limits)
+    found, sources, there_are = _retriever(retriever, knowledge_base, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
@@ -96,7 +97,7 @@ def create_rag_agent(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
         retriever=found,
-        policy=_policy(policy, sources),
+        policy=_policy(policy, sources, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
@@ -128,22 +129,26 @@ def rag_pattern(
 
 def _retriever(
     own: Outside | None, folder: str | Path | None, budget: RagBudget
-) -> tuple[Outside, tuple[str, ...] | None]:
+) -> tuple[Outside, tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the retriever, the sources that lists hold which are left out, and all that it has; None if unknown."""
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is not None:
-        return outside("retriever", own), sources_of(own)
+        return outside("retriever", own), (sources := sources_of(own)), sources
     if folder is None:
-        return LexicalRetriever(demo_documents()), DEMO_SOURCES
+        demo = LexicalRetriever(demo_documents())
+        return demo, DEMO_SOURCES, demo.sources
     loaded = LexicalRetriever(load_folder(folder, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
-    return loaded, loaded.sources
+    return loaded, loaded.sources, loaded.sources
 
 
-def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None) -> RagPolicy:
+def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
     policy = settings_or(RagPolicy(), given, "policy")
     left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
     if left_out and sources is None:
         raise ConfigurationError(
             f"policy: with a retriever without sources, a RagPolicy with {' and '.join(left_out)} is required"
         )
+    if there_are is not None:
+        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in SOURCE_LISTS})
     return policy.model_copy(update=dict.fromkeys(left_out, sources))
