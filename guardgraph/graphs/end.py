@@ -6,7 +6,7 @@ from typing import Any
 
 from guardgraph.graphs.audit import NoRecorder, is_required, kept, unavailable
 from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
-from guardgraph.graphs.frame import GrammarBreach, Part, declared, described, failure, show, verdict
+from guardgraph.graphs.frame import Frame, GrammarBreach, Part, declared, described, failure, show, verdict
 from guardgraph.graphs.record import recording, watchers
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
@@ -14,7 +14,7 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson, storable
-from guardgraph.state.recording import VisitRecord
+from guardgraph.state.recording import Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.people import REJECTED
 
@@ -77,12 +77,19 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
         return result
     audit, required = None, is_required(part.frame, run)
     if part.frame.recorder is not None or watchers():
-        audit = kept(part.frame, recording(part, state, log, records, result))
+        audit = kept(part.frame, _shadowed(part.frame, recording(part, state, log, records, result)))
     if required and part.frame.recorder is None:
         audit = unavailable(described(NoRecorder()))
     if required and audit is not None and audit["status"] == "unavailable":
         return _unrecorded(part, result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
     return result if audit is None else {**result, "audit": {**result.get("audit", {}), **audit}}
+
+
+def _shadowed(frame: Frame, made: Recording) -> Recording:
+    """Add what the shadows make of a run, if it is to be kept; its time is over, and nothing of theirs is in it."""
+    if frame.shadows and frame.recorder is not None:
+        made["shadows"] = {name: judge(made) for name, judge in frame.shadows.items()}
+    return made
 
 
 def _unrecorded(part: Part, result: JsonObject, audit: Audit, line: Any) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,9 +16,10 @@ from guardgraph.state.context import Context
 from guardgraph.state.hashing import digest
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import copied, json_problem, storable
-from guardgraph.state.recording import Recorder
+from guardgraph.state.recording import Recorder, Recording
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
+from guardgraph.state.shadow import Shadow
 from guardgraph.world.models import Opens
 from guardgraph.world.opening import held_by
 from guardgraph.world.world import World
@@ -54,6 +55,8 @@ class Frame:
     """What a run of this pattern may give as context."""
     world: World
     recorder: Recorder | None
+    shadows: dict[str, Callable[[Recording], Shadow]]
+    """Who judges a recorded run once more, by name."""
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
     lasting: tuple[str, ...]

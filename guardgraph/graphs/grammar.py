@@ -8,7 +8,7 @@ terminals end. Edges, stop terminals and input schemas follow from the declarati
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -26,6 +26,7 @@ from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.results import has_own_audit, record_last, result_keys
 from guardgraph.graphs.router import EndingRouter, Router, straightened
 from guardgraph.graphs.seal import Seal
+from guardgraph.graphs.shadows import checked_shadows
 from guardgraph.graphs.signatures import ContextT, InputT, ResultT
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body, Declares, names
@@ -157,7 +158,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add("terminal", name, body, phase=phase, reads=reads, writes=writes)
 
     def compile(
-        self, *, name: str, checkpointer: Any = None, world: World | None = None, recorder: Recorder | None = None
+        self,
+        *,
+        name: str,
+        checkpointer: Any = None,
+        world: World | None = None,
+        recorder: Recorder | None = None,
+        shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
@@ -166,25 +173,32 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             checkpointer: LangGraph's.
             world: what the graph reaches outside through; the live one when None.
             recorder: who is given the recording of every run that ends.
+            shadow: agents of this pattern by name, who judge every run that is recorded once more, from the same
+                outcomes; the recording says what they make of it, the result does not.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
                 lacks a method, has a coroutine function where a function is called or the other way round, or is a
-                class.
+                class; a shadow is no agent of this pattern.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if not isinstance(name, str) or not name.strip():
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
-        builder = self.builder(name=name, world=world, recorder=recorder)
+        builder = self.builder(name=name, world=world, recorder=recorder, shadow=shadow)
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
 
     def builder(
-        self, *, name: str = "pattern", world: World | None = None, recorder: Recorder | None = None
+        self,
+        *,
+        name: str = "pattern",
+        world: World | None = None,
+        recorder: Recorder | None = None,
+        shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
         declarations = self._complete()
@@ -202,6 +216,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             context=context,
             world=LiveWorld() if world is None else checked_world(world),
             recorder=None if recorder is None else checked_recorder(recorder),
+            shadows=checked_shadows(shadow, self.catalogue.pattern),
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,

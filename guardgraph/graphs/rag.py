@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,7 @@ def create_rag_agent(
     name: str = "rag_agent",
     world: World | None = None,
     recorder: Recorder | None = None,
+    shadow: Mapping[str, GuardedGraph] | None = None,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
     """Return the RAG agent as a compiled LangGraph graph.
 
@@ -83,6 +85,7 @@ def create_rag_agent(
         name: the graph's name.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
@@ -100,7 +103,7 @@ def create_rag_agent(
         policy=_policy(policy, sources, there_are),
         budget=limits,
         clarification=clarification,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 
 
 def rag_pattern(

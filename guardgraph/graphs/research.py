@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -43,6 +44,7 @@ def create_research_agent(
     name: str = "research_agent",
     world: World | None = None,
     recorder: Recorder | None = None,
+    shadow: Mapping[str, GuardedGraph] | None = None,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent as a compiled LangGraph graph.
 
@@ -65,6 +67,7 @@ def create_research_agent(
         name: the graph's name.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -79,7 +82,7 @@ def create_research_agent(
         extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
         budget=limits,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 
 
 def research_pattern(
