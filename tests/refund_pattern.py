@@ -214,9 +214,9 @@ def pattern(proposer=thirty, tool=receipt, *, bodies=None, policy=None, budget=N
     return p
 
 
-def refund(*args, checkpointer=None, world=None, recorder=None, **kwargs):
+def refund(*args, checkpointer=None, world=None, recorder=None, shadow=None, **kwargs):
     """Return the pattern's graph; see `pattern`."""
-    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder}
+    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
     return pattern(*args, **kwargs).compile(name="refund", **compiled)
 
 

@@ -89,6 +89,8 @@ WRONG_POLICY = RagPolicy.model_construct(allowed_sources_policy=None, allowed_so
 FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
+AUDITED = {"policy": {"audit_required": True}}
+UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
 STOPS = {
     "invalid_request:<field>": StopCase(
         "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
@@ -96,6 +98,11 @@ STOPS = {
     "max_seconds @ plan": StopCase("plan", slow(max_seconds=0.0), {"details": {"max_seconds": 0.0}}),
     "max_seconds @ retrieve": StopCase("retrieve", slow(20), {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
     "max_seconds @ generate": StopCase("generate", slow(12, 9), {"details": {"spent_seconds": 21.0}}),
+    "audit_unavailable @ plan": StopCase("plan", ask(agent(), {}, context=AUDITED), UNRECORDED),
+    "audit_unavailable @ retrieve": StopCase(
+        "retrieve", ask(agent(), context={**AUDITED, "budget": {"max_query_chars": 1}}), UNRECORDED
+    ),
+    "audit_unavailable @ generate": StopCase("generate", ask(agent(answer={}), context=AUDITED), UNRECORDED),
     "guard_error:<guard> @ plan": StopCase(
         "plan", ask(agent(policy=WRONG_POLICY)), {"details": {"type": "TypeError"}}, "guard_error:plan"
     ),

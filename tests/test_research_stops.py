@@ -117,6 +117,11 @@ STOPS = {
         "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
     ),
     "max_seconds": StopCase("synthesize", lambda: timed("synthesize"), DETAILS),
+    "audit_unavailable": StopCase(
+        "synthesize",
+        lambda: research(context={"policy": {"audit_required": True}}),
+        {"details": {"type": "NoRecorder", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
+    ),
     "guard_error:<guard>": StopCase(
         "search", lambda: edited("query_guard", "plan_guard", accepted_plan=5), DETAILS, "guard_error:query_guard"
     ),

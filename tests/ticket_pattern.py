@@ -197,7 +197,7 @@ def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=N
     return p
 
 
-def triage(*args, checkpointer=None, world=None, recorder=None, **kwargs):
+def triage(*args, checkpointer=None, world=None, recorder=None, shadow=None, **kwargs):
     """Return the pattern's graph; see `pattern`."""
-    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder}
+    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
     return pattern(*args, **kwargs).compile(name="triage", **compiled)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-__all__ = ["SUCCESS", "Catalogue", "StopReason", "common_reasons"]
+__all__ = ["AUDIT_UNAVAILABLE", "SUCCESS", "Catalogue", "StopReason", "common_reasons"]
 
 SUCCESS = "success"
 """The stop reason of a run that ended well."""
+
+AUDIT_UNAVAILABLE = "audit_unavailable"
+"""The stop reason, and the family, of a run that had to be recorded and was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,7 @@ def common_reasons(
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details and report the defect."),
+        StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended.", "Look at details: give the graph a recorder, or mend it."),
     ]  # fmt: skip
     if asking_phases := tuple(asking):
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}

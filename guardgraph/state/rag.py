@@ -10,7 +10,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings
+from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
 
 __all__ = [
     "PASSAGE_CHARS",
@@ -176,7 +176,7 @@ RagResult: TypeAlias = RagOk | RagStopped
 """What a run returns; `status` says which."""
 
 
-class RagPolicy(Settings):
+class RagPolicy(Policy):
     """What the model may ask for, what the runtime will do now, and which checks run."""
 
     allowed_sources_policy: Allowlist = ()

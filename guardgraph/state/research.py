@@ -17,7 +17,7 @@ from guardgraph.state.settings import (
     Hosts,
     MaxFloat,
     MaxInt,
-    Settings,
+    Policy,
     Vocabulary,
 )
 
@@ -169,7 +169,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchStopped
 """What a run returns; `status` says which."""
 
 
-class ResearchPolicy(Settings):
+class ResearchPolicy(Policy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
     allowed_domains_policy: Hosts = (
