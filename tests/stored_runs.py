@@ -46,11 +46,16 @@ def _recording():
 
 def recording(number=0, **caller):
     """Return a recording with a run_id of its own; quick, since only one run is made for all of them."""
-    made = json.loads(_recording())
-    made["run_id"] = made["result"]["run_id"] = f"00000000-0000-4000-8000-{number:012d}"
+    made = numbered(json.loads(_recording()), number)
     if caller:
         made["visits"][0]["opening"]["context"] = {"caller": caller}
     return made
+
+
+def numbered(made, number):
+    """Return a copy of a recording with a run_id that is made of a number."""
+    run_id = f"00000000-0000-4000-8000-{number:012d}"
+    return {**made, "run_id": run_id, "result": {**made["result"], "run_id": run_id}}
 
 
 @contextmanager
