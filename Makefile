@@ -3,12 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 
-.PHONY: demo test install format lint types imports unit wheel bench clean
+.PHONY: demo test soak install format lint types imports unit wheel bench clean
 
 demo: .venv/.installed  ## the three patterns, offline
 	@$(BIN)/guardgraph demo
 
 test: lint types imports unit wheel  ## everything that CI checks
+
+soak: .venv/.dev  ## what takes minutes: killed processes, and many that write into one store
+	$(BIN)/python -m pytest tests/soak
 
 install: .venv/.dev
 
