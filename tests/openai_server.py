@@ -86,9 +86,18 @@ class _Handler(BaseHTTPRequestHandler):
         return not closing
 
     def send(
-        self, code: int, chunks: Iterator[bytes], size: int, content_type: str, *, keep_alive: bool = False
+        self,
+        code: int,
+        chunks: Iterator[bytes],
+        size: int,
+        content_type: str,
+        *,
+        keep_alive: bool = False,
+        **headers: str,
     ) -> None:
         self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(size))
         if not keep_alive:
@@ -150,6 +159,15 @@ def answer(
 def status(code: int, message: str = "the server says no", error_code: str | None = None) -> Behaviour:
     """An error as OpenAI words it."""
     return payload(code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}})
+
+
+def redirect(location: str, code: int = 307) -> Behaviour:
+    """A redirect to anywhere."""
+
+    def behave(handler: _Handler) -> None:
+        handler.send(code, iter(()), 0, "text/plain", Location=location)
+
+    return behave
 
 
 def truncated(content: str = '{"answer": "it was cut') -> Behaviour:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -30,9 +30,7 @@ from guardgraph.tools.tool import sources_of
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+from guardgraph.world.wrapped import ChatModel
 
 __all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 
@@ -49,7 +47,7 @@ DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 
 
 def create_rag_agent(
-    model: BaseChatModel | str | None = None,
+    model: ChatModel | str | None = None,
     *,
     planner: Outside | None = None,
     answerer: Outside | None = None,
@@ -68,7 +66,8 @@ def create_rag_agent(
     It is given ``{"question": str}`` and returns a `RagResult`.
 
     Args:
-        model: who plans and answers: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        model: who plans and answers: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -24,15 +24,13 @@ from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorde
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+from guardgraph.world.wrapped import ChatModel
 
 __all__ = ["create_research_agent", "research_pattern"]
 
 
 def create_research_agent(
-    model: BaseChatModel | str | None = None,
+    model: ChatModel | str | None = None,
     *,
     planner: Outside | None = None,
     writer: Outside | None = None,
@@ -52,7 +50,8 @@ def create_research_agent(
     `ResearchResult`. The default tools replay recordings of the demo; they need no network.
 
     Args:
-        model: who plans and writes: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        model: who plans and writes: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules.
         planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.

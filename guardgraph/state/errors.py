@@ -5,10 +5,11 @@ GuardgraphError
 │   └── GrammarError     a pattern is put together in a way that the grammar forbids
 ├── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
 │                        nothing was run
-└── NotRecorded          a replay asks for what the recorded run did not ask for
+├── NotRecorded          a replay asks for what the recorded run did not ask for
+└── StoreError           a store of runs cannot be reached, read or written
 """
 
-__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded"]
+__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded", "StoreError"]
 
 
 class GuardgraphError(Exception):
@@ -46,3 +47,10 @@ class NotRecorded(GuardgraphError):
         self.visit = visit
         self.number = number
         self.difference = difference
+
+
+class StoreError(GuardgraphError):
+    """A store of runs cannot be reached, read or written, or took too long.
+
+    What was to be written was not acknowledged. The message names the store, without its password.
+    """

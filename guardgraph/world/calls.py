@@ -28,6 +28,7 @@ from guardgraph.state.plain import copied
 from guardgraph.state.returned import ALLOWED, Unreturnable, plain_value
 from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
+from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, in_thread
 from guardgraph.world.threads import start as start_thread
@@ -73,10 +74,12 @@ def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
         return late(call, seconds)
     if is_instant(call.target):
         return _at_once(call, most)
-    done = Handover()
-    start_thread(partial(_invoke, call), done)
+    done, connections = Handover(), Connections()
+    with connections:
+        start_thread(partial(_invoke, call), done)
     came = done.wait(min(seconds, TIMEOUT_MAX))
     if came is None:
+        connections.close()
         return late(call, seconds)
     returned, error = came
     return _returned(call, returned, most) if error is None else _raised(call, error)
@@ -109,10 +112,17 @@ def _at_once(call: Call, most: int) -> Outcome:
         return _raised(call, error)
 
 
-def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> None:
-    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
-    future = in_thread(partial(_invoke, call))
+def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Connections:
+    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it.
+
+    Returns:
+        What the call opens, for whoever leaves it behind.
+    """
+    connections = Connections()
+    with connections:
+        future = in_thread(partial(_invoke, call))
     future.add_done_callback(lambda came: done.put((at, partial(_arrived, call, came, most))))
+    return connections
 
 
 def _arrived(call: Call, future: Future[Any], most: int) -> Outcome:
