@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import guardgraph
-from guardgraph.cli import inputs, pages, pictures, proofs, reasons, runs, views
+from guardgraph.cli import audit, inputs, pages, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
 from guardgraph.graphs.patterns import COMMANDS
@@ -23,6 +23,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(audit.app, name="audit")
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 
@@ -165,7 +167,10 @@ def draw(
 @app.command()
 def report(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run's result, as --json prints it; - reads it from a pipe.")
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run's result, as --json prints it; - reads it from a pipe; of --store, a run's id."
+        ),
     ],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html.", show_default=False)],
     graph: Annotated[
@@ -180,10 +185,13 @@ def report(
     asked: Annotated[
         str | None, typer.Option("--asked", metavar="TEXT", help="What the run was asked.", show_default=False)
     ] = None,
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="URL", help="The store that has the run.", show_default=False)
+    ] = None,
 ) -> None:
     """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources."""
     inputs.load_environment()
-    page = pages.page_of(run, graph, asked)
+    page = pages.page_of(run, graph, asked, store)
     pictures.save(page, out)
     Screen().show(f"{out}: {page.described}", indent=0)
 

@@ -85,6 +85,9 @@ def _facts(reading: Reading) -> Iterator[tuple[str, Child]]:
         yield "tokens", f"{tokens:,}"
     if "run_id" in run:
         yield "run_id", tag("code", named(run["run_id"]))
+    if (place := reading.position) is not None:
+        yield "in the chain", tag("code", f"{place.seq}:{place.hash}")
+        yield "recorded at", place.at
 
 
 def _query(reading: Reading) -> str | None:

@@ -15,6 +15,7 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.style import MONO, SANS, variables
+from guardgraph.evidence.store import StoredRun
 from guardgraph.reporting.answer import answer
 from guardgraph.reporting.decisions import decisions
 from guardgraph.reporting.elements import Html, fragment, legible, tag
@@ -25,7 +26,7 @@ from guardgraph.reporting.values import folded, json_text
 from guardgraph.reporting.waiting import waiting
 from guardgraph.reporting.way import graph as whole_graph
 from guardgraph.reporting.way import way
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.version import version
 
 __all__ = ["Page", "report"]
@@ -82,15 +83,21 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
     Of a run that waits for a person it says what that person is shown, and how the run goes on.
 
     Args:
-        run: the result of a run, such as `invoke` returned or ``--json`` printed.
+        run: the result of a run, such as `invoke` returned or ``--json`` printed; or a run as a store has it, whose
+            page says what it was given and where it stands in the chain.
         graph: the graph that it is a run of; not needed for the shipped patterns, whose results name them. Without it,
             a run of any other graph has a picture of the nodes that ran.
         asked: what the run was given, a text or the dictionary, to be shown in the head; a result does not repeat it.
 
     Raises:
-        InputError: it is no result of a finished or waiting run, or no run of this graph.
+        InputError: it is no result of a finished or waiting run, or no run of this graph; or it was erased.
     """
-    return Page(read(run, graph, asked))
+    if not isinstance(run, StoredRun):
+        return Page(read(run, graph, asked))
+    if run.recording is None:
+        raise InputError(f"run: one that was not erased is required; given: {run.run_id}")
+    given = run.recording["input"] if asked is None else asked
+    return Page(read(run.recording["result"], graph, given, run.position))
 
 
 def _page(reading: Reading) -> str:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
+from guardgraph.evidence.store import Position
 from guardgraph.graphs.door import INTERRUPT
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
@@ -51,6 +52,8 @@ class Reading:
     """The graph with the way of the run; None if nobody gave it and it is none of ours."""
     catalogue: Catalogue | None
     asked: JsonValue
+    position: Position | None = None
+    """Where the run stands in the chain of a store."""
 
     @property
     def shipped(self) -> ShippedPattern | None:
@@ -98,7 +101,12 @@ class Reading:
         return next((step for step in self.steps(record) if step.get("step") == number), {})
 
 
-def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, asked: object) -> Reading:
+def read(
+    run: object,
+    graph: CompiledStateGraph[Any, Any, Any, Any] | None,
+    asked: object,
+    position: Position | None = None,
+) -> Reading:
     """Read the result of a run.
 
     Raises:
@@ -113,7 +121,7 @@ def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, aske
         known = diagram_of(graph, plain), Topology(graph).catalogue
     else:
         known = _known(plain, _told_by(plain, taken, entries))
-    return Reading(plain, taken, entries, *known, _plain("asked", asked))
+    return Reading(plain, taken, entries, *known, _plain("asked", asked), position)
 
 
 def _plain(name: str, item: object) -> JsonValue:

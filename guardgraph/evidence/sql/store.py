@@ -36,6 +36,15 @@ class SqlStore:
         self.database = Database(address(url), timeout)
         self._redact = redact
 
+    def check(self) -> None:
+        """Look whether there is a store that can be read.
+
+        Raises:
+            StoreError: it cannot be read, or nothing was recorded yet.
+            ConfigurationError: the database is no store of this version.
+        """
+        self.database.once(lambda connection: None)
+
     def record(self, run: Recording) -> Receipt:
         """Append a run in one transaction; once this returns, it is on disk.
 

@@ -1,0 +1,244 @@
+"""`guardgraph audit`: what a store of runs has, whether it is what was written, and what has to go."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+import guardgraph
+from guardgraph.cli import inputs
+from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import OK, STOPPED
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from guardgraph.evidence.verification import Erasure, Verification
+
+__all__ = ["app", "store_at", "stored_row"]
+
+VARIABLE = "GUARDGRAPH_AUDIT"
+"""The variable of the environment that names a store where no option does."""
+HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})")
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Show, verify and erase what a store of runs has.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Store = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.", show_default=False)]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Of this tenant.", show_default=False)]
+
+
+@app.command(name="list")
+def list_(
+    store: Store = None,
+    pattern: Annotated[
+        str | None, typer.Option("--pattern", metavar="NAME", help="Of this pattern.", show_default=False)
+    ] = None,
+    tenant: Tenant = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the runs of a store, each by its latest record."""
+    inputs.load_environment()
+    runs = store_at(store).runs(pattern=pattern, tenant=tenant, since=_moment(since))
+    rows = map(stored_row, runs)
+    if as_json:
+        _print_json(list(rows))
+    else:
+        _show_rows(Screen(), rows)
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)],
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Show a run: where it stands in the chain, and how it ended; with --json its whole recording."""
+    inputs.load_environment()
+    stored = store_at(store).read(run)
+    if as_json:
+        place = {"seq": stored.position.seq, "hash": stored.position.hash, "at": stored.position.at}
+        _print_json({"run_id": stored.run_id, "position": place, "recording": stored.recording})
+    else:
+        _show_run(Screen(), stored)
+
+
+@app.command()
+def head(store: Store = None, as_json: Json = False) -> None:
+    """Print number and hash of the last entry, N:HASH, to be kept elsewhere."""
+    inputs.load_environment()
+    last = store_at(store).head()
+    if as_json:
+        _print_json(None if last is None else {"seq": last.seq, "hash": last.hash, "at": last.at})
+    elif last is None:
+        Screen().show("the chain is empty", indent=0)
+    else:
+        print(f"{last.seq}:{last.hash}", flush=True)
+
+
+@app.command()
+def verify(
+    store: Store = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Verify that a store has what was written to it; exit code 3 where it has not."""
+    inputs.load_environment()
+    verification = store_at(store).verify(_head(head))
+    if as_json:
+        _print_json(verification.plain())
+    else:
+        _show_verification(Screen(), verification)
+    raise typer.Exit(OK if verification.ok else STOPPED)
+
+
+@app.command()
+def erase(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)] = None,
+    *,
+    by: By,
+    tenant: Tenant = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="USER", help="Of this user.", show_default=False)
+    ] = None,
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Erase a run, or all runs that a tenant or a user began or resumed; the chain stays."""
+    inputs.load_environment()
+    _erased(store_at(store).erase(run, tenant=tenant, user=user, by=by), as_json)
+
+
+@app.command()
+def retain(
+    days: Annotated[float, typer.Option("--days", metavar="N", help="What is older is erased.", show_default=False)],
+    by: By,
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Erase what was recorded more than some days ago; the chain stays."""
+    inputs.load_environment()
+    _erased(store_at(store).retain(days, by=by), as_json)
+
+
+def store_at(given: str | None) -> guardgraph.SqlStore:
+    """Return the store of ``--store``, or of the environment, which has to be there already.
+
+    Raises:
+        ConfigurationError: nobody names one, or it is no store.
+        StoreError: it cannot be reached, or nothing was recorded in it yet.
+    """
+    url = given or os.environ.get(VARIABLE, "").strip()
+    if not url:
+        raise ConfigurationError(f"--store: a URL, such as sqlite:///runs.db, is required, or {VARIABLE}")
+    store = guardgraph.sql_store(url)
+    store.check()
+    return store
+
+
+def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
+    """Return what a list says of a run."""
+    row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
+    if stored.recording is None:
+        return {**row, "erased": True}
+    result = stored.recording["result"]
+    row |= {key: result.get(key) for key in ("pattern", "status", "stop_reason", "outcome")}
+    return {**row, "redacted": bool(stored.recording.get("redacted"))}
+
+
+def _show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
+    for row in rows:
+        ending = "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
+        redacted = ", redacted" if row.get("redacted") else ""
+        screen.show(f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {ending}{redacted}", indent=0, hang=8)
+
+
+def _show_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
+    from guardgraph.state.plain import excerpt
+
+    place = stored.position
+    screen.labelled("run", stored.run_id)
+    screen.labelled("entry", f"{place.seq}:{place.hash}")
+    screen.labelled("recorded", place.at)
+    if stored.recording is None:
+        screen.labelled("content", "erased")
+        return
+    row = stored_row(stored)
+    screen.labelled("pattern", row["pattern"], f", guardgraph {stored.recording['guardgraph']}")
+    screen.labelled("asked", excerpt(stored.recording["input"], 600))
+    screen.labelled("ended", ", ".join(item for item in (row["status"], row["stop_reason"], row["outcome"]) if item))
+    screen.labelled("path", " ".join(stored.recording["result"]["path"]))
+    if row["redacted"]:
+        screen.labelled("redacted", f"in {len(stored.recording['redacted'])} places")
+
+
+def _show_verification(screen: Screen, found: Verification) -> None:
+    screen.show(f"{found.entries} entries, {found.runs} of runs; head {found.head or 'none'}", indent=0)
+    for item in found.erasures:
+        screen.show(f"entry {item.seq}: {_told(item)} at {item.at}", hang=2)
+    if found.ok:
+        screen.show(("no findings", "green"), indent=0)
+    for finding in found.findings:
+        screen.show((str(finding), "red"), hang=2)
+
+
+def _told(erasure: Erasure) -> str:
+    how = {"erase": "erased", "retain": "erased, as kept long enough,"}[erasure.how]
+    return f"{erasure.records} {'record' if erasure.records == 1 else 'records'} {how} by {erasure.by}"
+
+
+def _erased(made: Erasure | None, as_json: bool) -> NoReturn:
+    if as_json:
+        told: Any = made and {key: getattr(made, key) for key in ("seq", "at", "by", "how", "records")}
+        _print_json(told)
+    else:
+        Screen().show("nothing to erase" if made is None else f"entry {made.seq}: {_told(made)}", indent=0)
+    raise typer.Exit(OK)
+
+
+def _moment(given: str | None) -> datetime | None:
+    if given is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise ConfigurationError(
+            f"--since: a date, such as 2026-01-31, or a date and time is required; given: {given!r:.80}"
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _head(given: str | None) -> tuple[int, str] | None:
+    if given is None:
+        return None
+    if (said := HEAD.fullmatch(given.strip())) is None:
+        raise ConfigurationError(
+            f"--head: N:HASH, as `guardgraph audit head` prints, is required; given: {given!r:.90}"
+        )
+    return int(said[1]), said[2]
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, indent=2), flush=True)
