@@ -1,4 +1,4 @@
-"""The way of an earlier run beside that of a run, in one picture: what both took, what one took alone, where they part."""
+"""The way of an earlier run beside that of a run, in one picture: what both took, what one alone, where they part."""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, e
         graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
         run: the result of a run of it, whose way then stands out, and the guard that stopped it, with the reason, or
             the node where it waits for a person.
-        earlier: the result of another run of it, such as the one that a what-if judged again: where it went another way,
-            that way is grey and dashed, the run's is in colour, and the node is marked where they part.
+        earlier: the result of another run of it, such as the one that a what-if judged again. Where it went another
+            way, that way is grey and dashed, the run's is in colour, and the node is marked where they part.
 
     Raises:
         InputError: the graph is no compiled LangGraph graph, a run is no finished or waiting run of it, or an earlier
