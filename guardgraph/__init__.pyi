@@ -55,6 +55,8 @@ from guardgraph.state.self_critique import SelfCritiqueResult as SelfCritiqueRes
 from guardgraph.state.self_critique import SelfCritiqueStopped as SelfCritiqueStopped
 from guardgraph.tools.knowledge_base import Document as Document
 from guardgraph.tools.knowledge_base import load_folder as load_folder
+from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChainRetriever
+from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import reply_bytes as reply_bytes

@@ -47,3 +47,10 @@ async def asynchronously() -> None:
 g.create_research_agent().invoke({"goal": "Inform."})  # error
 g.create_self_critique_agent().invoke({"goal": "Inform.", "context": {}})  # error
 print(g.replay(agent, {})["anwser"])  # error
+
+g.create_rag_agent(retriever=7)  # error
+g.create_rag_agent(retriever=print, sources=7)  # error
+g.create_research_agent(search=7)  # error
+g.LangChainRetriever(print, sources={"help": 1}.keys())  # error
+g.LangChainRetriever(print, metadata={"title": 7})  # error
+g.LangChainSearch(print, metadta={"url": "address"})  # error

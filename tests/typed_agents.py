@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any, assert_type
 
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langgraph.types import Command
 
 import guardgraph as g
@@ -80,6 +84,29 @@ def again(asked: g.GuardedGraph[g.RagInput, g.RagContext, g.RagResult], recordin
 def any_agent(asked: g.GuardedGraph) -> Any:
     """Take any agent, whatever it is given."""
     return asked.invoke({"whatever": "it takes"})["stop_reason"]
+
+
+def of_langchain(store: VectorStore, retriever: BaseRetriever, tool: BaseTool, memory: InMemoryVectorStore) -> None:
+    """Take vector stores, retrievers and tools of LangChain's as they are, and adapted."""
+    for found in (store, memory, retriever, retriever.with_retry(), tool):
+        assert_type(
+            g.create_rag_agent(retriever=found, sources=["help"]),
+            g.GuardedGraph[g.RagInput, g.RagContext, g.RagResult],
+        )
+        g.create_research_agent(search=found)
+    g.create_research_agent(reader=tool, search=g.LangChainSearch(tool, metadata={"url": "address"}))
+
+    def updated(document: Document) -> object:
+        return document.metadata["day"]
+
+    adapted = g.LangChainRetriever(
+        store,
+        sources=("help",),
+        metadata={"doc_id": "key", "updated_at": updated},
+        search_kwargs=lambda sources: {"filter": {"source": {"$in": sources}}},
+        relevance=lambda score: 1 - score,
+    )
+    g.create_rag_agent(retriever=adapted)
 
 
 any_agent(agent)

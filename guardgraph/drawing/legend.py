@@ -12,7 +12,7 @@ from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIG
 from guardgraph.drawing.shapes import DOT, PARTS, arrow, badge, chip, group, outline, text
 from guardgraph.drawing.text import cells, shown
 
-__all__ = ["legend", "wide"]
+__all__ = ["legend", "legend_width", "wide"]
 
 ROW = 25.0
 SWATCH = 34.0
@@ -30,6 +30,11 @@ class Entry(NamedTuple):
     width: float
     words: str
 
+    @property
+    def total(self) -> float:
+        """The room that it takes across."""
+        return self.width + 8 + wide(self.words)
+
 
 def wide(words: str) -> float:
     """Return the room that a text of the legend takes across."""
@@ -45,14 +50,18 @@ def legend(diagram: Diagram, width: float) -> tuple[str, float]:
     """
     parts, x, y = [], 0.0, ROW / 2
     for entry in _entries(diagram):
-        total = entry.width + 8 + wide(entry.words)
-        if x and x + total > width:
+        if x and x + entry.total > width:
             x, y = 0.0, y + ROW
         place = f"translate({x + entry.width / 2:g} {y:g})"
         swatch = f'<g transform="{place}">{entry.swatch}</g>'
         parts.append(group(entry.kinds, swatch, text(entry.words, x + entry.width + 8, y + 4.2, "sans muted")))
-        x += total + APART
+        x += entry.total + APART
     return "".join(parts), y + ROW / 2
+
+
+def legend_width(diagram: Diagram) -> float:
+    """Return the least width of a legend: that of its widest entry."""
+    return max(entry.total for entry in _entries(diagram))
 
 
 def _entries(diagram: Diagram) -> Iterator[Entry]:

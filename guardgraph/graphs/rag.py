@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -25,12 +26,17 @@ from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
 from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
+from guardgraph.tools.langchain.asking import is_from_langchain
+from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.tools.tool import sources_of
+from guardgraph.tools.tool import known_sources
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
 
 __all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 
@@ -52,12 +58,13 @@ def create_rag_agent(
     planner: Outside | None = None,
     answerer: Outside | None = None,
     knowledge_base: str | Path | None = None,
-    retriever: Outside | None = None,
+    retriever: Outside | VectorStore | None = None,
+    sources: Sequence[str] | None = None,
     policy: RagPolicy | None = None,
     budget: RagBudget | None = None,
     clarification: str = CLARIFICATION,
     checkpointer: Any = None,
-    name: str = "rag_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
@@ -73,14 +80,15 @@ def create_rag_agent(
             ``{"insufficient": true}`` where the context does not answer the question.
         knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; the demo base
             when neither it nor a retriever is given.
-        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. What it
-            has is said by its attribute `sources`, a list of names, if there is one.
-        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; with
-            a retriever that does not say what it has, it names both.
+        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. A
+            vector store, a retriever or a tool of LangChain's is asked by a `LangChainRetriever`.
+        sources: the names of the sources that the retriever has, if it does not say so by its attribute `sources`.
+        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; where
+            nobody says what a retriever has, it names both.
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found, or the answerer abstained.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"rag"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 
@@ -89,7 +97,7 @@ def create_rag_agent(
             retriever with `sources` does not have; the message names it.
     """
     limits = settings_or(RagBudget(), budget, "budget")
-    found, sources, there_are = _retriever(retriever, knowledge_base, limits)
+    found, listed, there_are = _retriever(retriever, knowledge_base, sources, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
@@ -97,7 +105,7 @@ def create_rag_agent(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
         retriever=found,
-        policy=_policy(policy, sources, there_are),
+        policy=_policy(policy, listed, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
@@ -128,13 +136,21 @@ def rag_pattern(
 
 
 def _retriever(
-    own: Outside | None, folder: str | Path | None, budget: RagBudget
+    own: Outside | VectorStore | None,
+    folder: str | Path | None,
+    sources: Sequence[str] | None,
+    budget: RagBudget,
 ) -> tuple[Outside, tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the retriever, the sources that lists hold which are left out, and all that it has; None if unknown."""
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
+    if own is None and sources is not None:
+        given = "the demo base" if folder is None else "a knowledge_base"
+        raise ConfigurationError(f"sources: they name what a retriever has; given: {given}, which says it itself")
     if own is not None:
-        return outside("retriever", own), (sources := sources_of(own)), sources
+        known = known_sources(own, sources)
+        retriever = LangChainRetriever(own, sources=sources) if is_from_langchain(own) else outside("retriever", own)
+        return retriever, known, known
     if folder is None:
         demo = LexicalRetriever(demo_documents())
         return demo, DEMO_SOURCES, demo.sources
@@ -147,7 +163,7 @@ def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None, there_are:
     left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
     if left_out and sources is None:
         raise ConfigurationError(
-            f"policy: with a retriever without sources, a RagPolicy with {' and '.join(left_out)} is required"
+            f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
     if there_are is not None:
         policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in SOURCE_LISTS})

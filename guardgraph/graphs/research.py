@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -20,11 +20,16 @@ from guardgraph.state.research import (
     ResearchState,
 )
 from guardgraph.state.settings import settings_or
+from guardgraph.tools.langchain.asking import core, is_from_langchain, is_tool
+from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
 
 __all__ = ["create_research_agent", "research_pattern"]
 
@@ -34,13 +39,13 @@ def create_research_agent(
     *,
     planner: Outside | None = None,
     writer: Outside | None = None,
-    search: Outside | None = None,
+    search: Outside | VectorStore | None = None,
     reader: Outside | None = None,
     extractor: Outside | None = None,
     policy: ResearchPolicy | None = None,
     budget: ResearchBudget | None = None,
     checkpointer: Any = None,
-    name: str = "research_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
@@ -55,14 +60,16 @@ def create_research_agent(
         planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.
-        search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``.
-        reader: replaces the reader; given ``{url}``, it returns ``{title, published_at, body}`` or raises.
+        search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. A tool, a
+            retriever or a vector store of LangChain's is asked by a `LangChainSearch`.
+        reader: replaces the reader; given ``{url}``, it returns ``{title, published_at, body}`` or raises. A tool of
+            LangChain's may return the text alone, or documents.
         extractor: replaces the note extractor; given ``{goal, question, pages, max_notes}``, it returns notes
             ``{claim, quote, url, title, published_at}``.
         policy: the two domain lists and the checks.
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"research"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 
@@ -74,8 +81,8 @@ def create_research_agent(
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
         writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
-        search=outside("search", recorded_search() if search is None else search),
-        reader=outside("reader", recorded_reader() if reader is None else reader),
+        search=_search(search),
+        reader=_reader(reader),
         extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
         budget=limits,
@@ -118,3 +125,15 @@ def research_pattern(
     p.guard("answer_guard", nodes.check_answer, to="answered")
     p.terminal("answered", nodes.answered)
     return p
+
+
+def _search(own: Outside | VectorStore | None) -> Outside:
+    if own is None:
+        return recorded_search()
+    return LangChainSearch(own) if is_from_langchain(own) else outside("search", own)
+
+
+def _reader(own: Outside | None) -> Outside:
+    if own is None:
+        return recorded_reader()
+    return LangChainReader(own) if is_tool(core(own)) else outside("reader", own)

@@ -38,7 +38,7 @@ def create_self_critique_agent(
     policy: SelfCritiquePolicy | None = None,
     budget: SelfCritiqueBudget | None = None,
     checkpointer: Any = None,
-    name: str = "self_critique_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
@@ -58,7 +58,7 @@ def create_self_critique_agent(
         policy: the decisions and risks on the lists, and the checks.
         budget: the limits of one run.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"self_critique"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 

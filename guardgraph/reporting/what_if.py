@@ -134,7 +134,7 @@ def _unknown(rows: list[Row]) -> Html:
         if row.call is not None
     )
     left = tag("p", f"and {len(rows) - LISTED:,} more", class_="label") if len(rows) > LISTED else None
-    return fragment(tag("table", tag("thead", columns), tag("tbody", lines), class_="card"), left)
+    return fragment(tag("table", tag("thead", columns), tag("tbody", lines), class_="card unknown"), left)
 
 
 def _differs(row: Row) -> Child:

@@ -7,7 +7,7 @@ their values, models, dataclasses and named tuples by what they hold, and every 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -32,22 +32,24 @@ ALLOWED = "plain JSON; dates, Decimal, UUID, enumerations, models, dataclasses a
 
 
 class Unreturnable(ValueError):
-    """Something that was returned is no plain JSON and becomes none.
+    """Something that was returned is no plain JSON and becomes none, or is not what was asked for.
 
     Args:
         given: what it is, in words.
+        place: keys and indices that lead to it.
+        allowed: what it may be, in words.
     """
 
-    def __init__(self, given: str) -> None:
+    def __init__(self, given: str, *, place: Iterable[str] = (), allowed: str = ALLOWED) -> None:
         super().__init__(given)
         self.given = given
-        self.place: tuple[str, ...] = ()
-        """Keys and indices that lead to it."""
+        self.place = tuple(place)
+        self.allowed = allowed
 
     @property
     def details(self) -> dict[str, JsonValue]:
         """What a stop says of it."""
-        return {"place": ".".join(self.place)[:200], "given": self.given, "allowed": ALLOWED}
+        return {"place": ".".join(self.place)[:200], "given": self.given, "allowed": self.allowed}
 
 
 def plain_value(value: object, most: int = REPLY_BYTES) -> JsonValue:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject, JsonValue
 
-__all__ = ["HasSources", "Tool", "sources_of"]
+__all__ = ["HasSources", "Tool", "known_sources", "sources_of"]
 
 Tool: TypeAlias = Callable[[JsonObject], JsonValue]
 """A function of one dictionary that returns a JSON value; where one is asked for, a Runnable will do too."""
@@ -19,8 +19,8 @@ class HasSources(Protocol):
     """A retriever that knows which sources it has; one over a live index does not."""
 
     @property
-    def sources(self) -> Sequence[str]:
-        """The names of its sources, as a list or a tuple: what a policy may list."""
+    def sources(self) -> Sequence[str] | None:
+        """The names of its sources, as a list or a tuple: what a policy may list; None where it does not know."""
 
 
 def sources_of(retriever: object) -> tuple[str, ...] | None:
@@ -29,9 +29,30 @@ def sources_of(retriever: object) -> tuple[str, ...] | None:
     Raises:
         ConfigurationError: it has an attribute `sources` that is no list or tuple of strings.
     """
-    if not isinstance(retriever, HasSources):
+    if not isinstance(retriever, HasSources) or retriever.sources is None:
         return None
-    given = retriever.sources
+    return _names("retriever.sources", retriever.sources)
+
+
+def known_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the sources that a retriever has, as it says itself or as somebody names them; None where nobody does.
+
+    Args:
+        retriever: the retriever.
+        named: the names of its sources.
+
+    Raises:
+        ConfigurationError: `named` is no list or tuple of strings, or the retriever says itself what it has.
+    """
+    said = sources_of(retriever)
+    if named is None:
+        return said
+    if said is not None:
+        raise ConfigurationError(f"sources: to be left out, the retriever says itself that it has {', '.join(said)}")
+    return _names("sources", named)
+
+
+def _names(slot: str, given: object) -> tuple[str, ...]:
     if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
-        raise ConfigurationError(f"retriever.sources: a list of strings; given: {given!r:.80}")
+        raise ConfigurationError(f"{slot}: a list of strings; given: {given!r:.80}")
     return tuple(dict.fromkeys(given))

@@ -165,7 +165,7 @@ def _value(call: Call, returned: Any, most: int) -> Outcome:
     try:
         return Outcome("value", plain_value(returned, most), call.about)
     except Unreturnable as error:
-        return _failure(_unusable(call), error.details, call.about)
+        return _refused(call, error)
     except TooLarge:
         return too_large(call, call.about, most)
 
@@ -191,6 +191,10 @@ def _unusable(call: Call) -> str:
     return "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
 
 
+def _refused(call: Call, error: Unreturnable) -> Outcome:
+    return _failure(_unusable(call), error.details, call.about)
+
+
 def _message(call: Call, message: BaseMessage) -> Outcome:
     usage = usage_of(message)
     about = {**call.about, "usage": usage} if usage else call.about
@@ -203,6 +207,8 @@ def _message(call: Call, message: BaseMessage) -> Outcome:
 def _raised(call: Call, error: BaseException) -> Outcome:
     if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
         raise error
+    if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
+        return _refused(call, error)
     reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
     if call.kind == "tool":
         return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)

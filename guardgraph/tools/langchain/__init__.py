@@ -1,0 +1,1 @@
+"""What LangChain finds, as this package's patterns read it: vector stores, retrievers and tools behind one adapter."""

@@ -1,0 +1,169 @@
+"""How each kind of thing of LangChain's is asked, in its own words, sync and async."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+from guardgraph.tools.langchain.documents import is_langchain, returned_by_tool
+
+if TYPE_CHECKING:
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.tools import BaseTool
+    from langchain_core.vectorstores import VectorStore
+
+__all__ = ["Asker", "AsksStore", "asker", "core", "is_from_langchain", "is_retriever", "is_store", "is_tool"]
+
+_WRAPPED = ("bound", "runnable", "default")
+"""Where `with_retry` and `bind`, `with_fallbacks`, `configurable_fields` keep what they wrap."""
+
+
+class Asker(Protocol):
+    """Somebody who is asked for documents."""
+
+    is_counted: bool
+    """Whether it can be asked for a number of documents, and gives them best first."""
+
+    def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
+        """Return what it finds: `count` documents, if it can be told, with `extra` arguments of its own."""
+
+    async def aask(
+        self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
+    ) -> object:
+        """Ask like `ask`, without blocking the event loop."""
+
+
+def core(given: object) -> object:
+    """Return what retries, fallbacks and bound arguments are wrapped around."""
+    while isinstance(given, Runnable):
+        inner = next((found for name in _WRAPPED if isinstance(found := getattr(given, name, None), Runnable)), None)
+        if inner is None or is_tool(given) or is_retriever(given):
+            break
+        given = inner
+    return given
+
+
+def is_store(given: object) -> TypeGuard[VectorStore]:
+    """Say whether something is a vector store."""
+    return is_langchain(given, "vectorstores", "VectorStore")
+
+
+def is_retriever(given: object) -> TypeGuard[BaseRetriever]:
+    """Say whether something is a retriever."""
+    return is_langchain(given, "retrievers", "BaseRetriever")
+
+
+def is_tool(given: object) -> TypeGuard[BaseTool]:
+    """Say whether something is a tool."""
+    return is_langchain(given, "tools", "BaseTool")
+
+
+def is_from_langchain(given: object) -> TypeGuard[VectorStore | Runnable[Any, Any]]:
+    """Say whether something is a vector store, or a retriever or a tool, wrapped or not."""
+    inner = core(given)
+    return is_store(inner) or is_retriever(inner) or is_tool(inner)
+
+
+def asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
+    """Return who asks a retriever, a tool, another Runnable or a function.
+
+    Args:
+        slot: the argument that it was given as, for errors.
+        given: whom to ask.
+        names: what a request holds; the first is its one text.
+
+    Raises:
+        ConfigurationError: it is something else, or a tool that takes other arguments.
+    """
+    inner = core(given)
+    if is_retriever(inner):
+        return _AsksRunnable(given, lambda request: request[names[0]])
+    if is_tool(inner):
+        return _AsksRunnable(given, _tool_input(slot, inner, names), read=returned_by_tool)
+    if isinstance(given, Runnable):
+        return _AsksRunnable(given, dict)
+    if callable(given):
+        return _AsksRunnable(RunnableLambda(given), dict)
+    allowed = "a vector store, a retriever, a tool, another Runnable or a function of one dictionary"
+    raise ConfigurationError(f"{slot}: {allowed} is required; given: {type(given).__name__}")
+
+
+class AsksStore:
+    """Asks a vector store.
+
+    Args:
+        store: the store.
+        method: the name of its search; the async one has an `a` before it.
+    """
+
+    is_counted = True
+
+    def __init__(self, store: VectorStore, method: str) -> None:
+        self._search = getattr(store, method)
+        self._asearch = getattr(store, f"a{method}")
+
+    def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
+        """Return what the store finds."""
+        return self._search(request["query"], k=count, **extra)
+
+    async def aask(
+        self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
+    ) -> object:
+        """Return what the store finds."""
+        return await self._asearch(request["query"], k=count, **extra)
+
+
+class _AsksRunnable:
+    is_counted = False
+
+    def __init__(
+        self,
+        runnable: Runnable[Any, Any],
+        shown: Callable[[JsonObject], Any],
+        *,
+        read: Callable[[Any], object] = lambda returned: returned,
+    ) -> None:
+        self._runnable = runnable
+        self._shown = shown
+        self._read = read
+
+    def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
+        return self._read(self._runnable.invoke(self._shown(request), config, **extra))
+
+    async def aask(
+        self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
+    ) -> object:
+        return self._read(await self._runnable.ainvoke(self._shown(request), config, **extra))
+
+
+def _tool_input(slot: str, tool: BaseTool, names: Sequence[str]) -> Callable[[JsonObject], Any]:
+    """Return what a tool is shown of a request: the arguments that it takes."""
+    takes = _arguments(slot, tool, names)
+    # Only a call of a model's brings the artifact, and tells a failure that the tool reports as a text.
+    is_called = tool.response_format == "content_and_artifact" or tool.handle_tool_error or tool.handle_validation_error
+
+    def shown(request: JsonObject) -> Any:
+        args = {argument: request[name] for argument, name in takes.items()}
+        return {"type": "tool_call", "name": tool.name, "args": args, "id": tool.name} if is_called else args
+
+    return shown
+
+
+def _arguments(slot: str, tool: BaseTool, names: Sequence[str]) -> dict[str, str]:
+    """Return for each argument of a tool what it is given of a request."""
+    from langchain_core.utils.function_calling import convert_to_openai_function
+
+    told = convert_to_openai_function(tool)["parameters"]
+    every, required = list(told.get("properties", {})), list(told.get("required", []))
+    takes = {name: name for name in every if name in names}
+    others = [name for name in required or every if name not in names]
+    if names[0] not in takes and len(others) == 1:
+        takes[others.pop()] = names[0]
+    if names[0] not in takes.values() or any(name in required for name in others):
+        allowed = f"a tool that needs no more than {', '.join(names)}, or one text,"
+        raise ConfigurationError(f"{slot}: {allowed} is required; given: {tool.name!r}, which takes {', '.join(every)}")
+    return takes

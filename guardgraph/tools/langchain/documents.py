@@ -1,0 +1,184 @@
+"""Documents in one form, whoever returned them, and what stands in their metadata."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.returned import Unreturnable
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+__all__ = ["Found", "Metadata", "MetadataKeys", "fault", "found_in", "is_langchain", "page_in", "returned_by_tool"]
+
+Found: TypeAlias = "tuple[Document, object]"
+"""A document, and the score that was returned beside it; None where there was none."""
+
+Metadata: TypeAlias = "Mapping[str, str | Callable[[Document], object]]"
+"""Where a field of ours stands: its key in the metadata, or a function of the document that returns it."""
+
+_TEXTS = ("page_content", "text", "content", "snippet", "body")
+"""Keys of a dictionary's text."""
+
+FORMS = "a list of documents, of dictionaries or of pairs of a document and its score, or the JSON text of one"
+
+
+def is_langchain(given: object, module: str, name: str) -> bool:
+    """Say whether something is of a class of LangChain's: whoever made one has loaded its module, and we need not."""
+    known = getattr(sys.modules.get(f"langchain_core.{module}"), name, None)
+    return known is not None and isinstance(given, known)
+
+
+class MetadataKeys:
+    """Reads the fields of documents.
+
+    Args:
+        slot: the argument of the user's that holds `own`, for errors.
+        usual: for each field the keys under which it usually stands, the first of them that is there counts.
+        own: what the user says of them.
+
+    Raises:
+        ConfigurationError: `own` names another field, or says neither a key nor a function.
+    """
+
+    def __init__(self, slot: str, usual: Mapping[str, tuple[str, ...]], own: Metadata | None) -> None:
+        given = {} if own is None else own
+        if not isinstance(given, Mapping) or not given.keys() <= usual.keys():
+            raise ConfigurationError(f"{slot}: a dictionary of {', '.join(usual)} is required; given: {given!r:.80}")
+        for field, where in given.items():
+            if not callable(where) and not (isinstance(where, str) and where):
+                allowed = "a key of the metadata or a function of the document"
+                raise ConfigurationError(f"{slot}[{field!r}]: {allowed} is required; given: {where!r:.80}")
+        self._usual = usual
+        self._own = dict(given)
+
+    def are_told(self, field: str) -> bool:
+        """Say whether the user says where a field stands."""
+        return field in self._own
+
+    def read(self, document: Document, field: str) -> object:
+        """Return a field of a document, None where it has none."""
+        where = self._own.get(field)
+        if callable(where):
+            return where(document)
+        keys = self._usual[field] if where is None else (where,)
+        return next((value for key in keys if (value := document.metadata.get(key)) is not None), None)
+
+    def text(self, document: Document, field: str) -> str | None:
+        """Return a field that is a text or a date as a text, None for anything else."""
+        value = self.read(document, field)
+        return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
+
+    def missing(self, document: Document, at: int, field: str, allowed: str) -> Unreturnable:
+        """Return the refusal of a document without a field, which says what it has instead."""
+        has = ", ".join(map(str, document.metadata)) or "nothing"
+        return fault(document, (at, "metadata", self._place(field)), f"nothing; the metadata has {has:.100}", allowed)
+
+    def wrong(self, document: Document, at: int, field: str, given: object, allowed: str) -> Unreturnable:
+        """Return the refusal of a field that is not what it has to be."""
+        return fault(document, (at, "metadata", self._place(field)), f"{given!r:.80}", allowed)
+
+    def _place(self, field: str) -> str:
+        where = self._own.get(field, " or ".join(self._usual[field]))
+        return field if callable(where) else where
+
+
+def fault(document: Document, place: Iterable[object], given: str, allowed: str) -> Unreturnable:
+    """Return the refusal of what was found, for what stands at a place of one of its documents, or does not.
+
+    It says the document's id and nothing else of it: nobody has judged yet whether it may be seen.
+    """
+    name = document.metadata.get("id") or document.id
+    told = f"{given}, in the document {name!r:.80}" if name else given
+    return Unreturnable(told, place=("found", *map(str, place)), allowed=allowed)
+
+
+def found_in(returned: object) -> list[Found]:
+    """Read what was returned as documents.
+
+    Args:
+        returned: documents, dictionaries that have a text (and a `metadata`, or are flat), pairs of one of these and a
+            score, the JSON text of such a list, or a dictionary whose `results` are such a list.
+
+    Raises:
+        Unreturnable: it is something else; it says which place is wrong.
+    """
+    given = _json(returned) if isinstance(returned, str) else returned
+    if isinstance(given, Mapping) and isinstance(given.get("results"), list):
+        given = given["results"]
+    if not isinstance(given, list | tuple):
+        raise Unreturnable(f"a {type(returned).__name__}: {returned!r:.80}", place=("found",), allowed=FORMS)
+    return [_found(item, at) for at, item in enumerate(given)]
+
+
+def page_in(returned: object) -> list[Document]:
+    """Read what was returned for one URL: its text, its documents, a dictionary with its text, or the JSON text of one.
+
+    Raises:
+        Unreturnable: it is something else.
+    """
+    given = returned
+    if isinstance(returned, str):
+        read = _json(returned)  # a page may be JSON itself; only what says that it has a body is more than its text
+        given = read if isinstance(read, dict) and isinstance(read.get("body"), str) else {"body": returned}
+    pages = given if isinstance(given, list | tuple) else [given]
+    for at, page in enumerate(pages):
+        if isinstance(page, Mapping) and not any(isinstance(page.get(key), str) for key in _TEXTS):
+            keys = f"a dictionary of {sorted(map(str, page))}"
+            raise Unreturnable(keys, place=("found", str(at)), allowed=f"a text under one of {', '.join(_TEXTS)}")
+    return [_document(page, at) for at, page in enumerate(pages)]
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _found(item: object, at: int) -> Found:
+    if isinstance(item, list | tuple) and len(item) == 2:
+        return _document(item[0], at), item[1]
+    return _document(item, at), None
+
+
+def _document(item: object, at: int) -> Document:
+    from langchain_core.documents import Document
+
+    if isinstance(item, Document):
+        return item
+    if not isinstance(item, Mapping):
+        raise Unreturnable(f"a {type(item).__name__}: {item!r:.80}", place=("found", str(at)), allowed=FORMS)
+    text = next((item[key] for key in _TEXTS if isinstance(item.get(key), str)), "")
+    inner = item.get("metadata")
+    held = {**item, **inner} if isinstance(inner, Mapping) else item
+    return Document(page_content=text, metadata={str(key): value for key, value in held.items()})
+
+
+def returned_by_tool(returned: Any) -> object:
+    """Return what a tool brings: of a message its artifact, else its text.
+
+    Raises:
+        Unreturnable: the tool says that it failed.
+    """
+    if not is_langchain(returned, "messages", "ToolMessage"):
+        return _texts(returned)
+    if returned.status == "error":
+        raise Unreturnable(f"the tool's error: {returned.text:.200}", place=("found",), allowed=FORMS)
+    return _texts(returned.content) if returned.artifact is None else returned.artifact
+
+
+def _texts(content: object) -> object:
+    """Return the text of content that is blocks of text, anything else as it is."""
+    if isinstance(content, Sequence) and content and all(_is_block(item) for item in content):
+        return "".join(item["text"] for item in content)
+    return content
+
+
+def _is_block(item: object) -> bool:
+    return isinstance(item, Mapping) and item.get("type") == "text" and isinstance(item.get("text"), str)

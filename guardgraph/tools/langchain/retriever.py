@@ -1,0 +1,242 @@
+"""A vector store, a retriever or a tool of LangChain's as the RAG agent's retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import UUID
+
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.rag import Candidate
+from guardgraph.state.returned import Unreturnable
+from guardgraph.tools.langchain.asking import Asker, asker, core, is_retriever, is_store
+from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in
+from guardgraph.tools.langchain.scores import RELEVANCE, SURE_RISE, asks_for_relevance, check_ranks, relevance_of
+from guardgraph.tools.tool import known_sources
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.vectorstores import VectorStore
+
+__all__ = ["LangChainRetriever"]
+
+_USUAL: Final = {
+    "doc_id": ("id", "doc_id"),
+    "source": ("source",),
+    "title": ("title",),
+    "section": ("section",),
+    "updated_at": ("updated_at",),
+    "score": ("relevance_score", "score"),
+}
+"""Where the fields of a candidate usually stand in the metadata."""
+
+_WIDER: Final = 4
+_MOST: Final = 1024
+"""How many times more documents are asked for where some are of other sources, and how many at most."""
+
+
+SHOWN_SOURCES: Final = 3
+"""How many names of sources that nobody named a message repeats."""
+
+
+class _Looked(NamedTuple):
+    """What one search brought."""
+
+    candidates: list[Candidate]
+    """The documents of the sources that were asked for."""
+    sources: list[str]
+    """Of all documents."""
+
+    def is_enough(self, top_k: int, count: int) -> bool:
+        """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more."""
+        return len(self.candidates) >= top_k or len(self.sources) < count
+
+
+class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
+    """Finds documents by LangChain; `create_rag_agent(retriever=...)` makes one of what it is given.
+
+    A vector store is asked for relevance (`similarity_search_with_relevance_scores`), a retriever and a tool for
+    documents, whose metadata has the score (`relevance_score` or `score`). Documents of sources that are not asked for
+    are left out; a store is then asked for more, up to 1,024. A score that is no relevance, and a document without an
+    id, a source or a score, is refused by name: the run ends as ``tool_invalid_output:retrieve``.
+
+    Args:
+        given: a vector store, a retriever, a tool that takes a query, or another Runnable or function that is given
+            ``{query, sources, top_k}`` and returns documents.
+        sources: the names of the sources that it has. With one name, documents without a source are of this one.
+        metadata: where fields stand that are named otherwise: for `doc_id`, `source`, `title`, `section`, `updated_at`
+            or `score` a key of the metadata, or a function of the document. An id is a text, a whole number or a UUID;
+            without one in the metadata, the document's own `id` counts.
+        search_kwargs: a function of the sources that are asked for, which returns the keyword arguments of the search
+            that hold it to them, such as ``{"filter": {"source": {"$in": sources}}}``.
+        relevance: makes a relevance of the score of a vector store, which is asked by `similarity_search_with_score`
+            then.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+    """
+
+    def __init__(
+        self,
+        given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
+        *,
+        sources: Sequence[str] | None = None,
+        metadata: Metadata | None = None,
+        search_kwargs: Callable[[list[str]], Mapping[str, Any]] | None = None,
+        relevance: Callable[[float], float] | None = None,
+    ) -> None:
+        self._given = given
+        self.sources = known_sources(given, sources)
+        """The names of its sources; None where they are not known."""
+        self._keys = MetadataKeys("metadata", _USUAL, metadata)
+        self._asker, self._relevance = self._asks(relevance)
+        if search_kwargs is not None and not (
+            callable(search_kwargs) and (is_store(given) or is_retriever(core(given)))
+        ):
+            allowed = "a function of the sources, for a vector store or a retriever,"
+            raise ConfigurationError(f"search_kwargs: {allowed} is required; given: {search_kwargs!r:.80}")
+        self._search_kwargs = search_kwargs
+
+    def __repr__(self) -> str:
+        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self.sources or ()) or None})"
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
+        """Find what answers a query.
+
+        Args:
+            input: ``{"query": str, "sources": list[str], "top_k": int}``; nothing of other sources is returned.
+            config: LangChain's configuration, handed on.
+            kwargs: not used.
+
+        Returns:
+            At most `top_k` candidates, in the order of what was found.
+
+        Raises:
+            Unreturnable: a document or a score is not what it has to be.
+        """
+        extra = self._extra(input)
+        for count in self._counts(input["top_k"]):
+            looked = self._looked(self._asker.ask(input, count, extra, config), input)
+            if looked.is_enough(input["top_k"], count):
+                break
+        return self._chosen(looked, input)
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
+        """Find like `invoke`, without blocking the event loop."""
+        extra = self._extra(input)
+        for count in self._counts(input["top_k"]):
+            looked = self._looked(await self._asker.aask(input, count, extra, config), input)
+            if looked.is_enough(input["top_k"], count):
+                break
+        return self._chosen(looked, input)
+
+    def _asks(self, relevance: Callable[[float], float] | None) -> tuple[Asker, Callable[[Any], float] | None]:
+        given = self._given
+        if is_store(given):
+            return asks_for_relevance("retriever", given, relevance)
+        if relevance is not None:
+            raise ConfigurationError(
+                f"relevance: it makes one of the score of a vector store; given with a {type(given).__name__}"
+            )
+        if _drops_scores(core(given)) and not self._keys.are_told("score"):
+            way_out = "the vector store itself (the retriever's .vectorstore), which tells how relevant a document is,"
+            raise ConfigurationError(f"retriever: {way_out} is required; given: a VectorStoreRetriever")
+        return asker("retriever", given, ("query", "sources", "top_k")), None
+
+    def _counts(self, top_k: int) -> Iterator[int]:
+        count = top_k
+        yield count
+        while self._asker.is_counted and count < _MOST:
+            count = min(_WIDER * count, _MOST)
+            yield count
+
+    def _extra(self, request: JsonObject) -> Mapping[str, Any]:
+        return self._search_kwargs(list(request["sources"])) if self._search_kwargs else {}
+
+    def _looked(self, returned: object, request: JsonObject) -> _Looked:
+        documents = found_in(returned)
+        sources = [self._source(document, at) for at, (document, _) in enumerate(documents)]
+        candidates = [
+            self._candidate(document, at, source, score)
+            for at, ((document, score), source) in enumerate(zip(documents, sources, strict=True))
+            if source in request["sources"]
+        ]
+        # A store has the best first; another's order may be a reranker's, which left the scores as they were.
+        check_ranks([item["score"] for item in candidates], sure=2 if self._asker.is_counted else SURE_RISE)
+        return _Looked(candidates, sources)
+
+    def _chosen(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
+        if looked.sources and self.sources is not None and not set(looked.sources) & set(self.sources):
+            names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
+            allowed = f"a source that sources= names ({', '.join(self.sources)}); metadata={{'source': ...}} makes one"
+            raise Unreturnable(f"{names:.200}", place=("found", "source"), allowed=allowed)
+        return looked.candidates[: request["top_k"]]
+
+    def _candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
+        return Candidate(
+            doc_id=self._doc_id(document, at),
+            source=source,
+            title=self._text(document, at, "title"),
+            section=self._text(document, at, "section"),
+            updated_at=self._text(document, at, "updated_at"),
+            text=document.page_content,
+            score=self._score(document, at, score),
+        )
+
+    def _doc_id(self, document: Document, at: int) -> str:
+        given = self._keys.read(document, "doc_id")
+        if given is None and not self._keys.are_told("doc_id"):
+            given = document.id
+        allowed = "a text that is not blank, a whole number or a UUID, in the metadata or as the document's id"
+        if given is None:
+            raise self._keys.missing(document, at, "doc_id", allowed)
+        if isinstance(given, bool) or not isinstance(given, str | int | UUID) or not str(given).strip():
+            raise self._keys.wrong(document, at, "doc_id", given, allowed)
+        return str(given)
+
+    def _source(self, document: Document, at: int) -> str:
+        given = self._keys.read(document, "source")
+        if given is None and self.sources is not None and len(self.sources) == 1:
+            return self.sources[0]
+        allowed = "a text that is not blank; sources= with one name stands in for it"
+        if given is None:
+            raise self._keys.missing(document, at, "source", allowed)
+        if not isinstance(given, str) or not given.strip():
+            raise self._keys.wrong(document, at, "source", given, allowed)
+        return given
+
+    def _text(self, document: Document, at: int, field: str) -> str:
+        given = self._keys.read(document, field)
+        if isinstance(given, date) and field == "updated_at":
+            return given.isoformat()
+        if given is not None and not isinstance(given, str):
+            allowed = "a text or a date" if field == "updated_at" else "a text"
+            raise self._keys.wrong(document, at, field, given, f"{allowed}; metadata={{{field!r}: ...}} makes one")
+        return given or ""
+
+    def _score(self, document: Document, at: int, beside: object) -> float:
+        if beside is not None and not self._keys.are_told("score"):
+            relevance = relevance_of(beside if self._relevance is None else self._relevance(beside))
+            if relevance is None:
+                allowed = f"{RELEVANCE}; relevance= makes one of distances and of cosines below 0"
+                raise fault(document, (at, "score"), f"{beside!r:.80}", allowed)
+            return relevance
+        given = self._keys.read(document, "score")
+        if given is None:
+            allowed = f"{RELEVANCE}; a vector store tells it, if it is given itself, or metadata={{'score': ...}}"
+            raise self._keys.missing(document, at, "score", allowed)
+        if (relevance := relevance_of(given)) is None:
+            allowed = f"{RELEVANCE}; metadata={{'score': ...}} makes one of distances and of cosines below 0"
+            raise self._keys.wrong(document, at, "score", given, allowed)
+        return relevance
+
+
+def _drops_scores(given: object) -> bool:
+    """Say whether a retriever is LangChain's own around a vector store; one derived from it may keep the scores."""
+    from langchain_core.vectorstores import VectorStoreRetriever
+
+    return type(given) is VectorStoreRetriever

@@ -1,0 +1,89 @@
+"""Scores that mean relevance, and how a vector store's become one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.returned import Unreturnable
+from guardgraph.tools.langchain.asking import AsksStore
+from guardgraph.tools.langchain.documents import is_langchain
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
+__all__ = ["RELEVANCE", "asks_for_relevance", "check_ranks", "relevance_of"]
+
+RELEVANCE = "a relevance, which is a number from 0 to 1, 1 the most"
+"""What a score has to be, in the words of a refusal."""
+
+ROUNDING = 1e-4
+"""How far beyond 0 and 1 a relevance may be: cosines of 32-bit vectors with a thousand numbers are off by less."""
+
+SURE_RISE = 3
+"""From so many scores on, each higher than the one before, they are taken for distances: a reranker that leaves the
+scores as they were gives two documents in that order every second time."""
+
+_SCORED = "similarity_search_with_score"
+_RELEVANT = "similarity_search_with_relevance_scores"
+_ITS_OWN = (_RELEVANT, f"_{_RELEVANT}", "_select_relevance_score_fn")
+"""What a class of stores overrides, one of them, to tell relevance."""
+
+
+def asks_for_relevance(
+    slot: str, store: VectorStore, relevance: Callable[[float], float] | None
+) -> tuple[AsksStore, Callable[[Any], float] | None]:
+    """Return who asks a store for scores, and what makes a relevance of one; None where the store does it.
+
+    Raises:
+        ConfigurationError: neither is there a function nor does the store tell relevance.
+    """
+    if relevance is None and not _tells_relevance(store) and is_langchain(store, "vectorstores", "InMemoryVectorStore"):
+        relevance = _of_cosine
+    if relevance is not None:
+        return AsksStore(store, _SCORED), relevance
+    if not _tells_relevance(store):
+        allowed = "LangChainRetriever(store, relevance=...), which makes a relevance from 0 to 1 of a score,"
+        given = f"{type(store).__name__}, which has no {_RELEVANT}"
+        raise ConfigurationError(f"{slot}: {allowed} is required; given: {given}")
+    return AsksStore(store, _RELEVANT), None
+
+
+def _tells_relevance(store: VectorStore) -> bool:
+    from langchain_core.vectorstores import VectorStore
+
+    return any(getattr(type(store), name, None) is not getattr(VectorStore, name, None) for name in _ITS_OWN)
+
+
+def _of_cosine(similarity: float) -> float:
+    """Make a relevance of a cosine: vectors that lead apart have nothing to do with each other."""
+    return max(similarity, 0.0)
+
+
+def relevance_of(given: object) -> float | None:
+    """Return a score as a relevance, None where it is none."""
+    if isinstance(given, bool) or not isinstance(given, Real):
+        return None
+    score = float(given)
+    if not math.isfinite(score) or not -ROUNDING <= score <= 1 + ROUNDING:
+        return None
+    return min(max(score, 0.0), 1.0)
+
+
+def check_ranks(scores: Sequence[float], *, sure: int = SURE_RISE) -> None:
+    """Refuse scores that rise from the best document to the worst.
+
+    Args:
+        scores: of the documents, best first.
+        sure: how many there have to be.
+
+    Raises:
+        Unreturnable: each is higher than the one before.
+    """
+    if len(scores) >= sure and all(before < after for before, after in pairwise(scores)):
+        given = f"scores that rise from the best document on, as distances do: {scores[0]:.4g} to {scores[-1]:.4g}"
+        raise Unreturnable(given, place=("found", "score"), allowed=f"{RELEVANCE}, best first")

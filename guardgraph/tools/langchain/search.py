@@ -1,0 +1,130 @@
+"""LangChain's tools, retrievers and vector stores as the Research agent's search, and its tools as the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from guardgraph.state.json import JsonObject
+from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, is_store
+from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, found_in, page_in
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
+__all__ = ["LangChainReader", "LangChainSearch"]
+
+_HIT: Final = {"url": ("url", "link", "href", "source"), "title": ("title",)}
+_PAGE: Final = {"title": ("title",), "published_at": ("published_at", "published_date", "date")}
+"""Where the fields of a hit and of a page usually stand."""
+
+
+class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
+    """Searches by LangChain; `create_research_agent(search=...)` makes one of what it is given.
+
+    Args:
+        given: a tool that takes a query, a retriever, a vector store, or another Runnable or function that is given
+            ``{query, max_results}`` and returns documents or dictionaries.
+        metadata: where the `url` (usually `url`, `link`, `href` or `source`) or the `title` of a hit stands: a key, or
+            a function of the document.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+    """
+
+    def __init__(
+        self,
+        given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
+        *,
+        metadata: Metadata | None = None,
+    ) -> None:
+        self._given = given
+        self._keys = MetadataKeys("metadata", _HIT, metadata)
+        self._asker: Asker
+        if is_store(given):
+            self._asker = AsksStore(given, "similarity_search")
+        else:
+            self._asker = asker("search", given, ("query", "max_results"))
+
+    def __repr__(self) -> str:
+        return f"LangChainSearch({type(self._given).__name__})"
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
+        """Search.
+
+        Args:
+            input: ``{"query": str, "max_results": int}``.
+            config: LangChain's configuration, handed on.
+            kwargs: not used.
+
+        Returns:
+            At most `max_results` hits ``{url, title, snippet}``, in the order of what was found. A hit without a text
+            as its url has None there, and is dropped by the run.
+
+        Raises:
+            Unreturnable: it is no list of documents, or none of them has a url.
+        """
+        return self._hits(self._asker.ask(input, input["max_results"], {}, config), input)
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
+        """Search like `invoke`, without blocking the event loop."""
+        return self._hits(await self._asker.aask(input, input["max_results"], {}, config), input)
+
+    def _hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
+        documents = [document for document, _ in found_in(returned)][: request["max_results"]]
+        hits = [
+            {"url": self._keys.text(item, "url"), "title": self._keys.text(item, "title"), "snippet": item.page_content}
+            for item in documents
+        ]
+        if hits and not any(hit["url"] for hit in hits):
+            raise self._keys.missing(documents[0], 0, "url", "the url of a hit; metadata={'url': ...} says where it is")
+        return hits
+
+
+class LangChainReader(Runnable[JsonObject, JsonObject]):
+    """Reads pages by a tool of LangChain's that takes a URL; the agents make one of a tool given as `reader`.
+
+    Args:
+        tool: a tool that is given ``{url}`` or one text, and returns a page's text, documents, or a dictionary whose
+            `body` is the text.
+
+    Raises:
+        ConfigurationError: the tool takes other arguments.
+    """
+
+    def __init__(self, tool: Runnable[Any, Any] | Callable[[JsonObject], Any]) -> None:
+        self._tool = tool
+        self._keys = MetadataKeys("metadata", _PAGE, None)
+        self._asker = asker("reader", tool, ("url",))
+
+    def __repr__(self) -> str:
+        return f"LangChainReader({type(self._tool).__name__})"
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
+        """Read a page.
+
+        Args:
+            input: ``{"url": str}``.
+            config: LangChain's configuration, handed on.
+            kwargs: not used.
+
+        Returns:
+            ``{title, published_at, body}``; of several documents the first one's title and all texts.
+
+        Raises:
+            Unreturnable: it is neither a text nor documents.
+        """
+        return self._page(self._asker.ask(input, 1, {}, config))
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
+        """Read like `invoke`, without blocking the event loop."""
+        return self._page(await self._asker.aask(input, 1, {}, config))
+
+    def _page(self, returned: object) -> JsonObject:
+        documents = page_in(returned)
+        if not documents:
+            return {"title": "", "published_at": "", "body": ""}
+        said = {field: self._keys.text(documents[0], field) or "" for field in _PAGE}
+        return {**said, "body": "\n\n".join(document.page_content for document in documents)}

@@ -1,0 +1,535 @@
+"""Vector stores, retrievers and tools of LangChain's as retriever, search and reader."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from uuid import UUID
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import ToolException, create_retriever_tool, tool
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_finds import (
+    QUESTION,
+    ROWS,
+    SOURCES,
+    FarEmbedding,
+    ListRetriever,
+    TwoStores,
+    WordEmbedding,
+    documents,
+    scored_store,
+    store,
+)
+
+from guardgraph import (
+    ConfigurationError,
+    LangChainRetriever,
+    LangChainSearch,
+    RagBudget,
+    RagPolicy,
+    ResearchPolicy,
+    create_rag_agent,
+    create_research_agent,
+)
+from guardgraph.tools.demo import research_input
+from guardgraph.tools.recordings import recorded_reader, recorded_search
+
+SCORED = [{"doc_id": name, "source": source, "text": text, "score": 0.5} for name, source, text in ROWS[:2]]
+
+
+def ask(retriever, *, sources=SOURCES, question=QUESTION, **kwargs):
+    """Ask an agent once, sync and async: both say the same."""
+    agent = create_rag_agent(retriever=retriever, sources=sources, **kwargs)
+    result, other = agent.invoke(question), asyncio.run(agent.ainvoke(question))
+    for key in ("stop_reason", "outcome", "details", "citation_details", "best_score"):
+        assert result.get(key) == other.get(key)
+    return result
+
+
+def refused(retriever, **kwargs):
+    """Return what a stopped run says of what the retriever found."""
+    result = ask(retriever, **kwargs)
+    assert result["stop_reason"] == "tool_invalid_output:retrieve", result
+    return result["details"]
+
+
+def one(text=ROWS[0][2], **metadata):
+    """Return a retriever of one document with this metadata beside an id, a source and a score."""
+    return ListRetriever(found=[Document(text, metadata={"id": "a", "source": "pay", "score": 0.9} | metadata)])
+
+
+def request(sources=SOURCES, top_k=4):
+    """Return what a retriever is asked."""
+    return {"query": QUESTION["question"], "sources": sources, "top_k": top_k}
+
+
+# Vector stores
+
+
+def test_a_vector_store_answers_with_its_metadata_and_its_similarity():
+    """A vector store and the names of its sources make an agent, whose citations have the metadata and a score."""
+    found = store(ROWS[:1], title="Travel rules", section="Hotels", updated_at="2026-03-06")
+    result = ask(found)
+    assert result["answer"] == "Hotels are booked at most 30 days ahead."
+    [cited] = result["citation_details"]
+    score = cited.pop("score")
+    assert cited == {
+        "doc_id": "hotels",
+        "source": "travel",
+        "title": "Travel rules",
+        "section": "Hotels",
+        "updated_at": "2026-03-06",
+    }
+    assert score == pytest.approx(found.similarity_search_with_score(QUESTION["question"])[0][1])
+
+
+def test_a_policy_may_name_the_sources():
+    """Where the policy has both lists, nobody has to name the sources again."""
+    policy = RagPolicy(allowed_sources_policy=SOURCES, allowed_sources_execution=["travel"])
+    assert ask(store(), sources=None, policy=policy)["citations"] == ["hotels"]
+
+
+def test_documents_of_other_sources_never_come_through():
+    """What is not allowed now is not found, and a store is asked for more until there is enough of what is."""
+    many = [(f"t{number}", "travel", f"Hotels are booked ahead, says rule {number}.") for number in range(40)]
+    rows = [*many, ("badge", "office", "Visitors wear a badge.")]
+    context = {"policy": {"allowed_sources_execution": ["office"]}}
+    result = create_rag_agent(retriever=store(rows), sources=SOURCES).invoke(QUESTION, context=context)
+    assert result["outcome"] == "clarify"
+    [found] = LangChainRetriever(store(rows), sources=SOURCES).invoke(request(["office"], top_k=2))
+    assert (found["doc_id"], found["source"]) == ("badge", "office")
+
+
+def test_a_store_is_asked_for_more_only_when_something_was_left_out():
+    """Asking again costs a search, so it happens only where documents of other sources took the places."""
+    scores = [0.9 - place / 100 for place in range(40)]
+    rows = [(str(place), "pay" if place > 30 else "travel", f"Text {place}.") for place in range(40)]
+    found = scored_store(*scores, rows=rows)
+    LangChainRetriever(found, sources=SOURCES).invoke(request(["travel"]))
+    assert found.asked == [4]
+    LangChainRetriever(found, sources=SOURCES).invoke(request(["pay"]))
+    assert found.asked == [4, 4, 16, 64]
+
+
+def test_a_filter_of_the_library_is_handed_on():
+    """`search_kwargs` holds the store itself to the sources that are asked for."""
+    found = LangChainRetriever(
+        store(),
+        sources=SOURCES,
+        search_kwargs=lambda sources: {"filter": lambda document: document.metadata["source"] in sources},
+    )
+    candidates = found.invoke(request(["pay"], top_k=5))
+    assert {item["source"] for item in candidates} == {"pay"}
+    assert candidates == asyncio.run(found.ainvoke(request(["pay"], top_k=5)))
+
+
+@given(st.lists(st.sampled_from(SOURCES), min_size=1, unique=True), st.integers(1, 8))
+def test_sources_and_top_k_hold_for_any_request(sources, top_k):
+    """Nothing of another source, and no more than was asked for, whatever the request; the best come first."""
+    found = LangChainRetriever(store(), sources=SOURCES).invoke(request(sources, top_k))
+    allowed = [source for _, source, _ in ROWS if source in sources]
+    assert len(found) == min(top_k, len(allowed))
+    assert {item["source"] for item in found} <= set(sources)
+    assert [item["score"] for item in found] == sorted((item["score"] for item in found), reverse=True)
+
+
+def test_a_cosine_below_zero_is_no_relevance_of_the_memory_store():
+    """LangChain's in-memory store gives cosines; what leads away from the question is no candidate."""
+    result = ask(store(embedding=FarEmbedding()))
+    assert (result["outcome"], result["best_score"]) == ("clarify", 0.0)
+
+
+@pytest.mark.filterwarnings("ignore:Relevance scores must be between")
+@pytest.mark.parametrize("score", [1.2, -0.2, float("nan"), float("inf"), True, "high", -numpy.float32(0.5)])
+def test_a_score_that_is_no_relevance_is_refused(score):
+    """A distance, a cosine below 0, NaN or no number at all: what is required, and how to get it."""
+    details = refused(scored_store(0.9, score))
+    assert details["place"] == "found.1.score"
+    assert "from 0 to 1" in details["allowed"]
+    assert "relevance=" in details["allowed"]
+    assert "trains" in details["given"]
+
+
+def test_scores_that_rise_are_distances():
+    """A store has the best first; scores that grow from there on are distances, though they are below 1."""
+    details = refused(scored_store(0.1, 0.3, 0.8))
+    assert details["place"] == "found.score"
+    assert "distances" in details["given"]
+
+
+@pytest.mark.parametrize("score", [numpy.float32(0.75), numpy.float64(0.75), 0.75, 1 + 5e-5])
+def test_scores_count_by_their_value(score):
+    """Numpy's numbers are numbers, and what rounding put above 1 is 1."""
+    [item] = LangChainRetriever(scored_store(score), sources=SOURCES).invoke(request())
+    assert type(item["score"]) is float
+    assert item["score"] == min(float(score), 1.0)
+
+
+def test_a_store_that_tells_no_relevance_is_refused_at_once():
+    """A store without relevance needs a function that makes one; the error names it."""
+
+    class Distances(InMemoryVectorStore.__mro__[1]):
+        def similarity_search(self, query, k=4, **kwargs):
+            return documents()[:k]
+
+        def similarity_search_with_score(self, query, k=4, **kwargs):
+            return [(item, 0.4 * place) for place, item in enumerate(documents()[:k])]
+
+        @classmethod
+        def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
+            raise NotImplementedError
+
+    with pytest.raises(ConfigurationError, match=r"retriever: .*relevance=.* given: Distances"):
+        create_rag_agent(retriever=Distances(), sources=SOURCES)
+    found = LangChainRetriever(Distances(), sources=SOURCES, relevance=lambda distance: 1 / (1 + distance))
+    result = create_rag_agent(retriever=found).invoke(QUESTION)
+    assert result["history"][0]["retrieval"]["candidates"][1]["score"] == pytest.approx(1 / 1.4)
+
+
+# Retrievers
+
+
+def test_a_retriever_carries_its_scores_in_the_metadata():
+    """A retriever's documents say their relevance, a reranker's before the score that it replaces."""
+    found = documents(score=0.4)
+    found[0].metadata["relevance_score"] = 0.9
+    result = ask(ListRetriever(found=found))
+    assert [item["score"] for item in result["history"][0]["retrieval"]["candidates"]] == [0.9, 0.4, 0.4, 0.4, 0.4]
+
+
+def test_an_ensemble_of_two_stores_answers_from_both():
+    """Retrievers that merge others are asked as they are, sync and async."""
+    both = TwoStores(stores=[store(ROWS[:2]), store(ROWS[2:])])
+    result = ask(both, question={"question": "How many days ahead are hotels booked, when are salaries paid?"})
+    candidates = result["history"][0]["retrieval"]["candidates"]
+    assert {item["source"] for item in candidates} == {"travel", "pay"}
+
+
+@pytest.mark.parametrize("wrap", [lambda found: found, lambda found: found.with_retry()])
+def test_a_retriever_that_drops_the_scores_is_refused_at_once(wrap):
+    """`as_retriever()` loses what the store knows; the error says to give the store."""
+    with pytest.raises(ConfigurationError, match=r"vector store itself .*\.vectorstore"):
+        create_rag_agent(retriever=wrap(store().as_retriever()), sources=SOURCES)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda found: found.with_retry(),
+        lambda found: found.with_fallbacks([found]),
+        lambda found: found.with_config(tags=["a"]),
+    ],
+)
+def test_a_wrapped_retriever_is_one(wrap):
+    """Retries, fallbacks and configuration around a retriever change nothing of how it is asked."""
+    assert ask(wrap(ListRetriever(found=documents(score=0.9))))["citations"] == ["hotels"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "place", "said"),
+    [
+        ({"score": None}, "found.0.metadata.relevance_score or score", "nothing; the metadata has"),
+        ({"source": None}, "found.0.metadata.source", "nothing; the metadata has"),
+        ({"id": None}, "found.0.metadata.id or doc_id", "nothing; the metadata has"),
+        ({"id": " "}, "found.0.metadata.id or doc_id", "' '"),
+        ({"source": 7}, "found.0.metadata.source", "7, in the document 'a'"),
+        ({"title": ["x"]}, "found.0.metadata.title", "['x'], in the document 'a'"),
+        ({"updated_at": 1_700_000_000}, "found.0.metadata.updated_at", "1700000000"),
+        ({"score": -0.1}, "found.0.metadata.relevance_score or score", "-0.1"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_said_by_name(metadata, place, said):
+    """A document without an id, a source or a score stops the run, with its key, the document and what is allowed."""
+    details = refused(one(**metadata))
+    assert details["place"] == place
+    assert said in details["given"]
+
+
+def test_what_is_left_out_is_filled_where_that_is_honest():
+    """One name in `sources=` is everybody's source, a document's own id its id; what else is missing is empty."""
+    found = Document(ROWS[0][2], id="own", metadata={"score": 0.9, "updated_at": datetime(2026, 3, 6, tzinfo=UTC)})
+    [cited] = ask(ListRetriever(found=[found]), sources=["handbook"])["citation_details"]
+    assert (cited["doc_id"], cited["source"], cited["title"]) == ("own", "handbook", "")
+    assert cited["updated_at"] == "2026-03-06T00:00:00+00:00"
+
+
+@pytest.mark.parametrize("name", [7, UUID(int=7)])
+def test_a_number_or_a_uuid_is_an_id(name):
+    """Ids that are no texts are cited as they are written."""
+    assert ask(one(id=name))["citations"] == [str(name)]
+
+
+def test_metadata_may_be_named_otherwise():
+    """`metadata=` gives for a field another key, or a function of the document."""
+    found = Document(ROWS[0][2], metadata={"path": "docs/travel/hotels.md", "day": "2026-03-06", "rank": 1})
+    retriever = LangChainRetriever(
+        ListRetriever(found=[found]),
+        sources=["travel"],
+        metadata={
+            "doc_id": "path",
+            "source": lambda document: document.metadata["path"].split("/")[1],
+            "updated_at": "day",
+            "score": lambda document: 1 / document.metadata["rank"],
+        },
+    )
+    [cited] = create_rag_agent(retriever=retriever).invoke(QUESTION)["citation_details"]
+    assert cited == {
+        "doc_id": "docs/travel/hotels.md",
+        "title": "",
+        "section": "",
+        "updated_at": "2026-03-06",
+        "source": "travel",
+        "score": 1.0,
+    }
+
+
+def test_sources_that_name_nothing_that_was_found_are_an_error():
+    """LangChain's loaders call a path `source`: names that no document has are said, and not taken for no answer."""
+    details = refused(one(source="docs/hotels.md"), sources=["travel"])
+    assert (details["place"], details["given"]) == ("found.source", "docs/hotels.md")
+    assert "travel" in details["allowed"]
+
+
+def test_a_document_that_may_not_be_seen_is_not_shown_in_an_error():
+    """What is wrong with a document of another source is nobody's business, and errors never repeat a text."""
+    found = [Document("The code is 4711.", metadata={"source": "secret"}), *documents(ROWS[:1], score="high")]
+    details = refused(ListRetriever(found=found), sources=["travel"])
+    assert "4711" not in json.dumps(details)
+    assert details["place"].startswith("found.1.")
+
+
+def test_chunks_that_share_an_id_are_refused():
+    """Splitters copy the metadata to every chunk; `metadata=` takes the chunk's own id then."""
+    chunks = [Document(text, metadata={"id": "a", "source": "pay"}) for _, _, text in ROWS]
+    found = InMemoryVectorStore.from_documents(chunks, WordEmbedding())
+    assert refused(found)["allowed"] == "doc_id: one text for each"
+    own = LangChainRetriever(found, sources=["pay"], metadata={"doc_id": lambda document: document.id})
+    assert create_rag_agent(retriever=own).invoke(QUESTION)["stop_reason"] == "success"
+
+
+# Tools, Runnables and functions
+
+
+def test_a_tool_of_documents_brings_its_artifact():
+    """LangChain's retriever tool has texts for a model and documents for us."""
+    found = ListRetriever(found=documents(score=0.9))
+    looking = create_retriever_tool(found, "look", "Look it up.", response_format="content_and_artifact")
+    assert ask(looking)["citations"] == ["hotels"]
+    texts_only = create_retriever_tool(found, "look", "Look it up.")
+    assert "a str" in refused(texts_only)["given"]
+
+
+@pytest.mark.parametrize("give", [lambda found: found, json.dumps, lambda found: {"results": found}])
+def test_a_tool_may_take_our_request_or_the_query_alone(give):
+    """A tool is handed the arguments that it has, and returns dictionaries, or the JSON text of them."""
+
+    @tool
+    def find(query: str, sources: list[str], top_k: int) -> object:
+        """Find."""
+        assert (sources, top_k) == (SOURCES, 6)
+        return give(SCORED)
+
+    @tool
+    def look(question: str, language: str = "en") -> object:
+        """Look."""
+        assert (question, language) == (QUESTION["question"], "en")
+        return give(SCORED)
+
+    for given_tool in (find, look):
+        assert ask(given_tool)["citations"] == ["hotels"]
+
+
+def test_a_tool_that_fails_stops_the_run():
+    """What a tool says of its failure is no document, and no page."""
+
+    @tool
+    def look(query: str) -> object:
+        """Look."""
+        raise ToolException("the index is down")
+
+    look.handle_tool_error = True
+    assert "the index is down" in refused(look)["given"]
+
+
+def test_a_tool_that_wants_more_is_refused_at_once():
+    """A tool with arguments that nobody has is an error when the agent is made, and names them."""
+
+    @tool
+    def look(query: str, tenant: str) -> object:
+        """Look."""
+
+    with pytest.raises(ConfigurationError, match=r"retriever: .*'look', which takes query, tenant"):
+        create_rag_agent(retriever=look, sources=SOURCES)
+    with pytest.raises(ConfigurationError, match=r"search: .*'look', which takes query, tenant"):
+        create_research_agent(search=look)
+
+
+@pytest.mark.parametrize("make", [RunnableLambda, lambda find: find])
+def test_documents_of_a_chain_or_a_function(make):
+    """A Runnable or a function that returns documents, or pairs with a score, is adapted when one asks for it."""
+    found = store()
+    adapted = LangChainRetriever(
+        make(lambda asked: found.similarity_search_with_score(asked["query"], k=asked["top_k"])), sources=SOURCES
+    )
+    assert create_rag_agent(retriever=adapted).invoke(QUESTION)["citations"] == ["hotels"]
+
+
+def test_a_function_may_have_its_sources_named():
+    """`sources=` says what any retriever has that does not say it itself."""
+    assert ask(lambda asked: SCORED)["citations"] == ["hotels"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"sources": ["pay"]}, "sources: .* the demo base"),
+        ({"sources": ["pay"], "knowledge_base": "docs"}, "sources: .* a knowledge_base"),
+        ({"sources": "pay", "retriever": store()}, "sources: a list of strings; given: 'pay'"),
+        ({"retriever": store()}, "sources: .* or a policy with allowed_sources_policy and allowed_sources_execution"),
+        ({"sources": ["pay"], "retriever": LangChainRetriever(store(), sources=["pay"])}, "sources: .*itself .*pay"),
+        ({"retriever": store(), "knowledge_base": "docs"}, "retriever, knowledge_base: give one of them"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(arguments, said):
+    """What is wrong about the arguments of the factory is said with the argument's name."""
+    with pytest.raises(ConfigurationError, match=said):
+        create_rag_agent(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given_one", "arguments", "said"),
+    [
+        (store(), {"metadata": {"page": "x"}}, "metadata: .* doc_id, source, title"),
+        (store(), {"metadata": {"title": 7}}, r"metadata\['title'\]: a key"),
+        (store(), {"search_kwargs": {"filter": 1}}, "search_kwargs: a function"),
+        (len, {"search_kwargs": lambda sources: {}}, "search_kwargs: .* vector store or a retriever"),
+        (one(), {"relevance": abs}, "relevance: .* vector store; given with a ListRetriever"),
+        (7, {}, "retriever: a vector store, a retriever, a tool, .* given: int"),
+    ],
+)
+def test_arguments_of_the_adapter_are_named(given_one, arguments, said):
+    """What is wrong about the arguments of the adapter is said with the argument's name."""
+    with pytest.raises(ConfigurationError, match=said):
+        LangChainRetriever(given_one, **arguments)
+
+
+def test_an_unrelated_question_stays_below_a_measured_min_chunk_score():
+    """What the docs say of embeddings: measure the best score of unrelated questions, and set the limit above it."""
+    found = LangChainRetriever(store(), sources=SOURCES)
+    unrelated = ["What is for lunch?", "Who won the cup?", "How are the roses watered at most?"]
+    noise = max(item["score"] for query in unrelated for item in found.invoke(request() | {"query": query}))
+    agent = create_rag_agent(retriever=found, budget=RagBudget(min_chunk_score=noise + 0.01))
+    assert {agent.invoke({"question": query})["outcome"] for query in unrelated} == {"clarify"}
+    assert agent.invoke(QUESTION)["outcome"] == "grounded_answer"
+
+
+# Search and reader
+
+HITS = recorded_search()({"query": "US payments incident status SLA", "max_results": 12})
+
+
+def research(**tools):
+    """Run the demo's research with other tools, sync and async."""
+    agent = create_research_agent(**tools)
+    result, other = agent.invoke(research_input()), asyncio.run(agent.ainvoke(research_input()))
+    assert (result["stop_reason"], result.get("details")) == (other["stop_reason"], other.get("details"))
+    return result
+
+
+def as_documents(key="source"):
+    """Return the demo's hits as LangChain's retrievers of the web return them."""
+    return [Document(hit["snippet"], metadata={key: hit["url"], "title": hit["title"]}) for hit in HITS]
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        HITS,
+        json.dumps([{"link": hit["url"], "snippet": hit["snippet"]} for hit in HITS]),
+        {"query": "x", "results": [{"url": hit["url"], "content": hit["snippet"], "score": 0.5} for hit in HITS]},
+    ],
+    ids=["dictionaries", "json", "results"],
+)
+def test_a_search_tool_is_a_search(returned):
+    """A tool that takes a query brings hits as dictionaries, as JSON text, or among its `results`."""
+
+    @tool
+    def look(query: str) -> object:
+        """Look on the web."""
+        return returned
+
+    assert research(search=look)["citations"] == research()["citations"]
+
+
+def test_a_search_tool_may_have_an_artifact():
+    """Of content and artifact, the artifact has the hits."""
+
+    @tool(response_format="content_and_artifact")
+    def look(query: str, max_results: int = 3) -> object:
+        """Look on the web."""
+        return "see the artifact", HITS[:max_results]
+
+    assert research(search=look)["stop_reason"] == "success"
+
+
+def test_retrievers_and_stores_search():
+    """A retriever of the web and a store of pages are searches too, and need no score."""
+    pages = InMemoryVectorStore.from_documents(as_documents(), WordEmbedding())
+    for search in (ListRetriever(found=as_documents()), pages, pages.as_retriever()):
+        assert research(search=search)["stop_reason"] == "success"
+
+
+def test_hits_without_a_url_are_named():
+    """Where no hit has a url the run says which keys there are; `metadata=` names the one."""
+    found = ListRetriever(found=as_documents("address"))
+    details = research(search=found)["details"]
+    assert details["place"] == "found.0.metadata.url or link or href or source"
+    assert "address" in details["given"]
+    assert research(search=LangChainSearch(found, metadata={"url": "address"}))["stop_reason"] == "success"
+
+
+def test_a_search_is_cut_to_what_was_asked_for():
+    """No more hits than asked for, and those without a url are left to the run, which drops them."""
+    found = LangChainSearch(ListRetriever(found=[Document("No url."), *as_documents()]))
+    hits = found.invoke({"query": "x", "max_results": 2})
+    assert [hit["url"] for hit in hits] == [None, HITS[0]["url"]]
+
+
+@pytest.mark.parametrize("form", [dict, json.dumps, lambda page: [Document(page["body"], metadata=page)]])
+def test_a_tool_reads_pages(form):
+    """A tool that takes a url returns a page, its JSON text or documents."""
+
+    @tool
+    def fetch(url: str) -> object:
+        """Fetch a page."""
+        return form(recorded_reader()({"url": url}))
+
+    result = research(reader=fetch)
+    assert result["citation_details"] == research()["citation_details"]
+
+
+def test_the_text_of_a_page_is_enough_and_an_error_is_none():
+    """A tool may return the text alone; what it says of its failure is no page."""
+    policy = ResearchPolicy(allowed_domains_execution=["official-status.example.com"])
+
+    @tool
+    def fetch(address: str) -> str:
+        """Fetch a page's text."""
+        return recorded_reader()({"url": address})["body"]
+
+    assert research(reader=fetch, policy=policy)["stop_reason"] == "success"
+
+    @tool
+    def broken(url: str) -> str:
+        """Fetch a page's text."""
+        raise ToolException("404")
+
+    broken.handle_tool_error = True
+    assert "404" in research(reader=broken, policy=policy)["details"]["given"]
