@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 
-.PHONY: demo test install format lint types imports unit wheel bench clean
+.PHONY: soak demo test install format lint types imports unit wheel bench clean
 
 demo: .venv/.installed  ## the three patterns, offline
 	@$(BIN)/guardgraph demo
@@ -42,6 +42,9 @@ imports: .venv/.dev
 
 unit: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term --cov-fail-under=97
+
+soak: .venv/.dev  ## trials that take minutes: large stores, clusters
+	$(BIN)/python -m pytest -m soak
 
 wheel: .venv/.dev  ## the built wheel in an empty environment
 	rm -rf build/wheel && mkdir -p build/wheel

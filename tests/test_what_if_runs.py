@@ -167,7 +167,7 @@ def test_what_cannot_be_judged_says_why():
     """A run of another pattern, a redacted one and a damaged one are classes of their own."""
     recording = recorded(triage)
     assert of(create_rag_agent, recording).kind == "other_pattern"
-    again = of(triage, {**recording, "redacted": ["input.ticket"]})
+    again = of(triage, {**recording, "redacted": [["input", "ticket"]]})
     assert (again.kind, again.why) == ("unreplayable", "redacted")
     damaged = {**recording, "calls": [{**recording["calls"][0], "outcome": "?"}, *recording["calls"][1:]]}
     assert of(triage, damaged).why.startswith("damaged: recording.calls.0.outcome: ")

@@ -118,7 +118,8 @@ def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool
     try:
         recording = checked_recording(given)
     except InputError as error:
-        return row_of(Again("unreplayable", why=f"{DAMAGED}: {str(error).splitlines()[0]}"), run_id=run_id, seq=seq)
+        why = "redacted" if given.get("redacted") else f"{DAMAGED}: {str(error).splitlines()[0]}"
+        return row_of(Again("unreplayable", why=why), run_id=run_id, seq=seq)
     again = judged_again(frame, recording, assume=assume)
     is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
     return row_of(
