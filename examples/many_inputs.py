@@ -49,7 +49,8 @@ def main() -> None:
         sql_store(url).head()  # makes the database before anybody writes to it
         print(dict(Counter(answer_all(pool, url, QUESTIONS * 3))))
         stricter = RagBudget(min_chunk_score=0.5)
-        print(what_if("guardgraph:create_rag_agent", sql_store(url).runs(), executor=pool, budget=stricter).table())
+        judged = what_if("guardgraph:create_rag_agent", sql_store(url).runs(), executor=pool, budget=stricter)
+        print({kind: count for kind, count in judged.counts.items() if count})
 
 
 if __name__ == "__main__":
