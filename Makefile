@@ -10,7 +10,7 @@ demo: .venv/.installed  ## the three patterns, offline
 
 test: lint types imports unit wheel  ## everything that CI checks
 
-soak: .venv/.dev  ## what takes minutes: killed processes, and many that write into one store
+soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster
 	$(BIN)/python -m pytest tests/soak
 
 install: .venv/.dev

@@ -30,8 +30,8 @@ def figures(rounds: int) -> Iterator[Figure]:
     """Yield the figures of every pattern."""
     for scripted in scripted_agents():
         demo = PATTERNS[scripted.pattern]
-        agent, recording = _recorded(demo.create, demo.demo)
-        fresh, recordings = scripted.make(), cycle(_fresh(scripted))
+        agent, recording = recorded_demo(demo.create, demo.demo)
+        fresh, recordings = scripted.make(), cycle(fresh_recordings(scripted))
         works = {
             "demo_replays": _times(lambda agent=agent, recording=recording: replay(agent, recording)),
             "demo_invokes": _times(lambda agent=agent, demo=demo: agent.invoke(demo.demo())),
@@ -49,7 +49,7 @@ def _times(work: Callable[[], object]) -> Work:
     return repeated
 
 
-def _recorded(make: Callable[..., GuardedGraph], given: Callable[[], dict[str, Any]]) -> tuple[GuardedGraph, Any]:
+def recorded_demo(make: Callable[..., GuardedGraph], given: Callable[[], dict[str, Any]]) -> tuple[GuardedGraph, Any]:
     """Return an agent and the recording of a run of it, read from JSON.
 
     Raises:
@@ -63,7 +63,8 @@ def _recorded(make: Callable[..., GuardedGraph], given: Callable[[], dict[str, A
     return agent, recording
 
 
-def _fresh(scripted: Scripted) -> list[Any]:
+def fresh_recordings(scripted: Scripted) -> list[Any]:
+    """Return recordings of a scripted agent, each with texts of its own."""
     recorder, recordings = Kept(), []
     agent = scripted.make(recorder=recorder)
     for _ in range(RECORDED):

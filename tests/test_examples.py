@@ -35,6 +35,7 @@ OUTPUT = {
         "the guards say:  success clarify []",
     ],
     "lcel_chain": ["success: Enterprise plan includes", "success: I found nothing", "max_seconds: This took too long."],
+    "many_inputs": ["{'grounded_answer': 9, 'clarify': 3}", "{'same': 6, 'changed': 3, 'unknown': 3}"],
     "postgres_checkpoints": RESUMED,
     "sqlite_checkpoints": RESUMED,
     "streaming": [

@@ -6,42 +6,12 @@ import pytest
 from rag_agents import QUESTION
 from recorded_runs import recorded
 from ticket_pattern import TICKET, Policy, triage
+from timed_world import Timed
 
-from guardgraph import LiveWorld, RagBudget, create_rag_agent
+from guardgraph import RagBudget, create_rag_agent
 from guardgraph.grammar import Budget, Call
 from guardgraph.graphs.whatif import Ending, judged_again
-from guardgraph.testing import InMemoryRecorder, ScriptedClock
-from guardgraph.world.call import Performed
-from guardgraph.world.calls import late, perform
-
-
-class Timed:
-    """A world in which a call takes the seconds that its request names, by a clock of its own; nobody really waits."""
-
-    def __init__(self, *, at_once=True):
-        self.clock, self.live = ScriptedClock(), LiveWorld()
-        self.calendar, self.new_run = self.live.calendar, self.live.new_run
-
-    def perform(self, asked, seconds):
-        """Make calls side by side, or one after another where interrupts have answers."""
-        came, gone = [], 0.0
-        for item in asked:
-            left, takes = seconds - (gone if asked[0].in_turn else 0.0), self.takes(item.call.request)
-            is_late = left <= 0 or takes > left
-            outcome = late(item.call, left) if is_late else perform(item.call, 60.0)
-            took = max(min(takes, left), 0.0)
-            came.append(Performed(outcome, took))
-            gone = gone + took if asked[0].in_turn else max(gone, took)
-        self.clock.advance(gone)
-        return came
-
-    async def aperform(self, asked, seconds):
-        """Do the same."""
-        return self.perform(asked, seconds)
-
-    def takes(self, request):
-        """Return how long a request takes, in seconds."""
-        return request.get("seconds", 0.0)
+from guardgraph.testing import InMemoryRecorder
 
 
 def of(made, recording, **settings):
@@ -197,7 +167,7 @@ def test_what_cannot_be_judged_says_why():
     """A run of another pattern, a redacted one and a damaged one are classes of their own."""
     recording = recorded(triage)
     assert of(create_rag_agent, recording).kind == "other_pattern"
-    again = of(triage, {**recording, "redacted": ["input.ticket"]})
+    again = of(triage, {**recording, "redacted": [["input", "ticket"]]})
     assert (again.kind, again.why) == ("unreplayable", "redacted")
     damaged = {**recording, "calls": [{**recording["calls"][0], "outcome": "?"}, *recording["calls"][1:]]}
     assert of(triage, damaged).why.startswith("damaged: recording.calls.0.outcome: ")

@@ -21,7 +21,7 @@ from guardgraph.state.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.evidence.verification import Erasure, Verification
 
-__all__ = ["app", "store_at", "stored_row"]
+__all__ = ["app", "runs_of", "store_at", "stored_row"]
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
@@ -58,8 +58,7 @@ def list_(
 ) -> None:
     """List the runs of a store, each by its latest record."""
     inputs.load_environment()
-    runs = store_at(store).runs(pattern=pattern, tenant=tenant, since=_moment(since))
-    rows = map(stored_row, runs)
+    rows = map(stored_row, runs_of(store, pattern=pattern, tenant=tenant, since=since))
     if as_json:
         _print_json(list(rows))
     else:
@@ -156,6 +155,16 @@ def store_at(given: str | None) -> guardgraph.SqlStore:
     store = guardgraph.sql_store(url)
     store.check()
     return store
+
+
+def runs_of(store: str | None, *, pattern: str | None, tenant: str | None, since: str | None) -> guardgraph.Runs:
+    """Return the runs of a store that options select.
+
+    Raises:
+        ConfigurationError: as `store_at`, or `since` is no date and time.
+        StoreError: as `store_at`.
+    """
+    return store_at(store).runs(pattern=pattern, tenant=tenant, since=_moment(since))
 
 
 def stored_row(stored: guardgraph.StoredRun) -> JsonObject:

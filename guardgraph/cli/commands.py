@@ -11,6 +11,7 @@ import guardgraph
 from guardgraph.cli import audit, inputs, pages, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
+from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
 from guardgraph.state.json import JsonObject
 
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 
 app.add_typer(audit.app, name="audit")
+app.command(name="what-if")(what_if)
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 
@@ -156,10 +158,16 @@ def draw(
             "--run", metavar="FILE", help="A run's result, as --json prints it: shows its way.", show_default=False
         ),
     ] = None,
+    earlier: Annotated[
+        str | None,
+        typer.Option(
+            "--earlier", metavar="FILE", help="Another run's result: shows where the two part.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Draw a graph to a file, and the way that a run took through it."""
     inputs.load_environment()
-    picture = pictures.picture_of(target, run)
+    picture = pictures.picture_of(target, run, earlier)
     pictures.save(picture, out)
     Screen().show(f"{out}: {picture.described}", indent=0)
 

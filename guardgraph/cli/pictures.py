@@ -13,18 +13,24 @@ from guardgraph.state.errors import ConfigurationError
 __all__ = ["graph_of", "picture_of", "save"]
 
 
-def picture_of(target: str, run: str | None) -> guardgraph.Picture:
+def picture_of(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
     """Draw one of the patterns, or a graph of the user's own.
 
     Args:
         target: a pattern, or ``module:factory``.
         run: a file with the result of a run of it, as ``--json`` prints it.
+        earlier: a file with the result of another one, likewise.
 
     Raises:
         ConfigurationError: there is no such graph, or the file cannot be read.
         InputError: it is no compiled LangGraph graph, or the file holds no finished run of it.
     """
-    return guardgraph.draw(graph_of(target, "draw"), None if run is None else inputs.run_result("--run", run))
+    graph = graph_of(target, "draw")
+    now, then = (
+        None if file is None else inputs.run_result(option, file)
+        for option, file in (("--run", run), ("--earlier", earlier))
+    )
+    return guardgraph.draw(graph, now, earlier=then)
 
 
 def graph_of(target: str, asking: str) -> Any:

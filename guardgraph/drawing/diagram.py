@@ -23,7 +23,7 @@ from guardgraph.graphs.topology import Topology
 from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.errors import InputError
 
-__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "Taken", "diagram_of", "taken_by"]
+__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "Taken", "diagram_of", "fitting", "taken_by"]
 
 ANYWHERE = "any node"
 """Label of what stands for the edges of a branch without a path map."""
@@ -38,6 +38,8 @@ class Ending:
     terminal: str | None
     """The stop terminal; None for the edges of a branch that can lead anywhere."""
     taken: bool = False
+    earlier: bool = False
+    """Whether an earlier run took it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Node:
     about: str
     endings: tuple[Ending, ...] = ()
     visits: int = 0
+    earlier: bool = False
+    """Whether an earlier run came here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Edge:
     decided: bool = False
     """Whether a node that is no guard decides if it is taken."""
     taken: bool = False
+    earlier: bool = False
+    """Whether an earlier run took it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,10 @@ class Diagram:
     taken: Taken | None = None
     behind: tuple[Ending, ...] = ()
     """Endings of terminals alone, which stand at none of them."""
+    earlier: Taken | None = None
+    """Another run of the same graph, whose way stands beside."""
+    parting: str | None = None
+    """The node from which the two runs go different ways."""
 
 
 def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
@@ -124,7 +134,7 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"graph: a compiled LangGraph graph is required; given: {type(graph).__name__}")
     shape = Topology(graph)
-    taken = None if run is None else _fitting(shape, taken_by(run))
+    taken = None if run is None else fitting(shape, taken_by(run))
     nodes, edges = _nodes(shape, taken), _edges(shape, taken)
     everywhere = _everywhere(nodes)
     nodes = [_without(node, everywhere) for node in nodes]
@@ -283,7 +293,12 @@ def taken_by(run: object) -> Taken:
     return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "", waiting)
 
 
-def _fitting(shape: Topology, taken: Taken) -> Taken:
+def fitting(shape: Topology, taken: Taken) -> Taken:
+    """Return the way of a run, if it is one through a graph.
+
+    Raises:
+        InputError: it is a run of another graph.
+    """
     if unknown := [name for name in taken.path if name not in shape.nodes]:
         raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
     for name, following in taken.steps:

@@ -9,7 +9,7 @@ from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending, Taken
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
-from guardgraph.drawing.shapes import DOT, arrow, chip, group, outline, text
+from guardgraph.drawing.shapes import DOT, PARTS, arrow, badge, chip, group, outline, text
 from guardgraph.drawing.text import cells, shown
 
 __all__ = ["legend", "legend_width", "wide"]
@@ -92,7 +92,15 @@ def _way_entries(diagram: Diagram, taken: Taken) -> Iterator[Entry]:
         [kind] = [item.kind for item in diagram.nodes if taken.waits_at(item.name)]
         swatch = outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
         yield Entry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
-    yield Entry("taken", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge"), SWATCH, f"the way of this run{often}")
+    line = arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge")
+    if diagram.earlier is None:
+        yield Entry("taken", line, SWATCH, f"the way of this run{often}")
+        return
+    yield Entry("taken", line, SWATCH, f"the way of both runs{often}")
+    yield Entry("taken newer", line, SWATCH, "of this run alone")
+    yield Entry("earlier", line, SWATCH, "of the earlier run alone")
+    if diagram.parting is not None:
+        yield Entry("", badge(PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
 
 
 def _chips(endings: Iterable[Ending], words: str) -> Entry:

@@ -18,6 +18,7 @@ STYLES: dict[str, str] = {
     },
     "taken": "stroke-width:4px",
     "waiting": "stroke-width:4px,stroke-dasharray:6 4",
+    "earlier": "stroke-width:3px,stroke-dasharray:6 4",
     "stopping": "fill:#c92a2a,stroke:#c92a2a,color:#ffffff",
 }
 NAMES = {"start": "START", "end": "END"}
@@ -38,8 +39,10 @@ def mermaid(diagram: Diagram) -> str:
         waiting = diagram.taken is not None and diagram.taken.waits_at(node.name)
         for kind in (node.kind, "waiting" if waiting else "taken") if node.visits else (node.kind,):
             classes.get(kind, []).append(ids[node.name])
+        if node.earlier and not node.visits:
+            classes["earlier"].append(ids[node.name])
     for edge in diagram.edges:
-        arrow = "-.->" if edge.decided else "==>" if edge.taken else "-->"
+        arrow = "-.->" if edge.decided or (edge.earlier and not edge.taken) else "==>" if edge.taken else "-->"
         label = f'|"{_label(edge.label)}"|' if edge.label else ""
         lines.append(f"{ids[edge.start]} {arrow}{label} {ids[edge.end]}")
     for node in diagram.nodes:

@@ -10,11 +10,13 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.diagram import Diagram, Taken, diagram_of
+from guardgraph.drawing.beside import beside
+from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, fitting, taken_by
 from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.style import MONO
 from guardgraph.drawing.svg import svg
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.graphs.topology import Topology
+from guardgraph.state.errors import ConfigurationError, InputError
 
 __all__ = ["Picture", "draw"]
 
@@ -107,7 +109,8 @@ class Picture:
         nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
         stops = len(folded.union(ending.terminal for ending in (*diagram.everywhere, *diagram.behind)))
         run = "" if diagram.taken is None else f", a run that {_how(diagram.taken)}"
-        return f"{diagram.name}, {nodes} nodes and {stops} stops{run}"
+        other = "" if diagram.earlier is None else f", beside an earlier one that {_how(diagram.earlier)}"
+        return f"{diagram.name}, {nodes} nodes and {stops} stops{run}{other}"
 
     def __repr__(self) -> str:
         return f"<Picture: {self.described}>"
@@ -117,7 +120,7 @@ def _how(taken: Taken) -> str:
     return f"waits at {taken.ending}" if taken.waiting else f"ended with {taken.reason}"
 
 
-def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Picture:
+def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, earlier: object = None) -> Picture:
     """Draw a compiled graph, ours or any other, without a network.
 
     Kinds of nodes differ in shape and colour, the main way runs straight down, and the stops stand at the side of the
@@ -127,8 +130,16 @@ def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> P
         graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
         run: the result of a run of it, whose way then stands out, and the guard that stopped it, with the reason, or
             the node where it waits for a person.
+        earlier: the result of another run of it, such as the one that a what-if judged again. Where it went another
+            way, that way is grey and dashed, the run's is in colour, and the node is marked where they part.
 
     Raises:
-        InputError: the graph is no compiled LangGraph graph, or the run is no finished or waiting run of it.
+        InputError: the graph is no compiled LangGraph graph, a run is no finished or waiting run of it, or an earlier
+            one is given alone.
     """
-    return Picture(diagram_of(graph, run))
+    diagram = diagram_of(graph, run)
+    if earlier is None:
+        return Picture(diagram)
+    if run is None:
+        raise InputError("earlier: the way of a run is required beside it; given: no run")
+    return Picture(beside(diagram, fitting(Topology(graph), taken_by(earlier))))

@@ -13,9 +13,25 @@ from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.panels import Chip
 from guardgraph.drawing.text import cells, shown
 
-__all__ = ["DOT", "NAME_CELLS", "arrow", "chip", "group", "label", "node", "number", "outline", "text", "trimmed"]
+__all__ = [
+    "DOT",
+    "NAME_CELLS",
+    "PARTS",
+    "arrow",
+    "badge",
+    "chip",
+    "group",
+    "label",
+    "node",
+    "number",
+    "outline",
+    "text",
+    "trimmed",
+]
 
 NAME_CELLS = 32
+PARTS = "parts"
+"""Badge of the node from which two runs go different ways."""
 DOT = 14.0
 """Width and height of what is round."""
 SLANT = 12.0
@@ -30,13 +46,15 @@ _STRAIGHT = 0.01
 """What two ends of a straight line may differ by, after rounding."""
 
 
-def node(item: Node, box: Box) -> str:
-    """Return a node: its shape, its name, and how often a run came here where that is more than once."""
+def node(item: Node, box: Box, *, parting: bool = False) -> str:
+    """Return a node: its shape, its name, how often a run came here where that is more than once, whether two part."""
     parts = [outline(item.kind, box)]
     if item.kind not in ("start", "end"):
         parts.append(text(shown(item.name, NAME_CELLS), box.x, box.y + 4.5))
     if item.visits > 1:
-        parts.append(_badge(f"×{item.visits}", box.left + 6, box.top + 1))
+        parts.append(badge(f"×{item.visits}", box.left + 6, box.top + 1))
+    if parting:
+        parts.append(badge(PARTS, box.right - 8, box.top - 1))
     return "".join([f"<title>{escape(shown(item.about, 200))}</title>", *parts])
 
 
@@ -134,7 +152,8 @@ def _towards(start: Point, end: Point, distance: float) -> Point:
     return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
 
 
-def _badge(words: str, x: float, y: float) -> str:
+def badge(words: str, x: float, y: float) -> str:
+    """Return a few letters on a ground of their own, around a place."""
     box = Box(x, y, cells(words) * 6.7 + 10, 17.0)
     return f'<g class="badge">{_rectangle("", box, 8.5)}{text(words, x, y + 3.9)}</g>'
 

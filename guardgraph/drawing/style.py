@@ -22,6 +22,8 @@ class _Palette(NamedTuple):
     stopped: str
     stop_ink: str
     ok_ink: str
+    newer: str
+    """Of what the later of two runs took alone."""
     kinds: dict[DrawnKind, tuple[str, str]]
     """Filling and border."""
 
@@ -35,6 +37,7 @@ _LIGHT = _Palette(
     stopped="#c92a2a",
     stop_ink="#b02528",
     ok_ink="#237436",
+    newer="#bc4c00",
     kinds={kind: look.light for kind, look in LOOKS.items() if look.light},
 )
 _DARK = _Palette(
@@ -46,21 +49,23 @@ _DARK = _Palette(
     stopped="#d63a3f",
     stop_ink="#ffa3a6",
     ok_ink="#6bd681",
+    newer="#ffa657",
     kinds={kind: look.dark for kind, look in LOOKS.items() if look.dark},
 )
 
 
-def style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None) -> str:
+def style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside: bool = False) -> str:
     """Return the style sheet of a picture.
 
     Args:
         drawn: the kinds of nodes in it; a rare one that is missing has no rules.
         dark: the one for dark or for light surroundings; None for both, of which the reader's system takes one.
+        beside: whether two runs are in it.
     """
     left_out = RARE - {*drawn}
     if dark is not None:
-        return _SHAPES + _colours(_DARK if dark else _LIGHT, left_out)
-    light, night = (_colours(palette, left_out) for palette in (_LIGHT, _DARK))
+        return _SHAPES + _colours(_DARK if dark else _LIGHT, left_out, beside)
+    light, night = (_colours(palette, left_out, beside) for palette in (_LIGHT, _DARK))
     return f"{_SHAPES}{light}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
 
 
@@ -92,8 +97,8 @@ _SHAPES = f"""\
 """
 
 
-def _colours(palette: _Palette, left_out: frozenset[DrawnKind]) -> str:
-    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, every_kind = palette
+def _colours(palette: _Palette, left_out: frozenset[DrawnKind], beside: bool) -> str:
+    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, _, every_kind = palette
     kinds = {kind: colours for kind, colours in every_kind.items() if kind not in left_out}
     rules = [
         f".paper {{ fill: {paper}; stroke: {frame} }}",
@@ -121,8 +126,21 @@ def _colours(palette: _Palette, left_out: frozenset[DrawnKind]) -> str:
         f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
         ".stop.taken text { fill: #ffffff; font-weight: 700 }",
         *_waiting(kinds),
+        *(_beside(palette) if beside else ()),
     ]
     return "".join(f".gg {rule}\n" for rule in rules)
+
+
+def _beside(palette: _Palette) -> list[str]:
+    """Return the rules for what one of two runs took alone."""
+    grey, newer = f"stroke: {palette.muted}; stroke-dasharray: 6 4", palette.newer
+    return [
+        f".earlier .shape, .gg .earlier .edge, .gg .earlier .fold {{ {grey}; stroke-width: 2.4 }}",
+        f".earlier .tip {{ fill: {palette.muted}; stroke: {palette.muted} }}",
+        f".newer .edge, .gg .newer .fold {{ stroke: {newer} }}",
+        f".newer .shape {{ stroke: {newer} }}",
+        f".newer .tip {{ fill: {newer}; stroke: {newer} }}",
+    ]
 
 
 def _waiting(kinds: Mapping[DrawnKind, tuple[str, str]]) -> list[str]:

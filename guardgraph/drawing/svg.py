@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from guardgraph.drawing.diagram import Diagram, Node
+from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.labels import LABEL_CELLS
@@ -59,7 +59,7 @@ def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, hea
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
             f'viewBox="0 0 {number(width)} {number(height)}" role="img" aria-label="{name}">\n',
-            f"<style>\n{style_sheet(_drawn_kinds(diagram), dark=dark)}</style>\n",
+            f"<style>\n{style_sheet(_drawn_kinds(diagram), dark=dark, beside=diagram.earlier is not None)}</style>\n",
             f'<rect class="paper" x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="8"/>\n',
             *(f"{line}\n" for line in head),
             f'<g transform="translate({shift[0]} {shift[1]})">\n{_drawn(diagram, placed)}</g>\n',
@@ -83,6 +83,10 @@ def _heads(diagram: Diagram) -> list[tuple[str, str, float]]:
         ink = {"ok": "ok_ink", "stopped": "stop_ink", "waiting": "wait_ink"}[taken.status]
         words = shown(f"{taken.status}: {taken.ending}", HEAD_CELLS)
         heads.append((words, f"sans {ink}", 1.0))
+    if diagram.earlier is not None:
+        heads.append(
+            (shown(f"before: {diagram.earlier.status}: {diagram.earlier.ending}", HEAD_CELLS), "sans muted", 1.0)
+        )
     return heads
 
 
@@ -90,51 +94,68 @@ def _spoken(diagram: Diagram) -> str:
     """Return the picture in words, for those who cannot see it."""
     way = " to ".join(shown(name, 40) for name in diagram.main[1:])
     run = "" if diagram.taken is None else f" This run: {' to '.join(shown(n, 40) for n in diagram.taken.path)}."
+    if diagram.earlier is not None:
+        run += f" The earlier run: {' to '.join(shown(n, 40) for n in diagram.earlier.path)}."
     return f"Graph {shown(diagram.name, 60)}. Main way: {way}.{run}"
 
 
 def _drawn(diagram: Diagram, placed: Placed) -> str:
-    faded = diagram.taken is not None
     boxes = {item.name: (item, box) for item, box in placed.nodes}
     lines, labels = [], []
     for edge, points, room in placed.edges:
         (start, start_box), (end, end_box) = boxes[edge.start], boxes[edge.end]
         there = trimmed(points, (start.kind, start_box), (end.kind, end_box))
-        state = "taken" if edge.taken else "faded" if faded else "way"
-        lines.append((edge.taken, group(state, arrow(there, "edge decided" if edge.decided else "edge"))))
+        state = _state(diagram, edge) or "way"
+        lines.append(
+            ((edge.taken, edge.earlier), group(state, arrow(there, "edge decided" if edge.decided else "edge")))
+        )
         if room is not None:
             labels.append(group(state, label(shown(edge.label, LABEL_CELLS), room)))
     lines.sort(key=lambda line: line[0])
-    panels = [_panel(panel, *boxes[panel.node], faded) for panel in placed.panels]
-    shapes = [group(_classes(diagram, item), node(item, box)) for item, box in placed.nodes]
+    panels = [_panel(diagram, panel, *boxes[panel.node]) for panel in placed.panels]
+    shapes = [
+        group(_classes(diagram, item), node(item, box, parting=item.name == diagram.parting))
+        for item, box in placed.nodes
+    ]
     return "".join([*(line for _, line in lines), *panels, *shapes, *labels])
 
 
-def _panel(panel: Panel, item: Node, box: Box, faded: bool) -> str:
+def _panel(diagram: Diagram, panel: Panel, item: Node, box: Box) -> str:
     line = trimmed(panel.line, (item.kind, box), None)
-    taken = any(placed.ending.taken for placed in panel.chips)
-    kind = "stop" if any(placed.ending.terminal for placed in panel.chips) else "plain"
+    endings = [placed.ending for placed in panel.chips]
+    kind = "stop" if any(ending.terminal for ending in endings) else "plain"
+    furthest = max(endings, key=lambda ending: (ending.taken, ending.earlier))
     parts = [arrow(line, "bridge", bare=True)]
     if panel.rail:
-        parts.append(group(f"{kind} faded" if faded else kind, arrow(panel.rail, "fold", bare=True)))
-    state = " taken" if taken else " faded" if faded else ""
-    parts.append(group(f"{kind}{state}", arrow(line, "fold", bare=bool(panel.rail))))
+        parts.append(group(f"{kind} faded" if diagram.taken else kind, arrow(panel.rail, "fold", bare=True)))
+    parts.append(group(_joined(kind, _state(diagram, furthest)), arrow(line, "fold", bare=bool(panel.rail))))
     for placed in panel.chips:
-        state = " taken" if placed.ending.taken else " faded" if faded else ""
-        parts.append(group(f"{kind} chip{state}", chip(placed)))
+        parts.append(group(_joined(f"{kind} chip", _state(diagram, placed.ending)), chip(placed)))
     return "".join(parts)
 
 
 def _classes(diagram: Diagram, item: Node) -> str:
     taken = diagram.taken
-    if taken is None:
-        return item.kind
-    if not item.visits:
-        return f"{item.kind} faded"
+    if taken is None or not item.visits:
+        return _joined(item.kind, _state(diagram, item))
+    state = _joined(item.kind, _state(diagram, item))
     if taken.waits_at(item.name):
-        return f"{item.kind} taken waiting"
+        return f"{state} waiting"
     stopping = taken.status == "stopped" and item.name == _stopping(taken.path, {other.name for other in diagram.nodes})
-    return f"{item.kind} taken stopping" if stopping else f"{item.kind} taken"
+    return f"{state} stopping" if stopping else state
+
+
+def _state(diagram: Diagram, item: Node | Edge | Ending) -> str:
+    """Return the classes that say which runs came by: the run, the run alone, an earlier one alone, none of them."""
+    if diagram.taken is None:
+        return ""
+    if item.visits if isinstance(item, Node) else item.taken:
+        return "taken" if diagram.earlier is None or item.earlier else "taken newer"
+    return "earlier" if item.earlier else "faded"
+
+
+def _joined(*classes: str) -> str:
+    return " ".join(filter(None, classes))
 
 
 def _drawn_kinds(diagram: Diagram) -> set[DrawnKind]:

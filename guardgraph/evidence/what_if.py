@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from guardgraph.evidence.judged import Row, Way, WhatIf, row_of
+from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.named import graph_named
@@ -19,7 +20,7 @@ from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.recording import Recording, checked_recording
 from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["AT_WORK", "PARTS", "PART_SIZE", "what_if"]
+__all__ = ["AT_WORK", "PARTS", "PART_SIZE", "candidate_of", "what_if"]
 
 PARTS = 64
 """Into how many parts a store's runs are divided; a worker that is lost costs one."""
@@ -33,7 +34,7 @@ Work: TypeAlias = "Callable[[Iterable[Any]], list[Row]]"
 
 def what_if(
     candidate: GuardedGraph[Any, Any, Any] | str,
-    runs: Iterable[Any],
+    runs: Iterable[StoredRun | Recording],
     *,
     executor: Executor | None = None,
     assume: bool = False,
@@ -64,7 +65,7 @@ def what_if(
         ConfigurationError: there is no such candidate, or an agent is given beside what goes with a name only.
         InputError: something among the runs is neither a stored run nor a recording.
     """
-    graph = _graph(candidate, policy=policy, budget=budget)
+    graph = candidate_of(candidate, policy=policy, budget=budget)
     if executor is None:
         return WhatIf(graph, list(_rows(graph.frame, runs, assume)))
     if not isinstance(candidate, str):
@@ -75,7 +76,16 @@ def what_if(
     return WhatIf(graph, list(chain.from_iterable(_in_order(executor, work, _parts(runs)))))
 
 
-def _graph(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
+def candidate_of(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
+    """Return the agent that a what-if judges by.
+
+    Args:
+        candidate: the agent, or ``module:factory``.
+        settings: what the factory is given, as far as it is not None.
+
+    Raises:
+        ConfigurationError: there is no such agent, or settings are given beside one.
+    """
     if isinstance(candidate, str):
         graph = graph_named(candidate, "candidate", **settings)
     elif given := [name for name, value in settings.items() if value is not None]:
@@ -97,20 +107,19 @@ def _rows(frame: Frame, runs: Iterable[Any], assume: bool) -> Iterator[Row]:
 def _row(frame: Frame, run: Any, at: int, assume: bool) -> Row:
     if isinstance(run, dict):
         return _judged(frame, run, str(run.get("run_id", "")), None, assume)
-    try:
-        run_id, seq, recording = run.run_id, run.position.seq, run.recording
-    except AttributeError:
-        raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}") from None
-    if recording is None:
-        return row_of(Again("unreplayable", why="erased"), run_id=run_id, seq=seq)
-    return _judged(frame, recording, run_id, seq, assume)
+    if not isinstance(run, StoredRun):
+        raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}")
+    if run.recording is None:
+        return row_of(Again("unreplayable", why="erased"), run_id=run.run_id, seq=run.position.seq)
+    return _judged(frame, run.recording, run.run_id, run.position.seq, assume)
 
 
 def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool) -> Row:
     try:
         recording = checked_recording(given)
     except InputError as error:
-        return row_of(Again("unreplayable", why=f"{DAMAGED}: {str(error).splitlines()[0]}"), run_id=run_id, seq=seq)
+        why = "redacted" if given.get("redacted") else f"{DAMAGED}: {str(error).splitlines()[0]}"
+        return row_of(Again("unreplayable", why=why), run_id=run_id, seq=seq)
     again = judged_again(frame, recording, assume=assume)
     is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
     return row_of(
@@ -138,7 +147,7 @@ def _ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
 def _frame(pickled: bytes) -> Frame:
     """Return what a worker judges by, made once for all of its parts."""
     candidate, policy, budget = pickle.loads(pickled)
-    return _graph(candidate, policy=policy, budget=budget).frame
+    return candidate_of(candidate, policy=policy, budget=budget).frame
 
 
 def _judge(pickled: bytes, assume: bool, part: Iterable[Any]) -> list[Row]:

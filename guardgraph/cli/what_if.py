@@ -1,0 +1,134 @@
+"""`guardgraph what-if`: recorded runs judged again by another agent, for a person and for CI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import guardgraph
+from guardgraph.cli import inputs, pictures
+from guardgraph.cli.audit import runs_of
+from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import OK, STOPPED
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.plain import RESULT_DEPTH, NotJson, parse_json
+
+if TYPE_CHECKING:
+    from guardgraph.evidence.fail_on import FailOn
+
+__all__ = ["what_if"]
+
+LINES = ".jsonl"
+"""How the name of a file ends that has a recording a line."""
+
+
+def what_if(
+    candidate: Annotated[
+        str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the other agent.", show_default=False)
+    ],
+    *,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="URL|FILE",
+            help="The store, or a .jsonl file with a recording a line; GUARDGRAPH_AUDIT if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    pattern: Annotated[
+        str | None, typer.Option("--pattern", metavar="NAME", help="Runs of this pattern.", show_default=False)
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="TENANT", help="Runs of this tenant.", show_default=False)
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.", show_default=False),
+    ] = None,
+    assume: Annotated[
+        bool, typer.Option("--assume", help="Show too how unknown runs might end; it counts nowhere.")
+    ] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option("--fail-on", metavar="LIMIT", help="Such as stopped>ok:0; more than once.", show_default=False),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, run by run.")] = False,
+) -> None:
+    """Judge the runs of a store again by another agent: what would it have made of them?
+
+    Nothing is called. A run is unknown if somebody would have been asked something else than was recorded.
+
+    LIMIT is OLD>NEW:MOST or CLASS:MOST; more than MOST such runs end with exit code 3. OLD and NEW are ok, stopped,
+    refused, ok:OUTCOME, stopped:REASON, or * for any; CLASS is same, changed, unknown, unreplayable or other_pattern;
+    MOST is a number or a percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%.
+    """
+    from guardgraph.evidence.fail_on import parse_fail_on
+    from guardgraph.evidence.what_if import candidate_of
+
+    inputs.load_environment()
+    graph = candidate_of(candidate)
+    limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
+    judged = guardgraph.what_if(graph, _runs(store, pattern=pattern, tenant=tenant, since=since), assume=assume)
+    exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
+    if out is not None:
+        pictures.save(guardgraph.report(judged), out)
+    if as_json:
+        failed = [{"limit": limit.text, "found": limit.found(judged)} for limit in exceeded]
+        print(json.dumps({**judged.plain(), "exceeded": failed}, indent=2), flush=True)
+    else:
+        _show(Screen(), judged, exceeded)
+    raise typer.Exit(STOPPED if exceeded else OK)
+
+
+def _runs(store: str | None, *, pattern: str | None, tenant: str | None, since: str | None) -> Iterable[Any]:
+    if store is None or not store.endswith(LINES):
+        return runs_of(store, pattern=pattern, tenant=tenant, since=since)
+    for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():
+        if value is not None:
+            raise ConfigurationError(f"--{name}: for a store; a {LINES} file is judged whole")
+    return _recordings(store)
+
+
+def _recordings(file: str) -> Iterator[Any]:
+    """Yield the recordings in a file, a line each.
+
+    Raises:
+        ConfigurationError: it cannot be read, or a line is no JSON object.
+    """
+    try:
+        with Path(file).open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _recording(file, number, line)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigurationError):
+            raise
+        raise ConfigurationError(f"--store {file!r:.200}: cannot be read as UTF-8 text: {error}") from error
+
+
+def _recording(file: str, number: int, line: str) -> Any:
+    try:
+        value = parse_json(line, RESULT_DEPTH)
+    except NotJson as error:
+        raise ConfigurationError(f"--store {file!r:.200}, line {number}: not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ConfigurationError(f"--store {file!r:.200}, line {number}: a recording is required")
+    return value
+
+
+def _show(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[FailOn]) -> None:
+    for line in judged.table().splitlines():
+        screen.show(line, indent=0)
+    for row in judged.rows:
+        if row.assumed is not None:
+            screen.show(f"assumed: {row.run_id}  {row.old} -> {row.assumed}, which nobody proposed", indent=0, hang=2)
+    for limit in exceeded:
+        screen.show((f"--fail-on {limit.text}: {limit.found(judged)} runs", "red"), indent=0)

@@ -1,0 +1,94 @@
+"""Limits on what a what-if may find, for CI: ``stopped>ok:0``, ``unknown:10%``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import get_args
+
+from guardgraph.evidence.judged import WhatIf
+from guardgraph.graphs.whatif import REFUSED, AgainKind, Ending
+from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["FORM", "FailOn", "parse_fail_on"]
+
+FORM = "OLD>NEW:MOST or CLASS:MOST"
+"""How a limit is written."""
+
+STATUSES = ("ok", "stopped", REFUSED)
+ANY = "*"
+_MOST = re.compile(r"([0-9]{1,12})(%?)")
+
+
+@dataclass(frozen=True, slots=True)
+class FailOn:
+    """How many runs may change in one way, or fall in one class."""
+
+    text: str
+    """As it was written."""
+    kind: AgainKind
+    old: str
+    new: str
+    most: int
+    in_percent: bool
+    """Whether `most` is a percentage of all runs."""
+
+    def found(self, judged: WhatIf) -> int:
+        """Return how many runs it is about."""
+        rows = (row for row in judged.rows if row.kind == self.kind)
+        if self.kind != "changed":
+            return sum(1 for _ in rows)
+        return sum(_is_called(row.old, self.old) and _is_called(row.new, self.new) for row in rows)
+
+    def is_exceeded(self, judged: WhatIf) -> bool:
+        """Say whether there are more than there may be."""
+        found = self.found(judged)
+        return found * 100 > self.most * len(judged.rows) if self.in_percent else found > self.most
+
+
+def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
+    """Read a limit.
+
+    Args:
+        text: ``OLD>NEW:MOST`` or ``CLASS:MOST``. OLD and NEW are ``ok``, ``stopped``, ``refused`` or ``*`` for any;
+            behind a colon there may be an outcome or a stop reason, of which the beginning up to a colon is enough:
+            ``ok:clarify``, ``stopped:invalid_answer``. They are about changed runs. CLASS is a class of runs. MOST is
+            a whole number, or a percentage of all runs.
+        catalogue: of the candidate, which knows the stop reasons.
+
+    Raises:
+        ConfigurationError: it is no such limit; the message says what is wrong and what is allowed.
+    """
+    wanted, _, limit = text.rpartition(":")
+    most = _MOST.fullmatch(limit)
+    if most is None:
+        raise _wrong(text, f"a whole number or a percentage behind the last colon; given: {limit!r:.40}")
+    number, in_percent = int(most[1]), bool(most[2])
+    old, arrow, new = wanted.partition(">")
+    if not arrow:
+        for kind in get_args(AgainKind):
+            if wanted == kind:
+                return FailOn(text, kind, ANY, ANY, number, in_percent)
+        raise _wrong(text, f"{FORM}, with a class of {', '.join(get_args(AgainKind))}; given: {wanted!r:.40}")
+    for name in (old, new):
+        _check(text, name, catalogue)
+    return FailOn(text, "changed", old, new, number, in_percent)
+
+
+def _check(text: str, name: str, catalogue: Catalogue) -> None:
+    status, colon, rest = name.partition(":")
+    if name != ANY and (status not in STATUSES or (colon and not rest)):
+        allowed = f"{', '.join(STATUSES)}, ok:OUTCOME, stopped:REASON or {ANY}"
+        raise _wrong(text, f"endings called {allowed}; given: {name!r:.40}")
+    stems = {reason.reason.partition(":")[0] for reason in catalogue}
+    if status == "stopped" and rest and rest not in stems and catalogue.find(rest) is None:
+        raise _wrong(text, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")
+
+
+def _is_called(ending: Ending | None, name: str) -> bool:
+    return ending is not None and (name == ANY or f"{ending}:".startswith(f"{name}:"))
+
+
+def _wrong(text: str, required: str) -> ConfigurationError:
+    return ConfigurationError(f"--fail-on {text!r:.80}: required: {required}")

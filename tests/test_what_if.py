@@ -1,0 +1,228 @@
+"""Many recorded runs judged again: rows and counts, the table, stores, executors, workers that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+
+import pytest
+from dask_cluster import dask_cluster
+from rag_agents import QUESTION
+from recorded_runs import recorded
+from stored_runs import recording
+from ticket_pattern import triage
+
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    RagBudget,
+    RagPolicy,
+    create_rag_agent,
+    create_research_agent,
+    sql_store,
+    what_if,
+)
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.testing import InMemoryRecorder
+
+RAG = "guardgraph:create_rag_agent"
+STRICT = RagBudget(min_chunk_score=0.9)
+NO_SOURCE = RagPolicy(allowed_sources_execution=("billing_policy",))
+
+
+def runs():
+    """Return a recording of every class that a stricter RAG agent makes of them."""
+    kept = InMemoryRecorder()
+    create_rag_agent(recorder=kept).invoke(QUESTION)
+    create_rag_agent(recorder=kept).invoke({"question": 7})
+    create_rag_agent(recorder=kept, planner=lambda view: {"kind": "delete"}).invoke(QUESTION)
+    create_research_agent(recorder=kept).invoke(PATTERNS["research"].demo())
+    return [*kept.runs, {**kept.runs[0], "redacted": [["input", "question"]]}, {"format": 7}]
+
+
+def test_every_run_falls_in_one_class_and_is_counted_once():
+    """The rows come in the order of the runs; the counts are of all of them."""
+    judged = what_if(create_rag_agent(budget=STRICT), runs())
+    assert [row.kind for row in judged.rows] == [
+        "changed",
+        "same",
+        "unknown",
+        "other_pattern",
+        "unreplayable",
+        "unreplayable",
+    ]
+    assert judged.counts == {"same": 1, "changed": 1, "unknown": 1, "unreplayable": 2, "other_pattern": 1}
+    assert judged.reasons("unreplayable") == {"redacted": 1, "damaged": 1}
+    assert judged.rows[2].call.node == "plan"
+    assert repr(judged) == "<WhatIf of rag: 1 same, 1 changed, 1 unknown, 2 unreplayable, 1 other_pattern>"
+
+
+def test_the_table_says_old_and_new_endings_and_what_nobody_knows():
+    """A line for each pair of endings and one for each class, in 80 columns."""
+    judged = what_if(create_rag_agent(budget=STRICT), runs())
+    assert judged.table() == (
+        "old ending                           new ending                            runs\n"
+        "ok:grounded_answer                -> ok:clarify                               1\n"
+        "stopped:invalid_request:question  -> same                                     1\n"
+        "\n"
+        "same                1\n"
+        "changed             1\n"
+        "unknown             1  plan 1\n"
+        "unreplayable        2  redacted 1, damaged 1\n"
+        "other_pattern       1  research 1"
+    )
+
+
+def test_the_table_keeps_to_its_columns_and_tells_another_result_of_the_same_ending():
+    """Long names are cut; an ending that stays while the result does not is marked."""
+
+    def long(recorder):
+        return create_rag_agent(recorder=recorder, policy=RagPolicy(check_numbers=False))
+
+    changed = recorded(create_rag_agent, QUESTION)
+    changed["result"]["answer"] = "Something else."
+    wrong = recorded(long, {"question": 7})
+    wrong["result"]["stop_reason"] = f"invalid_request:{'x' * 90}"
+    judged = what_if(create_rag_agent(), [changed, wrong])
+    assert judged.rows[0].differs == ("answer",)
+    assert "ok:grounded_answer                -> ok:grounded_answer (otherwise)" in judged.table()
+    assert max(map(len, judged.table().splitlines())) <= 80
+
+
+def test_rows_are_plain_json():
+    """What `--json` prints is what there is to say of each run."""
+    judged = what_if(create_rag_agent(budget=STRICT), runs(), assume=True)
+    said = json.loads(json.dumps(judged.plain()))
+    assert said["counts"]["changed"] == 1
+    first = said["rows"][0]
+    assert (first["old"]["outcome"], first["new"]["outcome"], first["guard"]) == (
+        "grounded_answer",
+        "clarify",
+        "context_guard",
+    )
+    assert [way[-1] for way in first["ways"]] == ["answered", "clarified"]
+
+
+def test_other_declarations_are_named():
+    """Runs of a graph whose nodes or reasons were declared otherwise are judged, and counted."""
+    recording = recorded(triage)
+    assert what_if(triage(), [recording]).other_declarations == 0
+    recording["fingerprints"]["declarations"] = "0" * 64
+    judged = what_if(triage(), [recording])
+    assert (judged.rows[0].kind, judged.other_declarations) == ("same", 1)
+    assert judged.table().endswith("1 of these runs were made by a graph with other declarations")
+
+
+def test_runs_of_a_store_are_judged_by_their_number_and_erased_ones_are_unreplayable(tmp_path):
+    """A row names the entry of the chain; what was erased is counted as such."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    kept = [create_rag_agent(recorder=store).invoke(QUESTION) for _ in range(3)]
+    store.erase(kept[1]["run_id"], by="tests")
+    judged = what_if(create_rag_agent(budget=STRICT), store.runs())
+    assert [(row.seq, row.kind, row.why) for row in judged.rows] == [
+        (1, "changed", None),
+        (2, "unreplayable", "erased"),
+        (3, "changed", None),
+    ]
+
+
+def test_a_candidate_may_be_a_name_and_its_factory_is_given_the_settings():
+    """The factory is called with policy and budget where they are given."""
+    kept = [recorded(create_rag_agent, QUESTION)]
+    assert what_if(RAG, kept).counts["same"] == 1
+    assert what_if(RAG, kept, budget=STRICT).counts["changed"] == 1
+    assert what_if(RAG, kept, policy=NO_SOURCE).rows[0].call.node == "retrieve"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"candidate": 7}, r"^candidate: a guarded graph or module:factory is required; given: int$"),
+        ({"candidate": "rag"}, r"^candidate: module:factory is required, such as .*; given: 'rag'$"),
+        ({"candidate": "nowhere:rag"}, r"^candidate 'nowhere:rag': ModuleNotFoundError: "),
+        ({"candidate": "guardgraph:verify"}, r"^candidate 'guardgraph:verify': TypeError: "),
+        ({"candidate": triage(), "budget": STRICT}, r"^budget: for a candidate that is module:factory; "),
+        ({"candidate": triage(), "executor": ThreadPoolExecutor(1)}, r"^candidate: module:factory is required beside"),
+    ],
+)
+def test_a_candidate_that_is_none_is_refused(arguments, message):
+    """The error says what was given and what is allowed."""
+    with pytest.raises(ConfigurationError, match=message):
+        what_if(runs=[], **arguments)
+
+
+def test_what_is_no_run_is_refused():
+    """Something else among the runs is an error that says where."""
+    with pytest.raises(InputError, match=r"^runs\.1: a stored run or a recording is required; given: str$"):
+        what_if(triage(), [recorded(triage), "run"])
+
+
+# Executors
+
+
+def numbered(count):
+    """Return recordings that differ in their ids, every third one redacted."""
+    made = [recording(number) for number in range(count)]
+    return [{**item, "redacted": [["x"]]} if number % 3 == 0 else item for number, item in enumerate(made)]
+
+
+def expected(count):
+    """Return what a stricter agent makes of them."""
+    return [(recording(at)["run_id"], "unreplayable" if at % 3 == 0 else "changed") for at in range(count)]
+
+
+def rows(judged):
+    """Return ids and classes."""
+    return [(row.run_id, row.kind) for row in judged.rows]
+
+
+def spawned(workers):
+    """Return a pool of new processes."""
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def test_a_pool_of_processes_judges_in_order(tmp_path):
+    """Lists and stores: the rows are those of one process, in the same order."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    for number in range(80):
+        store.record(recording(number))
+    with spawned(2) as pool:
+        judged = what_if(RAG, iter(numbered(150)), executor=pool, budget=STRICT)
+        assert rows(judged) == expected(150)
+        of_store = what_if(RAG, store.runs(), executor=pool, budget=STRICT)
+    assert [row.seq for row in of_store.rows] == [*range(1, 81)]
+    assert of_store.rows == what_if(RAG, store.runs(), budget=STRICT).rows
+
+
+def killing(items, at, kill):
+    """Yield items, and kill a worker meanwhile."""
+    for number, item in enumerate(items):
+        if number == at:
+            kill()
+        yield item
+
+
+def test_a_pool_that_loses_a_worker_loses_no_run():
+    """What a broken pool leaves undone is judged in this process."""
+    with spawned(1) as pool:
+        worker = pool.submit(os.getpid).result()
+        kill = partial(os.kill, worker, signal.SIGKILL)
+        judged = what_if(RAG, killing(numbered(150), 100, kill), executor=pool, budget=STRICT)
+    assert rows(judged) == expected(150)
+
+
+def test_a_dask_cluster_judges_in_order_and_a_killed_worker_loses_nothing(tmp_path):
+    """A scheduler and two workers, one of them killed in the middle: every run is judged, in its place."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    for number in range(80):
+        store.record(recording(number))
+    with dask_cluster(tmp_path) as cluster:
+        executor = cluster.client.get_executor()
+        of_store = what_if(RAG, store.runs(), executor=executor, budget=STRICT)
+        judged = what_if(RAG, killing(numbered(200), 150, cluster.kill_worker), executor=executor, budget=STRICT)
+    assert [row.seq for row in of_store.rows] == [*range(1, 81)]
+    assert rows(judged) == expected(200)

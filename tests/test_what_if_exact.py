@@ -1,0 +1,245 @@
+"""A what-if is exact: whatever run is same or changed, a live run of the candidate has that very result."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Annotated
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from random_patterns import PLANS, built
+from ticket_pattern import TICKET, triage
+from ticket_pattern import Policy as TicketPolicy
+from timed_world import Timed
+
+from guardgraph import ConfigurationError, RagBudget, RagPolicy
+from guardgraph.grammar import Budget, Tightens
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.graphs.whatif import REFUSED, judged_again
+from guardgraph.nodes.offline import rag, research, self_critique
+from guardgraph.state.hashing import digest
+from guardgraph.state.research import ResearchBudget, ResearchPolicy
+from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
+from guardgraph.testing import InMemoryRecorder
+
+DURATIONS = [0.0, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
+SECONDS = st.sampled_from([1000.0, 1000.0, 1000.0, 20.0, 8.0, 6.5, 4.0, 2.5, 1.0, 0.0])
+REPLY = st.sampled_from([2**22, 2**22, 2**22, 4000, 1000, 200, 30])
+SEEDS = st.integers(0, 9)
+
+
+def taking(seed):
+    """Return how long requests take: another time each, always the same for one."""
+    return lambda request: DURATIONS[int(digest([seed, request])[:8], 16) % len(DURATIONS)]
+
+
+def odd(rule, seed):
+    """Return a proposer that says what a rule says, or something odd: always the same to the same request."""
+
+    def proposer(view):
+        does = int(digest([seed, view])[:8], 16) % 16
+        if does == 0:
+            raise ConnectionError("away")
+        if does == 1:
+            return "no JSON"
+        said = rule(deepcopy(view))
+        if does == 2 and isinstance(said, dict):
+            return {name: value for name, value in said.items() if name != sorted(said)[0]}
+        if does == 3 and isinstance(said, dict) and "answer" in said:
+            return {**said, "answer": f"{said['answer']} It takes 77 days."}
+        return said
+
+    return proposer
+
+
+PROPOSERS = {
+    "rag": {"planner": rag.plan, "answerer": rag.answer},
+    "research": {"planner": research.plan, "writer": research.answer},
+    "self_critique": {
+        "drafter": self_critique.draft,
+        "shortener": self_critique.shorten,
+        "critic": self_critique.critique,
+        "reviser": self_critique.revise,
+    },
+}
+SOURCES = ("billing_policy", "security_policy", "support_policy")
+HOSTS = ("official-status.example.com", "vendor.example.com")
+
+
+def some(names):
+    """Return a strategy for a part of some names."""
+    return st.lists(st.sampled_from(names), unique=True).map(tuple)
+
+
+def overlay(kind, **fields):
+    """Return a strategy for settings of which some fields are set."""
+    return st.fixed_dictionaries({}, optional=fields).map(lambda given: kind(**given))
+
+
+LIMITS = {"max_seconds": SECONDS, "max_reply_bytes": REPLY}
+ALL = st.just(SOURCES)
+RAG = st.tuples(
+    st.fixed_dictionaries(
+        {"allowed_sources_policy": ALL | some(SOURCES), "allowed_sources_execution": ALL | ALL | some(SOURCES)},
+        optional={"check_numbers": st.booleans(), "check_names": st.booleans()},
+    ).map(lambda given: RagPolicy(**given)),
+    overlay(
+        RagBudget,
+        **LIMITS,
+        min_chunk_score=st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.1]),
+        max_context_chunks=st.integers(0, 6),
+        max_context_chars=st.sampled_from([0, 200, 1000, 8000]),
+        max_top_k=st.integers(1, 6),
+        max_query_chars=st.sampled_from([10, 40, 240]),
+    ),
+)
+RESEARCH = st.tuples(
+    overlay(
+        ResearchPolicy,
+        allowed_domains_policy=some(HOSTS),
+        allowed_domains_execution=some(HOSTS),
+        check_numbers=st.booleans(),
+        check_quotes=st.booleans(),
+        check_names=st.booleans(),
+    ),
+    overlay(
+        ResearchBudget,
+        **LIMITS,
+        max_steps=st.integers(5, 8),
+        max_urls=st.integers(1, 6),
+        max_read_pages=st.integers(1, 3),
+        max_notes=st.integers(1, 6),
+        max_answer_chars=st.sampled_from([100, 300, 850]),
+    ),
+)
+SELF_CRITIQUE = st.tuples(
+    overlay(
+        SelfCritiquePolicy,
+        allowed_decisions_policy=st.sampled_from([("approve", "revise"), ("approve", "revise", "escalate")]),
+        allowed_decisions_execution=st.sampled_from([("approve",), ("approve", "revise", "escalate")]),
+        check_facts=st.booleans(),
+    ),
+    overlay(
+        SelfCritiqueBudget,
+        **LIMITS,
+        max_draft_chars=st.sampled_from([100, 400, 900]),
+        max_risks=st.integers(0, 5),
+        max_required_changes=st.integers(0, 5),
+        max_answer_chars=st.sampled_from([200, 980]),
+        max_length_increase_pct=st.sampled_from([0.0, 5.0, 20.0]),
+        min_patch_similarity=st.sampled_from([0.4, 0.9]),
+    ),
+)
+CONTEXTS = st.none() | st.fixed_dictionaries({"budget": st.fixed_dictionaries({}, optional=LIMITS)})
+
+
+def check_exact(then, now, given, context, seed):
+    """Judge a run of one agent by another, and hold what is said against a live run of that one.
+
+    Args:
+        then: makes the agent that runs, of a world and a recorder.
+        now: makes the candidate likewise.
+        given: the input.
+        context: of the run.
+        seed: of the time that calls take.
+    """
+    recorder = InMemoryRecorder()
+    then(world=Timed(taking(seed)), recorder=recorder).invoke(given, context=context)
+    [recording] = recorder.runs
+    candidate = now(world=Timed(taking(seed)))
+    again = judged_again(candidate.frame, recording)
+    event(again.kind if again.kind != "changed" else f"changed to {again.new}")
+    if again.kind == "unknown":
+        assert again.call.node in candidate.builder.nodes
+        assert again.call.difference
+        return
+    assert again.kind in ("same", "changed")
+    if again.new.status == REFUSED:
+        return
+    live = candidate.invoke(given, context=context)
+    assert {**again.result, "run_id": None} == {**live, "run_id": None}
+
+
+def shipped(name, seed, policy, budget):
+    """Return what makes an agent of ours, with proposers that are sometimes odd."""
+    proposers = {slot: odd(rule, seed) for slot, rule in PROPOSERS[name].items()}
+    return lambda **made: PATTERNS[name].create(policy=policy, budget=budget, **proposers, **made)
+
+
+@settings(max_examples=60)
+@given(then=RAG, now=RAG, context=CONTEXTS, seed=SEEDS, question=st.sampled_from(["What is the P1 target?", "Why?", 7]))
+def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context, seed, question):
+    """Sources switched off, thresholds, sizes and times: same and changed are what would have been."""
+    agents = (shipped("rag", seed, *settings) for settings in (then, now))
+    check_exact(*agents, {"question": question}, context, seed)
+
+
+@settings(max_examples=40)
+@given(then=RESEARCH, now=RESEARCH, context=CONTEXTS, seed=SEEDS)
+def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, context, seed):
+    """Hosts switched off, checks, pages read side by side and times: same and changed are what would have been."""
+    agents = (shipped("research", seed, *settings) for settings in (then, now))
+    check_exact(*agents, PATTERNS["research"].demo(), context, seed)
+
+
+@settings(max_examples=40)
+@given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS)
+def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed):
+    """Decisions, checks, sizes and times: same and changed are what would have been."""
+    agents = (shipped("self_critique", seed, *settings) for settings in (then, now))
+    check_exact(*agents, PATTERNS["self_critique"].demo(), context, seed)
+
+
+TICKETS = st.tuples(
+    overlay(TicketPolicy, labels=some(["billing", "bug", "spam"]), desks=some(["billing", "bug"])),
+    overlay(Budget, **LIMITS),
+)
+
+
+@settings(max_examples=40)
+@given(then=TICKETS, now=TICKETS, context=CONTEXTS, seed=SEEDS, label=st.sampled_from(["billing", "bug", "spam", "x"]))
+def test_what_is_known_of_a_run_of_another_pattern_is_what_a_live_run_gives(then, now, context, seed, label):
+    """It holds for a pattern of one's own as for ours."""
+
+    def made(policy, budget):
+        return lambda **given: triage(lambda view: {"label": label}, policy=policy, budget=budget, **given)
+
+    check_exact(made(*then), made(*now), TICKET, context, seed)
+
+
+@settings(max_examples=60)
+@given(plan=PLANS, other=PLANS, seed=SEEDS)
+def test_what_is_known_of_a_random_pattern_is_what_a_live_run_gives(plan, other, seed):
+    """With other guards, endings and times, in cycles, with calls at once that fail: it is what would have been."""
+    stages = [
+        {**stage, "works": [does for does in stage["works"] if does != "interrupts"] or ["ok"]}
+        for stage in plan["stages"]
+    ]
+    stages = [stage for stage in stages if stage["kind"] != "review"] or [{**stages[0], "kind": "act"}]
+    plan = {**plan, "stages": stages}
+    changed = [{**stage, "decides": new["decides"]} for stage, new in zip(stages, other["stages"], strict=False)]
+    now = {**plan, "stages": [*changed, *stages[len(changed) :]], "ends": other["ends"], "seconds": other["seconds"]}
+
+    def made(plan):
+        return lambda **given: built(plan).compile(name="random", **given)
+
+    check_exact(made(plan), made(now), {"asked": "it"}, None, seed)
+
+
+def test_a_context_that_the_candidate_refuses_is_an_ending_of_its_own():
+    """A live run would be a ConfigurationError; the what-if says so, and with which message."""
+
+    class Fixed(TicketPolicy):
+        currency: Annotated[str, Tightens.fixed] = "EUR"
+
+    def made(currency):
+        return lambda **given: triage(policy=Fixed(currency=currency), **given)
+
+    recorder, context = InMemoryRecorder(), {"policy": {"currency": "EUR"}}
+    made("EUR")(recorder=recorder).invoke(TICKET, context=context)
+    again = judged_again(made("USD")().frame, recorder.runs[0])
+    assert (again.kind, str(again.new)) == ("changed", "refused:context")
+    with pytest.raises(ConfigurationError) as raised:
+        made("USD")().invoke(TICKET, context=context)
+    assert again.evidence == {"message": str(raised.value)}

@@ -1,0 +1,38 @@
+"""A world in which calls take the time that a test says, by a clock of its own; nobody really waits."""
+
+from __future__ import annotations
+
+from guardgraph import LiveWorld
+from guardgraph.testing import ScriptedClock
+from guardgraph.world.call import Performed
+from guardgraph.world.calls import late, perform
+
+
+class Timed:
+    """Makes calls side by side like `LiveWorld`, under the deadline that they share.
+
+    Args:
+        takes: returns how many seconds a request takes; sums of them have to be exact, so halves and their like.
+    """
+
+    def __init__(self, takes=lambda request: request.get("seconds", 0.0)):
+        self.takes, self.clock, self.live = takes, ScriptedClock(), LiveWorld()
+        self.calendar, self.new_run = self.live.calendar, self.live.new_run
+
+    def perform(self, asked, seconds):
+        """Make calls."""
+        if asked[0].call.kind == "person":
+            return self.live.perform(asked, seconds)
+        took = [max(min(self.takes(item.call.request), seconds), 0.0) for item in asked]
+        try:
+            return [self._one(item, seconds, spent) for item, spent in zip(asked, took, strict=True)]
+        finally:
+            self.clock.advance(max(took))
+
+    def _one(self, item, seconds, spent):
+        is_late = seconds <= 0 or self.takes(item.call.request) > seconds
+        return Performed(late(item.call, seconds) if is_late else perform(item.call, 60.0, item.max_reply_bytes), spent)
+
+    async def aperform(self, asked, seconds):
+        """Make calls."""
+        return self.perform(asked, seconds)
