@@ -128,7 +128,7 @@ def _facts(code: CodeType, state: str) -> _Facts:
     ops = [op for op in dis.get_instructions(code) if op.opname not in _UNSEEN]
     inner = [const for const in code.co_consts if isinstance(const, CodeType)]
     within = [_facts(item, state if state in item.co_freevars else "") for item in inner]
-    windows = [ops[at : at + 3] for at in range(len(ops) - 2)]
+    windows = list(zip(ops, ops[1:], ops[2:], strict=False))
     decides = next((at for at, op in enumerate(ops) if "JUMP" in op.opname or op.opname == "FOR_ITER"), len(ops))
     return _Facts(
         frozenset(ops[1].argval for ops in windows if _is_read(*ops, state)).union(*(item.read for item in within)),

@@ -239,8 +239,9 @@ def _channels(shape: Topology) -> Iterator[Finding]:
         for channel in sorted(shape.writes(name) - read):
             yield Finding("channels", f"{name} writes {channel}, which no node reads", (name,))
     for name in shape.of_kind(*CALLING):
-        judge = shape.judge(name)
-        for channel in sorted(shape.writes(name) - shape.asked(judge)) if judge else ():
+        if (judge := shape.judge(name)) is None:
+            continue
+        for channel in sorted(shape.writes(name) - shape.asked(judge)):
             message = f"{name} writes {channel}, which the guard behind it, {judge}, does not read"
             yield Finding("channels", message, _sorted(name, judge), (name, judge))
 
