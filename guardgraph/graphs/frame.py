@@ -18,6 +18,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import copied, json_problem, storable
 from guardgraph.state.recording import Recorder
 from guardgraph.state.run import Verdict
+from guardgraph.state.secrets import message_of
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.models import Opens
 from guardgraph.world.opening import held_by
@@ -149,7 +150,7 @@ def as_stop(item: Declaration, error: Exception) -> Stop:
 
 def failure(item: Declaration, error: Exception) -> Stop:
     """Return the stop that the failure of a node is."""
-    details = {"type": type(error).__name__, "message": _message(error)}
+    details = {"type": type(error).__name__, "message": message_of(error)}
     return Stop(f"guard_error:{item.name}", details=details)
 
 
@@ -157,10 +158,3 @@ def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     """Return a stop as its terminal reads it."""
     said: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence})
     return said
-
-
-def _message(error: Exception) -> str:
-    try:
-        return str(error)[:200]
-    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
-        return ""

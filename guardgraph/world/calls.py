@@ -26,6 +26,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
 from guardgraph.state.returned import Unreturnable, plain_value
+from guardgraph.state.secrets import message_of
 from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
@@ -167,7 +168,7 @@ def _message(call: Call, message: BaseMessage) -> Outcome:
 def _raised(call: Call, error: BaseException) -> Outcome:
     if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
         raise error
-    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
+    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": message_of(error)})
     if call.kind == "tool":
         return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
