@@ -11,7 +11,8 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from goals import SECTIONS, Meaning, Section
+from goals import SECTIONS
+from meanings import Meaning, Section
 from measure import shown
 
 WIDTH = 118

@@ -2,6 +2,16 @@
 
 from guardgraph.drawing import Picture as Picture
 from guardgraph.drawing import draw as draw
+from guardgraph.evidence.judged import WhatIf as WhatIf
+from guardgraph.evidence.redaction import Redaction as Redaction
+from guardgraph.evidence.sql.store import SqlStore as SqlStore
+from guardgraph.evidence.sql.store import sql_store as sql_store
+from guardgraph.evidence.store import Position as Position
+from guardgraph.evidence.store import Receipt as Receipt
+from guardgraph.evidence.store import Runs as Runs
+from guardgraph.evidence.store import RunStore as RunStore
+from guardgraph.evidence.store import StoredRun as StoredRun
+from guardgraph.evidence.what_if import what_if as what_if
 from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
 from guardgraph.graphs.door import GuardedGraph as GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent as create_rag_agent
@@ -19,6 +29,7 @@ from guardgraph.state.errors import GrammarError as GrammarError
 from guardgraph.state.errors import GuardgraphError as GuardgraphError
 from guardgraph.state.errors import InputError as InputError
 from guardgraph.state.errors import NotRecorded as NotRecorded
+from guardgraph.state.errors import StoreError as StoreError
 from guardgraph.state.rag import RagBudget as RagBudget
 from guardgraph.state.rag import RagContext as RagContext
 from guardgraph.state.rag import RagInput as RagInput
@@ -48,6 +59,7 @@ from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChain
 from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
 from guardgraph.world.deadline import deadline as deadline
+from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
 from guardgraph.world.world import World as World
 

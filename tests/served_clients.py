@@ -69,6 +69,17 @@ def mcp_tool(url, graph, given):
     return asyncio.run(ask())
 
 
+def mcp_tools(url):
+    """Return the tools that a client of the Model Context Protocol finds: what each is for, by name."""
+    from mcp import Client
+
+    async def ask():
+        async with Client(f"{url}/mcp") as client:
+            return {tool.name: tool.description for tool in (await client.list_tools()).tools}
+
+    return asyncio.run(ask())
+
+
 def begun(client, thread):
     """Begin a run whose planner waits, and return its id when it waits."""
     run_id = client.runs.create(thread, "waiting", input=QUESTION)["run_id"]

@@ -172,7 +172,7 @@ def test_verify_proves_the_three_patterns():
     done = run("verify")
     lines = done.stdout.splitlines()
     assert done.exit_code == 0
-    assert [line.partition(":")[0] for line in lines] == ["rag_agent", "research_agent", "self_critique_agent"]
+    assert [line.partition(":")[0] for line in lines] == ["rag", "research", "self_critique"]
     assert all(re.search(rf": \d+ nodes, {len(guardgraph.RULES)} rules, no findings$", line) for line in lines)
 
 
@@ -193,7 +193,7 @@ def test_verify_takes_a_graph_or_its_factory(target, user_files):
     """A name may be a compiled graph, too."""
     done = run("verify", target)
     assert done.exit_code == 0
-    assert done.stdout.startswith("rag_agent: ")
+    assert done.stdout.startswith("rag: ")
 
 
 def test_reasons_are_listed():

@@ -107,6 +107,17 @@ def test_the_legend_explains_what_is_drawn_and_nothing_else():
     assert not plain & {"guard", "acts", "proposes", "good ending"}
 
 
+@pytest.mark.parametrize("name", ["foreign", "fan"])
+@pytest.mark.parametrize("kind", ["start", "end"])
+def test_start_and_end_are_drawn_as_the_legend_says(name, kind):
+    """However many edges they hold, START is a dot and END a ring of one size, in the graph and in its legend."""
+    shapes = [[*item.iter(f"{SVG}rect")] for item in elements(draw(GRAPHS[name]()), kind)]
+    sizes = [[(rect.get("width"), rect.get("height"), rect.get("rx")) for rect in rects] for rects in shapes]
+    assert len(sizes) > 1
+    assert sizes == [sizes[0]] * len(sizes)
+    assert all(width == height for width, height, _ in sizes[0])
+
+
 def test_a_foreign_graph_shows_what_its_branches_say():
     """Labels are the keys of a path map where they are not the node's name; what is decided on is dashed."""
     picture = draw(foreign())
@@ -208,9 +219,9 @@ def test_a_notebook_shows_the_svg_as_an_image():
     """Notebooks are given the SVG inside an image, which viewers show that trust no bare SVG, and a line of text."""
     picture = draw(guardgraph.create_rag_agent())
     given, _ = DisplayFormatter().format(picture)
-    image = '<img alt="rag_agent, 10 nodes and 8 stops" src="data:image/svg+xml;base64,{}">'
+    image = '<img alt="rag, 10 nodes and 8 stops" src="data:image/svg+xml;base64,{}">'
     encoded = b64encode(picture.svg.encode()).decode()
-    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag_agent, 10 nodes and 8 stops>"}
+    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 10 nodes and 8 stops>"}
 
 
 def test_an_agent_alone_in_a_cell_is_its_picture():

@@ -16,11 +16,11 @@ user_files = pytest.fixture(files_of_a_user)
 @pytest.mark.parametrize(
     ("target", "factory", "described"),
     [
-        ("rag", "create_rag_agent", "rag_agent, 10 nodes and 8 stops"),
-        ("research", "create_research_agent", "research_agent, 16 nodes and 11 stops"),
-        ("critique", "create_self_critique_agent", "self_critique_agent, 13 nodes and 12 stops"),
-        ("self_critique", "create_self_critique_agent", "self_critique_agent, 13 nodes and 12 stops"),
-        ("guardgraph:create_rag_agent", "create_rag_agent", "rag_agent, 10 nodes and 8 stops"),
+        ("rag", "create_rag_agent", "rag, 10 nodes and 8 stops"),
+        ("research", "create_research_agent", "research, 16 nodes and 11 stops"),
+        ("critique", "create_self_critique_agent", "self_critique, 13 nodes and 12 stops"),
+        ("self_critique", "create_self_critique_agent", "self_critique, 13 nodes and 12 stops"),
+        ("guardgraph:create_rag_agent", "create_rag_agent", "rag, 10 nodes and 8 stops"),
     ],
 )
 def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
@@ -44,7 +44,7 @@ def test_draw_shows_a_run_that_was_printed(here):
     (here / "run.json").write_text(process("rag", "What is the P1 target?", "--json").stdout, encoding="utf-8")
     done = process("draw", "rag", "--run", "run.json", "-o", "run.svg")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "run.svg: rag_agent, 10 nodes and 8 stops, a run that ended with success\n"
+    assert done.stdout == "run.svg: rag, 10 nodes and 8 stops, a run that ended with success\n"
     assert 'class="propose taken"' in (here / "run.svg").read_text(encoding="utf-8")
 
 
@@ -70,12 +70,14 @@ def test_a_foreign_graph_is_drawn(user_files):
         (("rag", "-o", "a.svg", "--run", "a_file"), "--run 'a_file': not JSON"),
         (("rag", "-o", "a.svg", "--run", "list"), "--run 'list': a JSON object is required; given: list"),
         (("rag", "-o", "a.svg", "--run", "object"), "run: the result of a finished run is required"),
-        (("rag", "-o", "a.svg", "--run", "other"), "run: a run of another graph; rag_agent has no node 'x[31m'"),
+        (("rag", "-o", "a.svg", "--run", "started"), "run: a run of another graph; rag has no node '__start__'"),
+        (("rag", "-o", "a.svg", "--run", "other"), "run: a run of another graph; rag has no node 'x[31m'"),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(arguments, message, user_files):
     """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file is left."""
     (user_files / "object").write_text("{}", encoding="utf-8")
+    (user_files / "started").write_text(json.dumps({"path": ["__start__"], "stop_reason": "no"}), encoding="utf-8")
     (user_files / "other").write_text(json.dumps({"path": ["x\x1b[31m"], "stop_reason": "no"}), encoding="utf-8")
     assert message in refused(run("draw", *arguments)).replace("\\x1b", "")
     assert not list(user_files.glob("*.svg"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations, pairwise
+from math import copysign
 
 import pytest
 from drawn_graphs import GRAPHS
@@ -145,3 +146,11 @@ def test_edges_reach_the_shapes(kind, aside, height):
     up = trimmed([(aside, 40.0), (aside, 90.0)], (kind, box), None)
     assert up[0] == pytest.approx((aside, height))
     assert trimmed([(80.0, 0.0), (99.0, 0.0)], (kind, box), None)[0] == (80.0, 0.0)
+
+
+@pytest.mark.parametrize("aside", [-60.0, -7.5, 30.0])
+def test_edges_beside_a_round_shape_are_led_to_its_side(aside):
+    """START and END stay round, however many edges they hold: one that arrives beside them ends at their side."""
+    place_of_end = Box(0.0, 0.0, 160.0, 14.0)
+    line = trimmed([(aside, -90.0), (aside, -7.0)], ("plain", Box(aside, -110.0, 80.0, 38.0)), ("end", place_of_end))
+    assert line == [(aside, -91.0), (aside, 0.0), (copysign(7.0, aside), 0.0)]

@@ -54,6 +54,14 @@ def test_the_guard_that_stopped_a_run_is_marked_with_the_reason():
     assert repr(picture).endswith("a run that ended with invalid_intent:source_not_allowed:wiki>")
 
 
+def test_the_legend_of_a_run_shows_what_every_run_takes_as_it_is_drawn():
+    """START, which the run took, is as dark in the legend as in the graph; guards, of which some fade, are not."""
+    agent = _asking_for("wiki")
+    starts, guards = (elements(draw(agent, agent.invoke(QUESTION)), kind) for kind in ("start", "guard"))
+    assert ["taken" in item.get("class") for item in starts] == [True, False, True]  # inside the legend's entry
+    assert "taken" not in guards[-1].get("class")
+
+
 def test_a_stop_that_every_guard_has_is_shown_at_the_one_that_made_it():
     """A spent budget, named once in the legend, stands at the guard that found it."""
     agent = create_rag_agent(budget=RagBudget(max_seconds=1e-9))
@@ -149,9 +157,9 @@ def test_a_run_of_ones_own_pattern_is_drawn():
         (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
         (
             lambda run: {**run, "path": ["request_guard", "draft"]},
-            "a run of another graph; rag_agent has no node 'draft'",
+            "a run of another graph; rag has no node 'draft'",
         ),
-        (lambda run: {**run, "path": ["__start__", "plan"]}, "rag_agent has no node '__start__'"),
+        (lambda run: {**run, "path": ["__start__", "plan"]}, "rag has no node '__start__'"),
         (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
         (lambda run: {**run, "path": ["request_guard", "answered"]}, "no edge leads from request_guard to answered"),
         (lambda run: {**run, "path": run["path"][:-1]}, "no edge leads from answer_guard to __end__"),

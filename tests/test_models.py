@@ -21,7 +21,8 @@ from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.failures import message_text
-from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt, model_name
+from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt
+from guardgraph.world.wrapped import model_name
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
 PROMPTS = {
@@ -139,10 +140,12 @@ def test_the_environment_is_read_when_called(monkeypatch: pytest.MonkeyPatch) ->
     assert model_name(chat_model("openai")) == "gpt-env"
 
 
-@pytest.mark.parametrize("wrong", ["", "openai:", "openai: ", "OpenAI", "gpt-4.1", "anthropic:claude", 7, None, []])
+@pytest.mark.parametrize(
+    "wrong", ["", "openai:", "openai: ", "OpenAI", "OpenAI:x", "gpt-4.1", ":x", "a b:x", 7, None, []]
+)
 def test_wrong_models(wrong: Any) -> None:
     """A model that cannot be meant is a configuration error that says what is allowed."""
-    with pytest.raises(ConfigurationError, match=r'^model: a BaseChatModel, "openai" or "openai:NAME" is required'):
+    with pytest.raises(ConfigurationError, match=r'^model: a chat model .+, "openai" or "PROVIDER:NAME" is required'):
         chat_model(wrong, environ=KEY)
 
 

@@ -231,7 +231,7 @@ def test_a_guard_with_one_way_need_not_name_it():
         ({"world": 3}, "world: an object with clock, calendar, new_run, perform, aperform is required; given: 3"),
         ({"recorder": "x"}, "recorder: an object with record is required; given: 'x'"),
         ({"checkpointer": "x"}, "checkpointer: a LangGraph checkpointer; given: str"),
-        ({"name": None}, "name: a text that is not blank; given: None"),
+        ({"name": 7}, "name: a text that is not blank; given: 7"),
         ({"name": " "}, "name: a text that is not blank; given: ' '"),
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from test_plain import VALUES, same
+from test_plain import JSON, VALUES, same
 
 from guardgraph.grammar import Outcome, Proposal, Stop, evidence, found, proposal, proposed_object, proposed_text
 from guardgraph.guards.proposals import check_text
@@ -84,6 +86,47 @@ def test_a_proposal_keeps_both_its_forms():
 def test_a_failure_is_its_own_stop(read):
     """What happened to the model is the reason, however the proposal would have been read."""
     assert stopped(read, FAILED) == ("llm_auth", {"details": {"status": 401}})
+
+
+FENCES = st.sampled_from(["```", "````", "~~~", "~~~~~~"])
+SPACE = st.text(" \t\r\n", max_size=3)
+
+
+@given(
+    FENCES, st.sampled_from(["", "json", " JSON", "json5 x"]), st.dictionaries(st.text(), JSON, max_size=3),
+    SPACE, SPACE, st.sampled_from(["\n", "\r\n"]), st.sampled_from([None, 2]),
+)  # fmt: skip
+def test_an_object_in_one_fence_is_that_object(fence, word, content, before, after, end, indent):
+    """However a model fences it, the object reads as it would alone, and the text is kept as it came."""
+    plain = json.dumps(content, indent=indent)
+    fenced = f"{before}{fence}{word}{end}{plain}{end}{fence}{after}"
+    read = proposed_object(text(fenced))
+    assert same(read.value, proposed_object(text(plain)).value)
+    assert (read.text, read.unreadable) == (fenced, False)
+
+
+@given(FENCES, st.dictionaries(st.text(), JSON, max_size=2), st.text(min_size=1).filter(str.strip), st.booleans())
+def test_any_other_text_around_a_fence_is_invalid_json(fence, content, said, comes_first):
+    """A model that talks beside the object has not returned an object."""
+    fenced = f"{fence}json\n{json.dumps(content)}\n{fence}"
+    assume("".join(said.split()).strip("`~"))  # more of the fence is a fence
+    said_beside = f"{said}\n{fenced}" if comes_first else f"{fenced}\n{said}"
+    assert stopped(proposed_object, text(said_beside))[0] == "llm_invalid_json"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '```json\n[1]\n```', "```\nnull\n```", "```json\n```", "```\n\n```", '```{"a": 1}```', '```json\n{"a": 1}',
+        '{"a": 1}\n```', '``\n{"a": 1}\n``', '```\n{"a": 1}\n~~~', '````\n{"a": 1}\n```', "```", "``````", "~~~\n~~~",
+        '```json\n{"a": 1}\n```\n```json\n{"a": 2}\n```', '```\n```json\n{"a": 1}\n```\n```', '"""\n{"a": 1}\n"""',
+        '```js`on\n{"a": 1}\n```', '> ```\n> {"a": 1}\n> ```', '```json\n{"a": 1} // so\n```', "`" * 10_000,
+        "```\n" * 10_000,
+    ],
+)  # fmt: skip
+def test_a_fence_around_anything_else_is_invalid_json(content):
+    """One fence, one object: no list, no second fence, no fence that is not closed by its like."""
+    assert stopped(proposed_object, text(content))[0] == "llm_invalid_json"
 
 
 @pytest.mark.parametrize("content", ["", "x", "[1]", "null", '"a"', "7", "[" * 10_000])

@@ -69,7 +69,9 @@ PLAN_TEXTS = [
     ("I would search for the SLA.", "invalid_intent:kind", "I would search for the SLA."),
     ("", "invalid_intent:kind", ""),
     ('{"kind": "retrieve", "query":', "invalid_intent:kind", '{"kind": "retrieve", "query":'),
-    (FENCED, "invalid_intent:kind", FENCED),
+    (f"Here it is:\n{FENCED}", "invalid_intent:kind", f"Here it is:\n{FENCED}"),
+    (f"```\n[{json.dumps(INTENT)}]\n```", "invalid_intent:kind", f"```\n[{json.dumps(INTENT)}]\n```"),
+    ('```json\n{"kind": "retrieve"}\n```', "invalid_intent:query", {"kind": "retrieve"}),
     ("null", "invalid_intent:not_object", None),
     ('"retrieve"', "invalid_intent:not_object", "retrieve"),
     (json.dumps([INTENT]), "invalid_intent:not_object", [INTENT]),
@@ -107,6 +109,8 @@ def test_a_planners_value(value, reason):
 
 ANSWER_TEXTS = [
     ("15 minutes.", "llm_invalid_json"),
+    (f"```json\n{json.dumps(ANSWER)}\n```\nI hope this helps!", "llm_invalid_json"),
+    ('~~~\n{"answer": " ", "citations": []}\n~~~', "llm_empty"),
     ("", "llm_invalid_json"),
     ("null", "llm_invalid_json"),
     (json.dumps([ANSWER]), "llm_invalid_json"),

@@ -160,7 +160,7 @@ def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(result):
     pictures = page(result).iter(f"{SVG}svg")
     way, whole = ([said(text) for text in picture.iter(f"{SVG}text")] for picture in pictures)
     assert way[:4] == ["request_guard", "plan", "policy_guard", "stop_invalid_intent"]
-    assert {"rag_agent", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
+    assert {"rag", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
 
 
 def test_a_run_that_fits_several_graphs_is_drawn_as_it_ran():
@@ -263,6 +263,18 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
         ({"path": [], "stop_reason": "success"}, "run: the result of a finished run is required"),
         ({"path": ["x"], "stop_reason": "no", "timeline": {}}, "run: timeline: a list is required; given: dict"),
         ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
+        ({"path": ["__start__", "x"], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: '__sta"),
+        ({"path": ["x", "__end__"], "stop_reason": "no"}, "run: path: entry 2 is the name of no node; given: '__end"),
+        ({"path": ["x:y"], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: 'x:y'"),
+        ({"path": [" "], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: ' '"),
+        (
+            {"path": ["x", 3], "stop_reason": "no"},
+            "run: the result of a finished run is required; path: entry 2 is the",
+        ),
+        (
+            {"path": ["x"], "stop_reason": "no", "timeline": [{"node": "y"}]},
+            "run: timeline: entry 1 is of a node that ",
+        ),
         ({"path": ["x"], "stop_reason": "no", "x": {1, 2}}, "run: plain JSON is required"),
         ({"path": ["x"], "stop_reason": "no", "x": DEEP}, "run: at most 128 levels of nesting are allowed"),
     ],

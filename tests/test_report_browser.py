@@ -19,6 +19,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 QUIET = ("disable-background-networking", "disable-component-update", "disable-quic", "disable-sync", "no-first-run")
 WIDTHS = (1280, 390)
 """CSS pixels of a window on a desk, and of a phone."""
+PHONE = {"width": 375, "height": 667}
+"""The smallest window of a phone that is common."""
 SCHEMES = ("light", "dark")
 READABLE = 4.5
 """Contrast of text to its ground: https://www.w3.org/TR/WCAG22/#contrast-minimum, level AA."""
@@ -156,6 +158,28 @@ def test_what_was_written_stays_text(name, opened):
     words = page.evaluate("document.body.textContent")
     assert shown(HOSTILE.partition("\x00")[0]) in shown(words)
     assert json.loads(page.locator("pre.json").last.text_content()) == result_of(name)
+
+
+@pytest.mark.parametrize("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
+def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(name, opened):
+    """On a phone the first screen has the stop chip, reason and guard; the graph fits in, with its own stop chip."""
+    page = opened(name, scripts=False)
+    page.set_viewport_size(PHONE)
+    for part in (".badge.stop", "h1 bdi", ".why > p"):
+        box = page.locator(part).first.bounding_box()
+        assert box["x"] >= 0, part
+        assert box["x"] + box["width"] <= PHONE["width"], part
+        assert box["y"] + box["height"] <= PHONE["height"], part
+    assert page.evaluate(SIDEWAYS) == 0
+    scrolled = "[...document.querySelectorAll('body *')].filter(item => item.scrollWidth > item.clientWidth + 1"
+    scrolled += " && ['auto', 'scroll'].includes(getComputedStyle(item).overflowX)).map(item => item.outerHTML)"
+    assert page.evaluate(scrolled) == []
+    for picture in page.locator("figure svg").all():
+        box = picture.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= PHONE["width"]
+    if page.locator(".whole").count():
+        chip = page.locator(".whole .chip.taken .shape").bounding_box()
+        assert 0 <= chip["x"] <= chip["x"] + chip["width"] <= PHONE["width"]
 
 
 def test_colours_follow_the_system(opened):

@@ -77,6 +77,9 @@ def test_a_run_with_deep_evidence_is_read(here):
         (("deep", "-o", "a.html"), "RUN 'deep': not JSON"),
         (("list", "-o", "a.html"), "RUN 'list': a JSON object is required; given: list"),
         (("object", "-o", "a.html"), "run: the result of a finished run is required"),
+        (("started.json", "-o", "a.html"), "run: path: entry 1 is the name of no node; given: '__start__'"),
+        (("started.json", "-o", "a.html", "--graph", "rag"), "run: a run of another graph; "),
+        (("numbered.json", "-o", "a.html"), "path: entry 1 is the name of no node; given: 1"),
         (("run.json", "-o", "a.pdf"), "--out: a name that ends in .html; given: 'a.pdf'"),
         (("run.json", "-o", "nowhere/a.html"), "--out 'nowhere/a.html': cannot be written: "),
         (("run.json", "-o", "a.html", "--graph", "nope"), "--graph: rag, research, critique or module:factory is"),
@@ -88,5 +91,7 @@ def test_what_cannot_be_reported_is_one_line(arguments, message, user_files):
     """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file is left."""
     _write({}, "object")
     _write(result_of("rag"))
+    _write({**result_of("rag"), "path": ["__start__", *result_of("rag")["path"]]}, "started.json")
+    _write({**result_of("rag"), "path": [1]}, "numbered.json")
     assert message in refused(run("report", *arguments))
     assert not list(user_files.glob("*.html"))

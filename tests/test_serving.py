@@ -18,9 +18,11 @@ from langgraph_server import PAGE, needs_server, page_graphs, serving
 from rag_agents import QUESTION
 from research_cases import GOAL
 from runs import masked
-from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun, sdk
+from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun, mcp_tool, mcp_tools, sdk
 
 from guardgraph import ConfigurationError, create_rag_agent
+from guardgraph import serving as served_graphs
+from guardgraph.graphs.rag import DEMO_SOURCES
 
 MALFORMED = {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}}
 CLOSED = {"policy": {"allowed_sources_execution": []}}
@@ -61,6 +63,25 @@ def test_every_client_gets_the_dictionary_of_invoke(pattern, given, server):
     results = at_once([partial(ask, server.url, pattern, given[pattern]) for ask in CLIENTS])
     for ask, result in zip(CLIENTS, results, strict=True):
         assert masked(result) == expected, ask.__doc__
+
+
+def test_every_graph_is_a_tool_of_its_own(server):
+    """A tool has the id of langgraph.json; agents of one pattern are tools apart, objects as well as factories."""
+    served = json.loads((server.folder / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    tools = mcp_tools(server.url)
+    assert {"rag", "handbook", "waiting"} <= served.keys() == tools.keys()
+    assert tools["handbook"] == served["handbook"]["description"]
+    searched = [mcp_tool(server.url, name, QUESTION)["trace"][0]["requested_sources"] for name in ("rag", "handbook")]
+    assert searched == [sorted(DEMO_SOURCES), ["docs"]]
+
+
+@pytest.mark.parametrize("pattern", CREATE)
+def test_ids_patterns_and_the_names_of_graphs_agree(pattern):
+    """By default a graph has the name of its pattern, and that is its id in langgraph.json."""
+    agent = CREATE[pattern]()
+    assert agent.name == agent.get_name() == agent.frame.name == agent.invoke({})["pattern"] == pattern
+    assert getattr(served_graphs, pattern).__name__ == pattern
+    assert CREATE[pattern](name="mine").name == "mine"
 
 
 @pytest.mark.parametrize("pattern", CREATE)

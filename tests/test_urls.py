@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.urls import dedupe, denial, identity, normal_host
+from guardgraph.guards.urls import dedupe, denial, identity
+from guardgraph.state.hosts import normal_host
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
 EXECUTION = ["vendor.example.com", "xn--mnchen-3ya.example", "[2001:DB8::1]"]
@@ -152,6 +153,7 @@ def test_both_lists_are_needed():
     [
         ("Vendor.Example.COM", "vendor.example.com"),
         ("münchen.example", "xn--mnchen-3ya.example"),
+        (" vendor.example.com ", "vendor.example.com"),
         ("vendor.example.com:8443", None),
         ("user@vendor.example.com", None),
         ("vendor.example.com/path", None),

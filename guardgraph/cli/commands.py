@@ -34,7 +34,10 @@ ResearchQuestion = Annotated[
 Model = Annotated[
     str | None,
     typer.Option(
-        "--model", metavar="openai[:NAME]", help="Who proposes; offline rules if left out.", show_default=False
+        "--model",
+        metavar="PROVIDER:NAME",
+        help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

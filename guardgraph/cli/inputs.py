@@ -1,25 +1,18 @@
-"""What commands read: files, the ``.env`` of the current folder, a user's own graph."""
+"""What commands read: files, the ``.env`` of the current folder."""
 
 from __future__ import annotations
 
-import inspect
-import sys
-from contextlib import redirect_stdout
-from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from dotenv import load_dotenv
 
-from guardgraph.state.errors import ConfigurationError, GuardgraphError
+from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.tools import demo
 
 __all__ = [
     "folder_named",
-    "graph_named",
     "incident_context",
     "json_object",
     "load_environment",
@@ -95,35 +88,3 @@ def _content(file: str) -> bytes:
         return Path(file).read_bytes()
     with open(0, "rb", closefd=False) as piped:  # sys.stdin is None where nothing is connected
         return piped.read()
-
-
-def graph_named(target: str, command: str) -> Any:
-    """Return what a user's factory makes, or the graph itself where the name is one.
-
-    Modules are looked for in the current folder first. What they print goes to stderr.
-
-    Args:
-        target: ``module:factory``.
-        command: who asks, for messages.
-
-    Raises:
-        ConfigurationError: there is no such module or factory, or it raises.
-    """
-    module, colon, name = target.partition(":")
-    if not (module and colon and name):
-        raise ConfigurationError(
-            f"{command}: module:factory is required, such as my_agents.triage:create; given: {target!r}"
-        )
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        with redirect_stdout(sys.stderr):
-            named = attrgetter(name)(import_module(module))
-            made = named() if callable(named) else named
-    except GuardgraphError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"{command} {target!r}: {type(error).__name__}: {error}") from error
-    if inspect.iscoroutine(made):
-        made.close()  # every command refuses it; Python need not complain that nobody awaited it
-    return made

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.graphs.named import graph_named
 from guardgraph.graphs.patterns import COMMANDS, pattern_called
 from guardgraph.state.errors import ConfigurationError
 
@@ -41,7 +42,7 @@ def graph_of(target: str, asking: str) -> Any:
         return pattern.create()
     if ":" not in target:
         raise ConfigurationError(f"{asking}: {', '.join(COMMANDS)} or module:factory is required; given: {target!r}")
-    return inputs.graph_named(target, asking)
+    return graph_named(target, asking)
 
 
 class Made(Protocol):

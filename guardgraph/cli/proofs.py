@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import guardgraph
-from guardgraph.cli import inputs
 from guardgraph.cli.screen import Screen
+from guardgraph.graphs.named import graph_named
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.json import JsonObject
 
@@ -35,7 +35,7 @@ def prove(target: str | None) -> list[Proof]:
         InputError: what it makes is no compiled LangGraph graph.
     """
     if target is not None:
-        return [_proof(inputs.graph_named(target, "verify"))]
+        return [_proof(graph_named(target, "verify"))]
     return [_proof(pattern.create()) for pattern in PATTERNS.values()]
 
 

@@ -151,7 +151,9 @@ def _kind(shape: Topology, name: str) -> DrawnKind:
 
 def _about(shape: Topology, name: str) -> str:
     item = shape.declaration(name)
-    return name if item is None else f"{name}: {item.kind}, phase {item.phase}"
+    if item is None:
+        return name
+    return f"{name}: {item.kind}, phase {item.phase}" if item.phase else f"{name}: {item.kind}"
 
 
 def _ends_by_itself(shape: Topology, name: str) -> bool:
@@ -249,10 +251,13 @@ def taken_by(run: object) -> Taken:
     given = run if isinstance(run, dict) else {}
     waiting = given.get("status") == "waiting" and isinstance(given.get("waiting_for"), dict)
     path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
-    named = isinstance(path, list) and path and all(isinstance(name, str) for name in path)
-    if not named or not isinstance(path, list) or not isinstance(reason, str):
+    if not isinstance(path, list) or not path or not isinstance(reason, str):
         keys = "path, a list of node names, and stop_reason, or of one that waits, with path and waiting_for"
         raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
+    for number, name in enumerate(path, 1):
+        if not isinstance(name, str):
+            asked = "run: the result of a finished run is required"
+            raise InputError(f"{asked}; path: entry {number} is the name of no node; given: {name!r:.80}")
     return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "", waiting)
 
 

@@ -15,7 +15,7 @@ from guardgraph.drawing.diagram import Diagram, Edge, Node
 from guardgraph.drawing.geometry import Box, Point, around, near
 from guardgraph.drawing.labels import LABEL_HEIGHT, label_width, labels
 from guardgraph.drawing.panels import Panel, panel_at, panel_size
-from guardgraph.drawing.shapes import NAME_CELLS
+from guardgraph.drawing.shapes import DOT, NAME_CELLS
 from guardgraph.drawing.text import cells, shown
 from guardgraph.state.errors import ConfigurationError
 
@@ -26,9 +26,8 @@ CELL = 7.83
 NODE_HEIGHT = 38.0
 NODE_MARGIN = 48.0
 LEAST_WIDTH = 140.0
-DOT = 14.0
-DOT_EDGE = 18.0
-"""START and END are round, and as much wider for every edge but one."""
+DOT_EDGE = 26.0
+"""START and END are round; their places are as much wider for every edge but one, which is led to their sides."""
 
 REACH = 34.0
 """From a node to its endings."""
@@ -232,7 +231,7 @@ def _common_width(nodes: Iterable[Node]) -> float:
 
 
 def _visible(diagram: Diagram, node: Node, width: float) -> Box:
-    """Return a node's size; START and END grow with the number of edges that they hold."""
+    """Return a node's size; the places of START and END grow with their edges."""
     if node.kind in ("start", "end"):
         ends = sum(node.name in (edge.start, edge.end) for edge in diagram.edges)
         return Box(0.0, 0.0, DOT + DOT_EDGE * max(ends - 1, 0), DOT)

@@ -9,10 +9,10 @@ from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending, Taken
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
-from guardgraph.drawing.shapes import arrow, chip, group, outline, text
+from guardgraph.drawing.shapes import DOT, arrow, chip, group, outline, text
 from guardgraph.drawing.text import cells, shown
 
-__all__ = ["legend", "wide"]
+__all__ = ["legend", "legend_width", "wide"]
 
 ROW = 25.0
 SWATCH = 34.0
@@ -30,6 +30,11 @@ class Entry(NamedTuple):
     width: float
     words: str
 
+    @property
+    def total(self) -> float:
+        """The room that it takes across."""
+        return self.width + 8 + wide(self.words)
+
 
 def wide(words: str) -> float:
     """Return the room that a text of the legend takes across."""
@@ -45,23 +50,27 @@ def legend(diagram: Diagram, width: float) -> tuple[str, float]:
     """
     parts, x, y = [], 0.0, ROW / 2
     for entry in _entries(diagram):
-        total = entry.width + 8 + wide(entry.words)
-        if x and x + total > width:
+        if x and x + entry.total > width:
             x, y = 0.0, y + ROW
         place = f"translate({x + entry.width / 2:g} {y:g})"
         swatch = f'<g transform="{place}">{entry.swatch}</g>'
         parts.append(group(entry.kinds, swatch, text(entry.words, x + entry.width + 8, y + 4.2, "sans muted")))
-        x += total + APART
+        x += entry.total + APART
     return "".join(parts), y + ROW / 2
 
 
+def legend_width(diagram: Diagram) -> float:
+    """Return the least width of a legend: that of its widest entry."""
+    return max(entry.total for entry in _entries(diagram))
+
+
 def _entries(diagram: Diagram) -> Iterator[Entry]:
-    drawn = {item.kind for item in diagram.nodes}
     for kind, look in LOOKS.items():
-        if kind in drawn:
-            dot = look.light is None
-            swatch = outline(kind, Box(0.0, 0.0, 12.0, 12.0) if dot else Box(0.0, 0.0, SWATCH, 16.0))
-            yield Entry(kind, swatch, 12.0 if dot else SWATCH, look.words)
+        if drawn := [item for item in diagram.nodes if item.kind == kind]:
+            width, height = (DOT, DOT) if look.light is None else (SWATCH, 16.0)
+            all_taken = diagram.taken is not None and all(item.visits for item in drawn)
+            swatch = group(f"{kind} taken" if all_taken else kind, outline(kind, Box(0.0, 0.0, width, height)))
+            yield Entry(kind, swatch, width, look.words)
     endings = [ending for item in diagram.nodes for ending in item.endings]
     if any(ending.terminal for ending in endings):
         yield _chips([Ending("name", "", None)], "the run can end here, in the node stop_name")

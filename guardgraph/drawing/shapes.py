@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
-from math import hypot, sqrt
+from math import copysign, hypot, sqrt
 
 from guardgraph.drawing.diagram import Node
 from guardgraph.drawing.geometry import Box, Point
@@ -13,15 +13,21 @@ from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.panels import Chip
 from guardgraph.drawing.text import cells, shown
 
-__all__ = ["NAME_CELLS", "arrow", "chip", "group", "label", "node", "number", "outline", "text", "trimmed"]
+__all__ = ["DOT", "NAME_CELLS", "arrow", "chip", "group", "label", "node", "number", "outline", "text", "trimmed"]
 
 NAME_CELLS = 32
+DOT = 14.0
+"""Width and height of what is round."""
 SLANT = 12.0
 """How far slanted sides reach inwards."""
 CORNER = 7.0
 """Radius of the bends of an edge."""
 TIP = (8.0, 3.6)
 """Length and half width of an arrow's tip."""
+_ROUND = ("dot", "ring")
+"""Shapes that are as wide as they are high, whatever their place is."""
+_STRAIGHT = 0.01
+"""What two ends of a straight line may differ by, after rounding."""
 
 
 def node(item: Node, box: Box) -> str:
@@ -37,12 +43,11 @@ def node(item: Node, box: Box) -> str:
 def outline(kind: DrawnKind, box: Box) -> str:
     """Return the shape of a kind of node."""
     look = LOOKS[kind]
-    inner = Box(box.x, box.y, box.width - 8, box.height - 8)
     match look.outline:
         case "dot":
-            return _rectangle("dot", box, box.height / 2)
+            return _circle("dot", box, 0.0)
         case "ring":
-            return _rectangle("ring", box, box.height / 2) + _rectangle("dot", inner, inner.height / 2)
+            return _circle("ring", box, 0.0) + _circle("dot", box, 4.0)
         case "hexagon":
             upper = [(box.left, box.y), (box.left + SLANT, box.top), (box.right - SLANT, box.top), (box.right, box.y)]
             return _polygon([*upper, (box.right - SLANT, box.bottom), (box.left + SLANT, box.bottom)])
@@ -50,6 +55,7 @@ def outline(kind: DrawnKind, box: Box) -> str:
             below = [(box.right - SLANT, box.bottom), (box.left + SLANT, box.bottom)]
             return _polygon([(box.left, box.top), (box.right, box.top), *below])
     radius = box.height / 2 if look.outline == "round" else look.corner
+    inner = Box(box.x, box.y, box.width - 8, box.height - 8)
     shape = _rectangle("shape", box, radius)
     return shape + _rectangle("inner", inner, radius - 3) if look.double else shape
 
@@ -81,16 +87,24 @@ def arrow(points: Sequence[Point], line: str, *, bare: bool = False) -> str:
 
 def trimmed(points: Sequence[Point], start: tuple[DrawnKind, Box], end: tuple[DrawnKind, Box] | None) -> list[Point]:
     """Return the points of an edge, drawn out to the shapes at its ends: those are smaller than their places."""
-    done = list(points)
-    done[0] = _touching(done[0], done[1], *start)
-    if end is not None:
-        done[-1] = _touching(done[-1], done[-2], *end)
-    return done
+    done = _begun(points, *start)
+    return done if end is None else _begun(done[::-1], *end)[::-1]
+
+
+def _begun(points: Sequence[Point], kind: DrawnKind, box: Box) -> list[Point]:
+    """Return the points with the first one on the outline of its node; a round one is entered from its sides too."""
+    first, *rest = points
+    if LOOKS[kind].outline in _ROUND:
+        aside, radius = first[0] - box.x, box.height / 2
+        if abs(aside) > radius and abs(first[0] - rest[0][0]) <= _STRAIGHT:
+            return [(box.x + copysign(radius, aside), box.y), (first[0], box.y), *rest]
+        box = Box(box.x, box.y, box.height, box.height)
+    return [_touching(first, rest[0], kind, box), *rest]
 
 
 def _touching(point: Point, other: Point, kind: DrawnKind, box: Box) -> Point:
     x, _y = point
-    if abs(x - other[0]) > 0.01:
+    if abs(x - other[0]) > _STRAIGHT:
         return point
     half, aside, below = box.height / 2, abs(x - box.x), other[1] > box.y
     edge, outline = box.width / 2 - aside, LOOKS[kind].outline
@@ -98,7 +112,7 @@ def _touching(point: Point, other: Point, kind: DrawnKind, box: Box) -> Point:
         half *= max(edge, 0.0) / SLANT
     elif outline == "tray" and below and edge < SLANT:
         half *= 2 * max(edge, 0.0) / SLANT - 1
-    elif outline in ("round", "dot", "ring") and edge < half:
+    elif outline in ("round", *_ROUND) and edge < half:
         half = sqrt(max(half * half - (half - edge) ** 2, 0.0))
     return x, box.y + (half if below else -half)
 
@@ -123,6 +137,12 @@ def _towards(start: Point, end: Point, distance: float) -> Point:
 def _badge(words: str, x: float, y: float) -> str:
     box = Box(x, y, cells(words) * 6.7 + 10, 17.0)
     return f'<g class="badge">{_rectangle("", box, 8.5)}{text(words, x, y + 3.9)}</g>'
+
+
+def _circle(kind: str, box: Box, within: float) -> str:
+    """Return a circle in the middle of a place, which is wider where many edges end in it."""
+    side = box.height - 2 * within
+    return _rectangle(kind, Box(box.x, box.y, side, side), side / 2)
 
 
 def _polygon(corners: Sequence[Point]) -> str:

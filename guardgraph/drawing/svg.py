@@ -9,7 +9,7 @@ from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.labels import LABEL_CELLS
 from guardgraph.drawing.layout import Placed, place
-from guardgraph.drawing.legend import legend, wide
+from guardgraph.drawing.legend import legend, legend_width, wide
 from guardgraph.drawing.panels import Panel
 from guardgraph.drawing.shapes import arrow, chip, group, label, node, number, text, trimmed
 from guardgraph.drawing.style import style_sheet
@@ -18,6 +18,7 @@ from guardgraph.drawing.text import shown
 __all__ = ["svg"]
 
 MARGIN = 28.0
+NARROW_MARGIN = 14.0
 LEAST_WIDTH = 560.0
 """So that the legend stands in few rows."""
 NARROW_WIDTH = 250.0
@@ -28,32 +29,32 @@ GAP = 22.0
 """Between the graph and the legend."""
 
 
-def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False) -> str:
+def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, headed: bool = True) -> str:
     """Return a picture.
 
     Args:
         diagram: what it shows.
         dark: whether for dark surroundings; None for both, of which the reader's system takes one.
-        narrow: whether it is to stand beside text that tells its name and how the run ended: without a head, and no
-            wider than the graph.
+        narrow: whether it is to be no wider than the graph, so that it can be read on a phone.
+        headed: whether it tells the graph's name and how the run ended.
 
     Raises:
         ConfigurationError: the layout library is not installed.
     """
     placed = place(diagram)
-    heads = [] if narrow else _heads(diagram)
+    heads = _heads(diagram) if headed else []
     middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _framed(placed.bounds)
-    least = NARROW_WIDTH if narrow else LEAST_WIDTH
-    inside = max(across, least, *(wide(words) * size for words, _, size in heads))
-    width = inside + 2 * MARGIN
+    least, margin = (NARROW_WIDTH, NARROW_MARGIN) if narrow else (LEAST_WIDTH, MARGIN)
+    inside = max(across, least, legend_width(diagram), *(wide(words) * size for words, _, size in heads))
+    width = inside + 2 * margin
     explained, explained_height = legend(diagram, inside)
-    top = MARGIN + 22 * len(heads) + (18 if heads else 0)
+    top = margin + 22 * len(heads) + (18 if heads else 0)
     rule = top + placed.bounds.height + GAP
-    height = rule + GAP / 2 + explained_height + MARGIN / 2
+    height = rule + GAP / 2 + explained_height + margin / 2
     shift = (number(width / 2 - middle), number(top - placed.bounds.top))
     size = f'width="{number(width)}" height="{number(height)}"'
     name = escape(_spoken(diagram), quote=True)
-    head = [text(words, MARGIN, MARGIN + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
+    head = [text(words, margin, margin + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
     return "".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
@@ -62,8 +63,8 @@ def svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False) -> 
             f'<rect class="paper" x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="8"/>\n',
             *(f"{line}\n" for line in head),
             f'<g transform="translate({shift[0]} {shift[1]})">\n{_drawn(diagram, placed)}</g>\n',
-            f'<path class="rule" d="M{MARGIN:g},{number(rule)}H{number(width - MARGIN)}"/>\n',
-            f'<g transform="translate({MARGIN:g} {number(rule + GAP / 2)})">\n{explained}</g>\n',
+            f'<path class="rule" d="M{margin:g},{number(rule)}H{number(width - margin)}"/>\n',
+            f'<g transform="translate({margin:g} {number(rule + GAP / 2)})">\n{explained}</g>\n',
             "</svg>\n",
         ]
     )

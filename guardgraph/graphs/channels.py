@@ -19,7 +19,16 @@ from guardgraph.state.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = ["CALLED", "RECORD", "check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
+__all__ = [
+    "CALLED",
+    "RECORD",
+    "check_channels",
+    "check_node_name",
+    "ephemeral",
+    "is_node_name",
+    "is_reserved",
+    "schema",
+]
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
@@ -56,6 +65,11 @@ def is_reserved(name: str) -> bool:
 
 def _is_writable(name: str) -> bool:
     return bool(name.strip()) and not any(category(letter) in _UNWRITABLE for letter in name)
+
+
+def is_node_name(name: str) -> bool:
+    """Say whether a node of a pattern can have this name."""
+    return not is_reserved(name) and _is_writable(name)
 
 
 def check_node_name(name: object, taken: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ class Declaration:
     name: str
     kind: Kind
     phase: str
+    """The step of the run that it belongs to; a stop terminal has none, since a run stops in the phase it is in."""
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     to: tuple[str, ...] = ()
@@ -47,7 +48,8 @@ class Declaration:
 
     def metadata(self) -> JsonObject:
         """Return the declaration as LangGraph node metadata."""
-        shown: JsonObject = {"kind": self.kind, "phase": self.phase, "writes": list(self.writes)}
+        own = {"phase": self.phase} if self.family is None else {}
+        shown: JsonObject = {"kind": self.kind, **own, "writes": list(self.writes)}
         if self.kind == "guard":
             shown["stops"] = list(self.stops)
         if self.family is not None:
@@ -89,19 +91,18 @@ def _once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:
     return by_pattern if by_body is None else by_body
 
 
-def complete(declared: Mapping[str, Declaration], *, phase: str, outputs: Iterable[str]) -> dict[str, Declaration]:
+def complete(declared: Mapping[str, Declaration], *, outputs: Iterable[str]) -> dict[str, Declaration]:
     """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
 
     Args:
         declared: a pattern's nodes.
-        phase: of the stop terminals.
         outputs: the channels of the output.
     """
     records = tuple(record_of(name) for name, item in declared.items() if item.calls)
     done = {name: _completed(item, declared, records) for name, item in declared.items()}
     for family in unique(family for item in done.values() for family in item.stops):
         name = f"stop_{family}"
-        done[name] = Declaration(name, "terminal", phase, (), tuple(outputs), family=family, records=records)
+        done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
 
 

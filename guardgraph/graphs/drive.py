@@ -20,6 +20,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import json_problem, json_text, storable
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, digest_of
+from guardgraph.world.calls import too_large
 from guardgraph.world.people import unavailable
 from guardgraph.world.raised import raised
 
@@ -108,11 +109,13 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
 
 def _asked(part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any, Any], visit: Visit) -> list[Asked]:
     """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
-    settings, name, (number, first) = "", part.declaration.name, at
+    settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.fingerprint, run.budget.fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_answered(visit)
-    asked = [Asked(call, name, number, first + place, run_id, settings, in_turn) for place, call in enumerate(group)]
+    asked = [
+        Asked(call, name, number, first + place, run_id, settings, in_turn, most) for place, call in enumerate(group)
+    ]
     for item in asked:
         item.request  # noqa: B018 - its hash is of what is asked, whatever becomes of that meanwhile
     return asked
@@ -147,7 +150,13 @@ def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
 
 
 def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
-    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
+    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON.
+
+    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none.
+    """
+    most = asked.max_reply_bytes
+    if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
+        performed = Performed(too_large(asked.call, performed.outcome.about, most), performed.seconds)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,

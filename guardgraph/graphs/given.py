@@ -41,15 +41,16 @@ def checked_recorder(given: Any) -> Recorder:
 
 
 def checked_settings(given: SettingsT, slot: str) -> SettingsT:
-    """Return settings that a recording can hold.
+    """Return settings that a recording can hold, and that name what there can be.
 
     Raises:
-        ConfigurationError: a value has no form in JSON.
+        ConfigurationError: a value has no form in JSON, or a name can name nothing.
     """
     try:
         given.plain()
     except PydanticSerializationError as error:
         raise ConfigurationError(f"{slot}: values that can be written as JSON are required; given: {error}") from None
+    given.check_listed(slot)
     return given
 
 

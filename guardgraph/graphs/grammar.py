@@ -23,6 +23,7 @@ from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.given import checked_recorder, checked_settings, checked_world
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
+from guardgraph.graphs.naming import DefaultName
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.results import record_last, result_keys
 from guardgraph.graphs.router import EndingRouter, Router, straightened
@@ -158,12 +159,17 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add("terminal", name, body, phase=phase, reads=reads, writes=writes)
 
     def compile(
-        self, *, name: str, checkpointer: Any = None, world: World | None = None, recorder: Recorder | None = None
+        self,
+        *,
+        name: str | None = None,
+        checkpointer: Any = None,
+        world: World | None = None,
+        recorder: Recorder | None = None,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
         Args:
-            name: the graph's name.
+            name: the graph's name; the pattern's when None, and on LangGraph's server the id in langgraph.json.
             checkpointer: LangGraph's.
             world: what the graph reaches outside through; the live one when None.
             recorder: who is given the recording of every run that ends.
@@ -174,6 +180,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
                 class.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
+        if name is None:
+            name = DefaultName(self.catalogue.pattern)
         if not isinstance(name, str) or not name.strip():
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
@@ -185,7 +193,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         return graph
 
     def builder(
-        self, *, name: str = "pattern", world: World | None = None, recorder: Recorder | None = None
+        self, *, name: str | None = None, world: World | None = None, recorder: Recorder | None = None
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
         declarations = self._complete()
@@ -196,7 +204,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         channels = {**kept, **{k: ephemeral(v) if k in raw else v for k, v in self._state.items()}}
         context = _context(self.policy, self.budget)
         frame = Frame(
-            name=name,
+            name=self.catalogue.pattern if name is None else str(name),
             catalogue=self.catalogue,
             policy=checked_settings(self.policy, "policy"),
             budget=checked_settings(self.budget, "budget"),
@@ -246,7 +254,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
     def _complete(self) -> dict[str, Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
-        declarations = complete(self.declarations, phase=self.catalogue.phases[-1], outputs=self._output)
+        declarations = complete(self.declarations, outputs=self._output)
         check_declarations(
             declarations,
             self.catalogue,

@@ -79,21 +79,21 @@ class Heard(Runnable[Any, Any]):
         """Run the node and its writers."""
         if not _is_listened_to(config):
             return copy_context().run(self._run, input, config)
-        return self._listened_to(input).invoke(handed(input), config, **kwargs)
+        return self._listened_to(input).invoke(handed(input), self._told(input, config), **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the node and its writers asynchronously."""
         if not _is_listened_to(config):
             return await self._arun(input, config)
-        return await self._listened_to(input).ainvoke(handed(input), config, **kwargs)
+        return await self._listened_to(input).ainvoke(handed(input), self._told(input, config), **kwargs)
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
         """Run the node for handlers of streams."""
-        yield from self._listened_to(input).stream(handed(input), config, **kwargs)
+        yield from self._listened_to(input).stream(handed(input), self._told(input, config), **kwargs)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
         """Run the node for handlers of streams, asynchronously."""
-        async for chunk in self._listened_to(input).astream(handed(input), config, **kwargs):
+        async for chunk in self._listened_to(input).astream(handed(input), self._told(input, config), **kwargs):
             yield chunk
 
     def _run(self, given: Any, config: Any) -> Any:
@@ -118,6 +118,14 @@ class Heard(Runnable[Any, Any]):
         for writer in writers:
             _write(writer, given, config)
         return given
+
+    def _told(self, input: Any, config: Any) -> Any:
+        """Return the configuration in which handlers are told the phase of a stop, which no stop terminal declares."""
+        node = self.plain.steps[0]
+        if node.declaration.family is None:
+            return config
+        given = config or {}
+        return {**given, "metadata": {**(given.get("metadata") or {}), "phase": input["verdict"]["phase"]}}
 
     def _listened_to(self, input: Any) -> Any:
         """Return the sequence for one visit: handlers see a copy of the input before it, and of what was written."""

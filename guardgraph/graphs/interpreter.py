@@ -6,7 +6,6 @@ writes, and goes where the guard says. Raw channels live for one step. The nodes
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -16,46 +15,48 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
-from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.drive import drive
+from guardgraph.graphs.following import RecordedVisits
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
 from guardgraph.graphs.session import Session
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
-from guardgraph.state.errors import InputError, NotRecorded
+from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.opening import Opening
 from guardgraph.state.plain import NotJson, parse_json, unnamed
 from guardgraph.state.recording import RecordedVisit, Recording
+from guardgraph.state.version import version
 from guardgraph.world.replaying import ReplayingWorld
 
 __all__ = ["interpret"]
 
-MOST_VISITS = 1000
-"""Visits of one guard that a replay follows where the recorded run has none."""
 
-
-def interpret(frame: Frame, recording: Recording) -> JsonObject:
+def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> JsonObject:
     """Run a pattern on a recorded world, and return the result.
 
     Args:
         frame: of the graph.
         recording: of a run of it, or of a graph with the same nodes.
+        assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
 
     Raises:
+        ConfigurationError: the graph refuses a context of the run, and would not have run.
         InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    world, pad, visits = ReplayingWorld(recording), _Scratchpad(), _Visits(recording["visits"])
+    world, pad, visits = ReplayingWorld(recording, assume=assume), _Scratchpad(), RecordedVisits(recording)
     channels = _Channels(frame, _given(recording))
     name = next(item.name for item in frame.declarations.values() if item.entry)
     sitting: _Sitting | None = None
     with _answered_from(pad):
         while True:
             node: GrammarNode = frame.nodes[name]
-            recorded = visits.follow(node.declaration)
-            world.turn_to(recorded["clock"])
+            recorded, spell = visits.follow(node.declaration)
+            world.turn_to(spell)
+            if "refused" in recorded.get("opening", ()) and _is_another(frame, recording):
+                raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
             sitting = _sitting(frame, world, recorded.get("opening"), sitting)
             pad.turn_to(_answers(recorded))
             update = _run(node, channels.read(name), sitting, pad)
@@ -63,50 +64,6 @@ def interpret(frame: Frame, recording: Recording) -> JsonObject:
             name = _following(node, update)
             if name == END:
                 return channels.output(update)
-
-
-class _Visits:
-    """The visits of a recorded run, found by node.
-
-    A guard or a terminal calls nobody, so it may be visited where the recorded run went elsewhere: under another
-    policy a run stops where it did not, and another terminal names the ending.
-    """
-
-    def __init__(self, visits: list[RecordedVisit]) -> None:
-        self._visits = visits
-        self._places: dict[tuple[str, int], int] = {}
-        seen = Counter[str]()
-        for at, visit in enumerate(visits):
-            seen[visit["node"]] += 1
-            self._places[visit["node"], seen[visit["node"]]] = at
-        self._made = Counter[str]()
-        self._at = -1
-
-    def follow(self, item: Declaration) -> RecordedVisit:
-        """Return the recorded visit that a node's next one is, with what has opened the session that it falls in.
-
-        Where none was recorded, no time goes by.
-
-        Raises:
-            NotRecorded: the node calls out, and the recorded run did not come there; or there is no end to the visits
-                that were not recorded.
-        """
-        self._made[item.name] += 1
-        at = self._places.get((item.name, self._made[item.name]))
-        if at is None:
-            if item.calls or self._made[item.name] > MOST_VISITS:
-                raise NotRecorded(item.name, self._elsewhere())
-            last = self._visits[self._at]["clock"][-1]
-            return RecordedVisit(node=item.name, kind=item.kind, clock=[last, last])
-        visit = self._visits[at]
-        openings = [skipped["opening"] for skipped in self._visits[self._at + 1 : at] if "opening" in skipped]
-        self._at = at
-        return visit if "opening" in visit or not openings else {**visit, "opening": openings[-1]}
-
-    def _elsewhere(self) -> str:
-        if self._at + 1 < len(self._visits):
-            return f"the recorded run went to {self._visits[self._at + 1]['node']!r:.80} instead"
-        return "the recorded run did not come here"
 
 
 def _given(recording: Recording) -> JsonObject:
@@ -139,8 +96,10 @@ def _sitting(frame: Frame, world: ReplayingWorld, opening: Opening | None, curre
     session = Session(world)
     try:
         return _Sitting(session, session.replay(frame, world.new_run(), opening))
-    except Exception as error:  # noqa: BLE001 - a context that could not be read closed the run at this node
-        return _Sitting(session, error)
+    except Exception as error:
+        if isinstance(error, ConfigurationError) and "refused" not in opening:  # the door had let no run begin
+            raise
+        return _Sitting(session, error)  # a context that could not be read closed the run at this node
 
 
 def _run(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
@@ -152,12 +111,23 @@ def _run(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchp
     try:
         update = perform(drive(part, state, run, visit), session.world)
     except GraphInterrupt:
-        raise NotRecorded(part.declaration.name, "its body waits for an answer that was not recorded") from None
+        raise _not_clear(visit, "its body waits for an answer that was not recorded") from None
     if not pad.is_clear:
-        raise NotRecorded(
-            part.declaration.name, "its body and what it called were both answered; who got what is unknown"
-        )
+        raise _not_clear(visit, "its body and what it called were both answered; who got what is unknown")
     return update
+
+
+def _not_clear(visit: Visit, why: str) -> NotRecorded:
+    name = visit.part.declaration.name
+    return NotRecorded(name, why, visit=sum(line["node"] == name for line in visit.log) + 1)
+
+
+def _is_another(frame: Frame, recording: Recording) -> bool:
+    """Say whether a graph may read a context otherwise than the one that ran."""
+    policy, budget = frame.settings_fingerprints
+    ours = {"policy": policy, "budget": budget, "declarations": frame.fingerprint}
+    known = recording["fingerprints"]
+    return recording["guardgraph"] != version() or any(known.get(name) != value for name, value in ours.items())
 
 
 class _Scratchpad:

@@ -24,6 +24,7 @@ from guardgraph.state.rag import (
 )
 from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import settings_or
+from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.langchain.asking import is_from_langchain
 from guardgraph.tools.langchain.retriever import LangChainRetriever
@@ -32,9 +33,9 @@ from guardgraph.tools.tool import known_sources
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
+from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.vectorstores import VectorStore
 
 __all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
@@ -52,7 +53,7 @@ DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 
 
 def create_rag_agent(
-    model: BaseChatModel | str | None = None,
+    model: ChatModel | str | None = None,
     *,
     planner: Outside | None = None,
     answerer: Outside | None = None,
@@ -63,7 +64,7 @@ def create_rag_agent(
     budget: RagBudget | None = None,
     clarification: str = CLARIFICATION,
     checkpointer: Any = None,
-    name: str = "rag_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
@@ -72,7 +73,8 @@ def create_rag_agent(
     It is given ``{"question": str}`` and returns a `RagResult`.
 
     Args:
-        model: who plans and answers: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        model: who plans and answers: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
             ``{"insufficient": true}`` where the context does not answer the question.
@@ -86,15 +88,16 @@ def create_rag_agent(
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found, or the answerer abstained.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"rag"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 
     Raises:
-        ConfigurationError: an argument is wrong; the message names it.
+        ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
+            retriever with `sources` does not have; the message names it.
     """
     limits = settings_or(RagBudget(), budget, "budget")
-    found, known = _retriever(retriever, knowledge_base, sources, limits)
+    found, listed, there_are = _retriever(retriever, knowledge_base, sources, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
@@ -102,7 +105,7 @@ def create_rag_agent(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
         answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
         retriever=found,
-        policy=_policy(policy, known),
+        policy=_policy(policy, listed, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
@@ -137,7 +140,8 @@ def _retriever(
     folder: str | Path | None,
     sources: Sequence[str] | None,
     budget: RagBudget,
-) -> tuple[Outside, tuple[str, ...] | None]:
+) -> tuple[Outside, tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the retriever, the sources that lists hold which are left out, and all that it has; None if unknown."""
     if own is not None and folder is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is None and sources is not None:
@@ -145,18 +149,22 @@ def _retriever(
         raise ConfigurationError(f"sources: they name what a retriever has; given: {given}, which says it itself")
     if own is not None:
         known = known_sources(own, sources)
-        return LangChainRetriever(own, sources=sources) if is_from_langchain(own) else outside("retriever", own), known
+        retriever = LangChainRetriever(own, sources=sources) if is_from_langchain(own) else outside("retriever", own)
+        return retriever, known, known
     if folder is None:
-        return LexicalRetriever(demo_documents()), DEMO_SOURCES
+        demo = LexicalRetriever(demo_documents())
+        return demo, DEMO_SOURCES, demo.sources
     loaded = LexicalRetriever(load_folder(folder, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
-    return loaded, loaded.sources
+    return loaded, loaded.sources, loaded.sources
 
 
-def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None) -> RagPolicy:
+def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
     policy = settings_or(RagPolicy(), given, "policy")
     left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
     if left_out and sources is None:
         raise ConfigurationError(
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
+    if there_are is not None:
+        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in SOURCE_LISTS})
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

@@ -7,7 +7,7 @@ from typing import Any
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.interpreter import interpret
 from guardgraph.graphs.signatures import ResultT
-from guardgraph.state.errors import InputError
+from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.recording import checked_recording
 
 __all__ = ["replay"]
@@ -27,7 +27,8 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
         The result; its `run_id` and its times are those of the recorded run.
 
     Raises:
-        InputError: it is no recording, or one of another pattern or form.
+        InputError: it is no recording, one of another pattern or form, or of a run that the agent would not have begun,
+            since its context names another value than what the agent's settings fix.
         NotRecorded: the agent asks for something that was not recorded; the error says where, and what differs.
     """
     if not isinstance(agent, GuardedGraph):
@@ -35,5 +36,8 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     checked = checked_recording(recording)
     if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
         raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
-    result: Any = interpret(agent.frame, checked)
+    try:
+        result: Any = interpret(agent.frame, checked)
+    except ConfigurationError as error:
+        raise InputError(f"recording: a run whose context this agent would refuse: {error}") from None
     return result  # type: ignore[no-any-return]

@@ -26,16 +26,16 @@ from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorde
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer, outside
 from guardgraph.world.world import World
+from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
     from langchain_core.vectorstores import VectorStore
 
 __all__ = ["create_research_agent", "research_pattern"]
 
 
 def create_research_agent(
-    model: BaseChatModel | str | None = None,
+    model: ChatModel | str | None = None,
     *,
     planner: Outside | None = None,
     writer: Outside | None = None,
@@ -45,7 +45,7 @@ def create_research_agent(
     policy: ResearchPolicy | None = None,
     budget: ResearchBudget | None = None,
     checkpointer: Any = None,
-    name: str = "research_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
@@ -55,7 +55,8 @@ def create_research_agent(
     `ResearchResult`. The default tools replay recordings of the demo; they need no network.
 
     Args:
-        model: who plans and writes: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        model: who plans and writes: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules.
         planner: replaces the planner; given ``{goal, request}``, it returns ``{steps}``.
         writer: replaces the writer; given ``{goal, question, notes, max_answer_chars}``, it returns
             ``{answer, citations}``.
@@ -68,7 +69,7 @@ def create_research_agent(
         policy: the two domain lists and the checks.
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"research"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 

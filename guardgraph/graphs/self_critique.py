@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
@@ -23,15 +23,13 @@ from guardgraph.state.settings import settings_or
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.world import World
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+from guardgraph.world.wrapped import ChatModel
 
 __all__ = ["create_self_critique_agent", "self_critique_pattern"]
 
 
 def create_self_critique_agent(
-    model: BaseChatModel | str | None = None,
+    model: ChatModel | str | None = None,
     *,
     drafter: Outside | None = None,
     shortener: Outside | None = None,
@@ -40,7 +38,7 @@ def create_self_critique_agent(
     policy: SelfCritiquePolicy | None = None,
     budget: SelfCritiqueBudget | None = None,
     checkpointer: Any = None,
-    name: str = "self_critique_agent",
+    name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
@@ -49,7 +47,8 @@ def create_self_critique_agent(
     It is given ``{"goal": str, "incident_context": {…}}`` and returns a `SelfCritiqueResult`.
 
     Args:
-        model: who writes and criticises: a chat model, ``"openai"``, ``"openai:NAME"``, or None for the offline rules.
+        model: who writes and criticises: a chat model, plain or wrapped, ``"openai"``, ``"PROVIDER:NAME"``, or None for
+            the offline rules.
         drafter: replaces the drafter; given ``{goal, incident_context}``, it returns ``{draft}``.
         shortener: replaces the shortener; given ``{draft, max_chars}``, it returns ``{draft}``.
         critic: replaces the critic; given ``{goal, incident_context, draft, allowed_risk_types}``, it returns a
@@ -59,7 +58,7 @@ def create_self_critique_agent(
         policy: the decisions and risks on the lists, and the checks.
         budget: the limits of one run.
         checkpointer: LangGraph's.
-        name: the graph's name.
+        name: the graph's name; ``"self_critique"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
 

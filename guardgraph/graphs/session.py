@@ -113,16 +113,19 @@ class Session:
         return run
 
     def replay(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
-        """Return the run as its nodes saw it in a recorded session.
+        """Return the run as its nodes saw it in a recorded session, or would see it in another deployment.
 
         Raises:
-            ConfigurationError: as `open`.
+            ConfigurationError: as `open`, and where the context names another value than what the deployment fixed.
+            Exception: what the recorded session was refused for.
         """
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
         self.resumable = opening["resumable"]
         if "refused" in opening:
             raise reraised(Outcome.unpacked(opening["refused"])) or ConfigurationError("context: it was refused")
         caller = None if opening["caller"] is None else Caller.model_validate(opening["caller"])
+        if (context := frame.context.within(opening["context"])) is not None:
+            context.check(frame.policy, frame.budget)
         return self.judged(frame, opening["context"], on_server=caller is not None, caller=caller)
 
     def judged(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:

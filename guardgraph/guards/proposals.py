@@ -11,6 +11,9 @@ from guardgraph.state.plain import NotJson, excerpt, parse_json
 
 __all__ = ["Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text", "reviewed"]
 
+SHORTEST_FENCE = 3
+"""Backticks or tildes that make a fence, by CommonMark."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -30,7 +33,7 @@ class Proposal:
 
 
 def proposal(packed: str) -> Proposal:
-    """Read a proposal; a model's text that is no JSON has the value None.
+    """Read a proposal; a model's text that is no JSON, plain or in one Markdown fence, has the value None.
 
     Args:
         packed: what a propose node wrote.
@@ -44,9 +47,33 @@ def proposal(packed: str) -> Proposal:
     if outcome.form == "value":
         return Proposal(outcome.content, None, outcome.about)
     try:
-        return Proposal(parse_json(outcome.content), outcome.content, outcome.about)
+        return Proposal(_said(outcome.content), outcome.content, outcome.about)
     except NotJson:
         return Proposal(None, outcome.content, outcome.about, unreadable=True)
+
+
+def _said(text: str) -> JsonValue:
+    """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is.
+
+    Raises:
+        NotJson: it is neither.
+    """
+    if (inside := _fenced(text)) is None:
+        return parse_json(text)
+    if not isinstance(value := parse_json(inside), dict):
+        raise NotJson("no object in the fence")
+    return value
+
+
+def _fenced(text: str) -> str | None:
+    """Return what stands inside a Markdown fence, None where the text is not one fence from beginning to end."""
+    opening, _, rest = text.strip().partition("\n")
+    inside, _, closing = rest.rpartition("\n")
+    mark = opening[:1]
+    length = len(opening) - len(opening.lstrip(mark)) if mark else 0
+    is_opened = mark in ("`", "~") and length >= SHORTEST_FENCE and "`" not in opening[length:]
+    is_closed = len(closing.strip()) >= length and not closing.strip().strip(mark)
+    return inside if is_opened and is_closed else None
 
 
 def proposed_object(packed: str) -> Proposal:

@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from ada_url import URL
-
+from guardgraph.state.hosts import KNOWN_URL_CHARS, KNOWN_URLS, normal_host, parsed_url
 from guardgraph.state.memory import remembered
 from guardgraph.state.plain import excerpt
 
-__all__ = ["dedupe", "denial", "identity", "normal_host"]
+__all__ = ["dedupe", "denial", "identity"]
 
 TRACKING_PREFIXES = ("utm_", "mtm_")
 """Beginnings of the campaign parameters of Google Analytics and Matomo."""
@@ -40,10 +39,6 @@ Protection" (https://github.com/AdguardTeam/AdguardFilters) strip them for the s
 
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
-
-KNOWN_URLS = 1024
-KNOWN_URL_CHARS = 500
-"""How many URLs are kept with what they are, and how long each may be: every guard of a run judges them again."""
 
 
 class _Target(NamedTuple):
@@ -118,13 +113,6 @@ def denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> 
     return None
 
 
-@remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
-def normal_host(name: str) -> str | None:
-    """Return a host's name as URLs carry it, lower-case and punycode; None for what names no host."""
-    parsed = _parsed(f"https://{name}")
-    return parsed.hostname if parsed is not None and parsed.href == f"https://{parsed.hostname}/" else None
-
-
 @lru_cache(maxsize=64)
 def _hosts(names: tuple[str, ...]) -> frozenset[str | None]:
     return frozenset(map(normal_host, names))
@@ -132,7 +120,7 @@ def _hosts(names: tuple[str, ...]) -> frozenset[str | None]:
 
 @remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
 def _target(url: str) -> _Target | None:
-    parsed = _parsed(url)
+    parsed = parsed_url(url)
     if parsed is None:
         return None
     password = f":{parsed.password}" if parsed.password else ""
@@ -142,15 +130,6 @@ def _target(url: str) -> _Target | None:
     path = parsed.pathname.rstrip("/")
     known = f"{parsed.protocol}//{userinfo}{host}{path}{_without_tracking(parsed.search)}"
     return _Target(known, parsed.protocol, userinfo, parsed.port, parsed.hostname)
-
-
-def _parsed(url: str) -> URL | None:
-    """Parse an absolute URL with a host; a text with lone surrogates is none (UnicodeEncodeError)."""
-    try:
-        parsed = URL(url)
-    except ValueError:
-        return None
-    return parsed if parsed.hostname else None
 
 
 def _without_tracking(search: str) -> str:

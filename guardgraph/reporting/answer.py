@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from guardgraph.guards.sentences import unwrapped
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.revision import revision
@@ -83,9 +84,9 @@ def _source(item: JsonObject) -> Html:
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
     heading = tag("h3", named(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
-    says = [tag("blockquote", passage(rest.pop(key))) for key in WORDS if isinstance(rest.get(key), str)]
+    says = [tag("blockquote", passage(unwrapped(rest.pop(key)))) for key in WORDS if isinstance(rest.get(key), str)]
     claimed = isinstance(rest.get("claim"), str)
-    claim = [_label("Claim"), passage(rest.pop("claim")), _label("Borne out by")] if claimed else None
+    claim = [_label("Claim"), passage(unwrapped(rest.pop("claim"))), _label("Borne out by")] if claimed else None
     return tag(
         "li",
         heading,

@@ -8,8 +8,9 @@ from guardgraph.graphs.kinds import CALLING
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.head import duration
 from guardgraph.reporting.reading import Entry, Reading
+from guardgraph.reporting.refused import refused_words
 from guardgraph.reporting.timeline import decided
-from guardgraph.reporting.values import facts, named, value
+from guardgraph.reporting.values import Marks, facts, named, value
 from guardgraph.state.json import JsonObject
 
 __all__ = ["decisions"]
@@ -36,9 +37,11 @@ def decisions(reading: Reading) -> Iterator[Html]:
             yield tag("article", phase, _step(reading, step.get("step")), class_="card")
     else:
         for asked, judged in _exchanges(reading.entries):
-            left = tag("div", _head(asked), _brought(asked), class_="proposal") if asked else None
-            right = tag("div", (_judged(reading, entry) for entry in judged), class_="verdicts")
-            yield tag("article", left, right, class_="card exchange" if asked else "card")
+            brought = _brought(asked, refused_words(reading) if any(map(_stops, judged)) else None) if asked else None
+            left = tag("div", _head(asked), brought, class_="proposal") if asked else None
+            right = tag("div", (_judged(reading, entry) for entry in judged), class_="verdicts") if judged else None
+            beside = "card exchange" if brought and judged else "card exchange alone" if asked else "card"
+            yield tag("article", left, right, class_=beside)
     if reading.taken.status == "stopped" and not any(map(_stops, reading.entries)):
         yield tag("article", tag("h3", "stopped"), _stopped(reading, {}), class_="card", id="stop")
 
@@ -66,18 +69,19 @@ def _head(entry: Entry) -> Html:
     return tag("h3", mark, tag("bdi", entry.node), " ", tag("small", tag("bdi", about), named_by))
 
 
-def _brought(entry: Entry) -> Child:
+def _brought(entry: Entry, marks: Marks) -> list[Child]:
+    """Return what a proposer or a person brought; what a tool found stands in the steps of the guard behind it."""
     told = {key: item for key, item in entry.told.items() if key != "proposer"}
     shown: list[Child] = []
     if "proposal" in told:
-        shown.append(value(told.pop("proposal")))
+        shown.append(value(told.pop("proposal"), marks=marks))
     if "failure" in told:
         shown += [tag("p", decided(entry)), value(told.pop("failure"))]
     if entry.kind == "review" and "answer" in told:
         shown += [tag("p", decided(entry)), value(told.pop("answer"))]
-    if not shown:
-        shown.append(tag("p", "What it brought went to its guard.", class_="none"))
-    return [shown, facts(((key, named(item)) for key, item in told.items()), "facts inline") if told else None]
+    if told:
+        shown.append(facts(((key, named(item)) for key, item in told.items()), "facts inline"))
+    return shown
 
 
 def _judged(reading: Reading, entry: Entry) -> Html:

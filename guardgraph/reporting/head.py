@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.reporting.elements import Child, Html, tag
-from guardgraph.reporting.reading import Reading
+from guardgraph.reporting.reading import Entry, Reading
+from guardgraph.reporting.refused import refused, stopping
 from guardgraph.reporting.values import facts, name, named, value
 
 __all__ = ["duration", "head", "kind_of_run", "title"]
 
 NAME_CHARS = 80
 """Characters of a name in a title."""
+REFUSED = "Proposed and refused; none of it was used:"
 BADGES = {"ok": ("ok", "✓ ok"), "stopped": ("stop", "✕ stopped"), "waiting": ("wait", "… waiting")}
 """How a run stands, as a class of the style sheet and as a person reads it."""
 
@@ -39,13 +41,15 @@ def duration(milliseconds: float) -> str:
 def head(reading: Reading) -> Html:
     """Return the head."""
     look, words = BADGES[reading.taken.status]
+    asked = list(_asked(reading))
     return tag(
         "header",
         tag("p", kind_of_run(reading), class_="kicker"),
         tag("h1", tag("span", words, class_=f"badge {look}"), " ", name(reading.taken.ending)),
         _meaning(reading),
-        facts(_asked(reading), "facts asked"),
-        facts(_facts(reading)),
+        _why(reading) if reading.taken.status == "stopped" else None,
+        facts(asked, "facts asked") if asked else None,
+        facts(_facts(reading), "facts told"),
         class_=f"ended {look}",
     )
 
@@ -61,8 +65,28 @@ def _meaning(reading: Reading) -> Child:
         return None
     return [
         tag("p", reason.meaning, class_="lead"),
-        tag("p", tag("strong", "What to do: "), reason.advice, " ", tag("a", "See the evidence", href="#stop")),
+        tag("p", tag("strong", "What to do: "), reason.advice, " ", tag("a", "See it in the run", href="#stop")),
     ]
+
+
+def _why(reading: Reading) -> Html:
+    """Return who stopped the run, the evidence, and what was refused with the words marked that were the reason."""
+    guard, asked = stopping(reading)
+    proposal = refused(reading)
+    said_twice = asked.told["proposal"] if proposal and asked else None
+    evidence = {key: item for key, item in reading.content.items() if said_twice is None or item != said_twice}
+    return tag(
+        "div",
+        _stopped_by(guard) if guard else None,
+        facts((key, value(item)) for key, item in evidence.items()) if evidence else None,
+        tag("div", tag("p", REFUSED, class_="label"), proposal, class_="refused") if proposal else None,
+        class_="why",
+    )
+
+
+def _stopped_by(guard: Entry) -> Html:
+    where = f", in the phase {guard.phase}." if guard.phase else "."
+    return tag("p", "Stopped by ", tag("span", name(guard.node), class_="node"), where)
 
 
 def _asked(reading: Reading) -> Iterator[tuple[str, Child]]:

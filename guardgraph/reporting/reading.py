@@ -12,6 +12,7 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
+from guardgraph.graphs.channels import is_node_name
 from guardgraph.graphs.door import INTERRUPT
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
@@ -112,8 +113,16 @@ def read(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, aske
     if graph is not None:
         known = diagram_of(graph, plain), Topology(graph).catalogue
     else:
+        _check_path(taken)
         known = _known(plain, _told_by(plain, taken, entries))
     return Reading(plain, taken, entries, *known, _plain("asked", asked))
+
+
+def _check_path(taken: Taken) -> None:
+    """Refuse what no node can be called: whose run it is nobody knows, so there is no graph to hold it against."""
+    for number, name in enumerate(taken.path, 1):
+        if not is_node_name(name):
+            raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
 
 
 def _plain(name: str, item: object) -> JsonValue:
@@ -160,6 +169,8 @@ def _entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
         node = told.get("node") if isinstance(told, Mapping) else None
         if not isinstance(node, str):
             raise InputError(f"run: timeline: entry {number} names no node; given: {json.dumps(told):.80}")
+        if node not in taken.path:
+            raise InputError(f"run: timeline: entry {number} is of a node that is not on the path; given: {node!r:.80}")
         kind, phase = told.get("kind"), told.get("phase")
         known = {"node", "kind", "phase", "elapsed_ms"}
         rest = {key: item for key, item in told.items() if key not in known}

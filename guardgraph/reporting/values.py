@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from ada_url import URL
 
@@ -12,7 +13,10 @@ from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.state.json import JsonValue
 from guardgraph.state.letters import is_odd
 
-__all__ = ["facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
+__all__ = ["Marks", "facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
+
+Marks: TypeAlias = "re.Pattern[str] | None"
+"""What finds the words of a text that are marked; None marks nothing."""
 
 LONG = 1600
 """Characters of a text that stands open; a longer one is folded."""
@@ -26,10 +30,10 @@ DEEP = 4
 """Levels of nesting that are laid out; what is deeper stands as JSON."""
 
 
-def value(item: JsonValue, depth: int = 0) -> Html:
+def value(item: JsonValue, depth: int = 0, *, marks: Marks = None) -> Html:
     """Return a value, laid out as lists of names and values where that reads well, else as JSON."""
     if isinstance(item, str):
-        return passage(item) if item else tag("span", "empty text", class_="none")
+        return passage(item, marks=marks) if item else tag("span", "empty text", class_="none")
     if not isinstance(item, dict | list):
         return tag("code", json.dumps(item))
     if not item:
@@ -37,9 +41,10 @@ def value(item: JsonValue, depth: int = 0) -> Html:
     if depth == DEEP or len(item) > MANY:
         return _json(item)
     if isinstance(item, dict):
-        return facts((key, value(inner, depth + 1)) for key, inner in item.items())
+        return facts((key, value(inner, depth + 1, marks=marks)) for key, inner in item.items())
     objects = all(isinstance(inner, dict) for inner in item)
-    return tag("ul", (tag("li", value(inner, depth + 1)) for inner in item), class_="items" if objects else "values")
+    inside = (tag("li", value(inner, depth + 1, marks=marks)) for inner in item)
+    return tag("ul", inside, class_="items" if objects else "values")
 
 
 def _json(item: JsonValue) -> Html:
@@ -63,20 +68,30 @@ def name(words: str) -> Html:
     return tag("bdi", ([part, tag("wbr")] for part in parts[:-1]), parts[-1:])
 
 
-def passage(text: str, kind: str = "text") -> Html:
+def passage(text: str, kind: str = "text", *, marks: Marks = None) -> Html:
     """Return a text in a direction of its own: a link if it is a web address, folded if it is long."""
     if len(text) > LONG:
-        return folded(text)
+        return folded(text, marks=marks)
     if _address(text):
-        return link(text)
-    return tag("div", text, class_=f"{kind} long" if len(text) > LINE else kind, dir="auto")
+        return tag("mark", link(text)) if marks and marks.search(text) else link(text)
+    return tag("div", _marked(text, marks), class_=f"{kind} long" if len(text) > LINE else kind, dir="auto")
 
 
-def folded(text: str, head: str = "", *, code: bool = False) -> Html:
+def _marked(text: str, marks: Marks) -> Iterator[Child]:
+    """Yield a text with what is found in it in ``mark``."""
+    at = 0
+    for match in marks.finditer(text) if marks else ():
+        yield text[at : match.start()]
+        yield tag("mark", match[0])
+        at = match.end()
+    yield text[at:]
+
+
+def folded(text: str, head: str = "", *, code: bool = False, marks: Marks = None) -> Html:
     """Return a text under a head that tells its length and how it begins."""
     begins = tag("bdi", " ".join(text[:SHOWN].split()), "…" if len(text) > SHOWN else None)
     summary = tag("summary", f"{head}{len(text):,} characters: ", tag("span", begins, class_="begins"))
-    whole = tag("pre", text, class_="json") if code else tag("div", text, class_="text", dir="auto")
+    whole = tag("pre", text, class_="json") if code else tag("div", _marked(text, marks), class_="text", dir="auto")
     return tag("details", summary, whole, class_="folded")
 
 

@@ -28,19 +28,16 @@ def way(reading: Reading) -> Html:
         kinds.setdefault(reading.taken.path[-1], "review")
     if len(set(pairwise(reading.taken.path))) > DRAWN:
         return tag("p", "The way of this run is too long to be drawn; the timeline has all of it.", class_="none")
-    return _picture(way_of(reading.taken, kinds), narrow=True)
+    return _picture(way_of(reading.taken, kinds), headed=False)
 
 
 def graph(reading: Reading) -> Html | None:
-    """Return the whole graph with the way of the run, None if it is not known. A phone scrolls it sideways."""
-    if reading.graph is None:
-        return None
-    picture = _picture(reading.graph)
-    return tag("div", picture, class_="whole", tabindex=0, role="region", aria_label="The whole graph")
+    """Return the whole graph with the way of the run, None if it is not known."""
+    return None if reading.graph is None else tag("div", _picture(reading.graph), class_="whole")
 
 
-def _picture(diagram: Diagram, *, narrow: bool = False) -> Html:
+def _picture(diagram: Diagram, *, headed: bool = True) -> Html:
     try:
-        return tag("figure", Html(svg(diagram, narrow=narrow)))  # a picture escapes what it shows
+        return tag("figure", Html(svg(diagram, narrow=True, headed=headed)))  # a picture escapes what it shows
     except ConfigurationError as error:
         return tag("p", str(error), class_="none")

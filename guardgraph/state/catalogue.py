@@ -90,7 +90,7 @@ _MODEL_FAILURES = (
     ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
     ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
     ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),
-    ("llm_bad_response", "The provider sent something that is no model answer.", "Look at details; check the base URL and the model's name."),
+    ("llm_bad_response", "The provider sent something that is no model answer, or more than max_reply_bytes.", "Look at details; check the base URL and the model's name."),
 )  # fmt: skip
 
 _TEXT_FAILURES = (

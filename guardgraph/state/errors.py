@@ -5,10 +5,11 @@ GuardgraphError
 │   └── GrammarError     a pattern is put together in a way that the grammar forbids
 ├── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
 │                        nothing was run
-└── NotRecorded          a replay asks for what the recorded run did not ask for
+├── NotRecorded          a replay asks for what the recorded run did not ask for
+└── StoreError           a store of runs cannot be reached, read or written
 """
 
-__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded"]
+__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded", "StoreError"]
 
 
 class GuardgraphError(Exception):
@@ -36,9 +37,20 @@ class NotRecorded(GuardgraphError):
     Args:
         node: the node that asks.
         difference: what is not as it was recorded.
+        visit: which visit of the node, from 1 on; None where nobody says.
+        number: which call of the visit, from 1 on; None where it is no single call.
     """
 
-    def __init__(self, node: str, difference: str) -> None:
+    def __init__(self, node: str, difference: str, *, visit: int | None = None, number: int | None = None) -> None:
         super().__init__(f"not recorded: {node}: {difference}")
         self.node = node
+        self.visit = visit
+        self.number = number
         self.difference = difference
+
+
+class StoreError(GuardgraphError):
+    """A store of runs cannot be reached, read or written, or took too long.
+
+    What was to be written was not acknowledged. The message names the store, without its password.
+    """

@@ -12,6 +12,7 @@ from typing import Literal
 
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import NotJson, copied, packed_text, parse_json, storable
+from guardgraph.state.size import TooLarge, check_room, json_bytes
 
 __all__ = ["Outcome"]
 
@@ -37,6 +38,16 @@ class Outcome:
             object.__setattr__(self, "_text", text)
             object.__setattr__(self, "_is_plain", is_plain)
         return self._text  # type: ignore[return-value]
+
+    def is_larger_than(self, most: int) -> bool:
+        """Say whether a text or a value takes more than `most` bytes as JSON text; a failure is short by itself."""
+        if self.form == "failure" or (self._text is not None and len(self._text) <= most):
+            return False
+        try:
+            check_room(self.content, most)
+        except TooLarge:
+            return True
+        return len(self.packed()) > most and json_bytes(self.settled().content) > most
 
     def settled(self) -> Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""

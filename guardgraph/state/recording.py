@@ -132,6 +132,9 @@ class Recording(TypedDict):
     nameless: NotRequired[list[list[str | int]]]
     """Places in the input with a number for which JSON has no form; its name stands there, ``nan``, ``inf`` or
     ``-inf``."""
+    redacted: NotRequired[list[list[str | int]]]
+    """Places, as keys and indices, also into texts that are JSON, where a store did not keep what stood there:
+    ``[redacted]`` stands there instead. Requests and other hashes of such a run are zeros."""
     policy: JsonObject
     """The deployment's policy, not yet tightened by a context."""
     budget: JsonObject

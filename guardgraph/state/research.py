@@ -14,6 +14,7 @@ from guardgraph.state.settings import (
     Allowlist,
     Budget,
     Check,
+    Hosts,
     MaxFloat,
     MaxInt,
     Settings,
@@ -171,13 +172,13 @@ ResearchResult: TypeAlias = ResearchOk | ResearchStopped
 class ResearchPolicy(Settings):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Allowlist = (
+    allowed_domains_policy: Hosts = (
         "official-status.example.com",
         "vendor.example.com",
         "regulator.example.org",
     )
     """Hosts that may be asked for, exact."""
-    allowed_domains_execution: Allowlist = ("official-status.example.com", "vendor.example.com")
+    allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, exact."""
     check_numbers: Check = True
     """Facts of a claim must stand in its quote, facts of the answer in the notes that it cites."""

@@ -7,8 +7,7 @@ their values, models, dataclasses and named tuples by what they hold, and every 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -22,8 +21,9 @@ from pydantic_core import to_jsonable_python
 
 from guardgraph.state.json import JsonValue
 from guardgraph.state.plain import INT_LIMIT, MAX_DEPTH, is_plain, legible_text
+from guardgraph.state.size import REPLY_BYTES, Room, check_room
 
-__all__ = ["Unreturnable", "plain_value"]
+__all__ = ["ALLOWED", "Unreturnable", "plain_value"]
 
 _BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
 
@@ -52,7 +52,7 @@ class Unreturnable(ValueError):
         return {"place": ".".join(self.place)[:200], "given": self.given, "allowed": self.allowed}
 
 
-def plain_value(value: object) -> JsonValue:
+def plain_value(value: object, most: int = REPLY_BYTES) -> JsonValue:
     """Return a value as plain JSON that every store can keep.
 
     Lone surrogates and U+0000 in texts become U+FFFD. That is the only change; all else is a conversion that says the
@@ -60,20 +60,25 @@ def plain_value(value: object) -> JsonValue:
 
     Args:
         value: anything. Plain JSON is returned as it is, not copied.
+        most: bytes that it may take as JSON text. Nothing is read further than that, so a sequence without an end is
+            refused like a long one.
 
     Raises:
+        TooLarge: it certainly takes more than `most` bytes; what takes them only in UTF-8 comes through.
         Unreturnable: it holds bytes, NaN, an infinity, a whole number of more than 64 bits, more than `MAX_DEPTH`
             levels, two keys that become one text, or an object of any other kind.
     """
-    return value if is_plain(value) else _plain(value, 0)
+    check_room(value, most)
+    return value if is_plain(value) else _plain(value, 0, Room(most))
 
 
-def _plain(value: Any, depth: int) -> JsonValue:
+def _plain(value: Any, depth: int, room: Room) -> JsonValue:
     if value is None or type(value) is bool:
         return value
     if isinstance(value, Enum):
-        return _plain(value.value, depth)
+        return _plain(value.value, depth, room)
     if isinstance(value, str):
+        room.take(len(value) + 2)
         return legible_text(value)
     if isinstance(value, _BY_PYDANTIC):
         return _by_pydantic(value)
@@ -82,8 +87,8 @@ def _plain(value: Any, depth: int) -> JsonValue:
     if depth == MAX_DEPTH:
         raise Unreturnable(f"more than {MAX_DEPTH} levels of nesting")
     if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
-        return [_inside(str(at), item, depth) for at, item in enumerate(value)]
-    return _object(_held(value), depth)
+        return [_inside(str(at), item, depth, room) for at, item in enumerate(value)]
+    return _object(_held(value), depth, room)
 
 
 def _by_pydantic(value: object) -> str:
@@ -121,31 +126,27 @@ def _held(value: Any) -> Mapping[Any, Any]:
     raise Unreturnable(f"a {type(value).__name__}")
 
 
-def _object(held: Mapping[Any, Any], depth: int) -> dict[str, JsonValue]:
+def _object(held: Mapping[Any, Any], depth: int, room: Room) -> dict[str, JsonValue]:
     made: dict[str, JsonValue] = {}
     for key, item in held.items():
-        name = _key(key)
+        name = _key(key, room)
         if name in made:
             raise Unreturnable(f"two keys that are both {name!r:.80}")
-        made[name] = _inside(name, item, depth)
+        made[name] = _inside(name, item, depth, room)
     return made
 
 
-def _key(key: Any) -> str:
+def _key(key: Any, room: Room) -> str:
     if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
         raise Unreturnable(f"the key {key!r:.80}")
-    return str(_plain(key, 0))
+    room.take(1 if isinstance(key, str) else 3)  # what stands around it
+    return str(_plain(key, 0, room))
 
 
-def _inside(name: str, item: Any, depth: int) -> JsonValue:
-    with _placed(name):
-        return _plain(item, depth + 1)
-
-
-@contextmanager
-def _placed(name: str) -> Iterator[None]:
+def _inside(name: str, item: Any, depth: int, room: Room) -> JsonValue:
+    room.take(1)
     try:
-        yield
+        return _plain(item, depth + 1, room)
     except Unreturnable as error:
         error.place = (name, *error.place)
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypeAlias
+from typing import Annotated, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
@@ -11,15 +11,16 @@ from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import (
-    Allowlist,
     Budget,
     Check,
     MaxFloat,
     MaxInt,
     MinFloat,
+    Names,
     Settings,
     Vocabulary,
 )
+from guardgraph.state.tightening import Tightens
 
 __all__ = [
     "SELF_CRITIQUE_REASONS",
@@ -43,6 +44,22 @@ __all__ = [
 
 Decision = Literal["approve", "revise", "escalate"]
 Severity = Literal["low", "medium", "high"]
+
+Decisions: TypeAlias = Annotated[Names, Tightens.among(*get_args(Decision))]
+"""Decisions that are allowed; only those on both lists hold."""
+
+RISK_TYPES = (
+    "overconfidence",
+    "missing_uncertainty",
+    "contradiction",
+    "scope_leak",
+    "policy_violation",
+    "legal_risk",
+)
+"""The risks that a critic can name."""
+
+RiskTypes: TypeAlias = Annotated[Names, Tightens.among(*RISK_TYPES)]
+"""Risks that are allowed; only those on both lists hold."""
 
 
 class SelfCritiqueInput(TypedDict):
@@ -162,18 +179,11 @@ SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped
 class SelfCritiquePolicy(Settings):
     """What a critic may decide and name, what the runtime will carry out now, and which checks run."""
 
-    allowed_decisions_policy: Allowlist = ("approve", "revise", "escalate")
+    allowed_decisions_policy: Decisions = get_args(Decision)
     """Decisions that a critic may ask for."""
-    allowed_decisions_execution: Allowlist = ("approve", "revise", "escalate")
+    allowed_decisions_execution: Decisions = get_args(Decision)
     """Decisions that the runtime will carry out now."""
-    allowed_risk_types_policy: Allowlist = (
-        "overconfidence",
-        "missing_uncertainty",
-        "contradiction",
-        "scope_leak",
-        "policy_violation",
-        "legal_risk",
-    )
+    allowed_risk_types_policy: RiskTypes = RISK_TYPES
     """Risks that a critic may name."""
     check_facts: Check = True
     """Facts of a draft must stand in the context, those of a revision in the context or the draft."""

@@ -18,16 +18,19 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import json_problem
-from guardgraph.state.tightening import Tightens
+from guardgraph.state.size import REPLY_BYTES
+from guardgraph.state.tightening import Problem, Tightens
 
 __all__ = [
     "Allowlist",
     "Budget",
     "BudgetT",
     "Check",
+    "Hosts",
     "MaxFloat",
     "MaxInt",
     "MinFloat",
+    "Names",
     "PolicyT",
     "Settings",
     "Vocabulary",
@@ -51,10 +54,16 @@ MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tighten
 MinFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.largest]
 """A floor; the larger one holds."""
 
-Allowlist: TypeAlias = Annotated[tuple[str, ...], Tightens.intersection, BeforeValidator(_strings)]
+Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_strings)]
+"""A list of strings, which has still to say how it tightens."""
+
+Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
 """What is allowed, exact strings; an empty list allows nothing; only what both lists name holds."""
 
-Vocabulary: TypeAlias = Annotated[tuple[str, ...], Tightens.union, BeforeValidator(_strings)]
+Hosts: TypeAlias = Annotated[Names, Tightens.hosts]
+"""Hosts that are allowed, exact, without scheme, port or path; as an `Allowlist` otherwise."""
+
+Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
 """What a check watches for; a longer list catches more, so both lists hold."""
 
 Check: TypeAlias = Annotated[bool, Tightens.either]
@@ -128,25 +137,52 @@ class Settings(BaseModel):
             }
         )
 
+    def check_listed(self, where: str, problems: Mapping[str, Problem] | None = None) -> None:
+        """Refuse names that can name nothing, such as a host with a path.
+
+        Args:
+            where: what the settings are, for the error, such as ``"policy"``.
+            problems: by field, what says why a name can name nothing; what their types say when None.
+
+        Raises:
+            ConfigurationError: a line for every such name.
+        """
+        _raise_lines(self._wrong_names(where, self._problems() if problems is None else problems))
+
     def check_overlay(self, overlay: Self | None, where: str) -> None:
-        """Refuse an overlay that names another value for what these settings fix.
+        """Refuse an overlay that names another value for what these settings fix, or what can name nothing.
 
         Args:
             overlay: settings of the same class; fields left at their default do not count.
             where: what the overlay is, for the error, such as ``"context.policy"``.
 
         Raises:
-            ConfigurationError: a line for every such field.
+            ConfigurationError: a line for every such field, and for every such name.
         """
         if not isinstance(overlay, type(self)):  # made without validation: the first guard cannot read it, and stops
             return
-        lines = [
+        fixed = [
             f"{where}.{name}: the deployment fixed {_shown(ours)}; given: {_shown(theirs)}"
             for name in sorted(overlay.model_fields_set)
             if self._rule(name).is_fixed and (ours := getattr(self, name)) != (theirs := getattr(overlay, name))
         ]
-        if lines:
-            raise ConfigurationError("\n".join(lines))
+        problems = {name: said for name, said in self._problems().items() if name in overlay.model_fields_set}
+        _raise_lines([*fixed, *overlay._wrong_names(where, problems)])
+
+    @classmethod
+    def _problems(cls) -> dict[str, Problem]:
+        return {name: said for name in cls.model_fields if (said := cls._rule(name).problem) is not None}
+
+    def _wrong_names(self, where: str, problems: Mapping[str, Problem]) -> Iterator[str]:
+        for field, problem in problems.items():
+            for name in _texts(getattr(self, field)):  # none where it was made without validation: its guard stops
+                if (said := problem(name)) is not None:
+                    yield f"{where}.{field}: {said}"
+
+
+def _raise_lines(lines: Iterable[str]) -> None:
+    if said := "\n".join(lines):
+        raise ConfigurationError(said)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -195,6 +231,8 @@ class Budget(Settings):
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
+    max_reply_bytes: MaxInt = REPLY_BYTES
+    """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
 
 
 PolicyT = TypeVar("PolicyT", bound=Settings)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar, get_origin
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, ClassVar, TypeAlias, get_origin
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.hosts import host_problem, normal_host
 from guardgraph.state.plain import json_problem
 
-__all__ = ["Tightens"]
+__all__ = ["Problem", "Tightens", "unknown_name"]
+
+Problem: TypeAlias = Callable[[str], str | None]
+"""What says why a name can name nothing, None of one that can."""
+
+SHOWN_NAMES = 20
+"""Names that an error lists of those that there are."""
 
 
 class Tightens:
@@ -35,6 +43,8 @@ class Tightens:
             any other; it is asked whenever settings are read.
         is_set: whether the values are lists in which order and repetition mean nothing.
         is_fixed: whether a context that names another value than the deployment's is refused.
+        problem: of lists of names, what says why a name can name nothing, None of one that can; it is asked when a
+            graph is made and when a run is given a context.
     """
 
     smallest: ClassVar[Tightens]
@@ -43,6 +53,8 @@ class Tightens:
     """Of two numbers the larger holds: floors, thresholds. None, where the type has it, is no limit and gives way."""
     intersection: ClassVar[Tightens]
     """What both lists name holds: what is allowed. An empty list allows nothing."""
+    hosts: ClassVar[Tightens]
+    """The hosts that both lists name hold, in whatever spelling; what is no host alone is a ConfigurationError."""
     union: ClassVar[Tightens]
     """What either list names holds: what is watched for."""
     either: ClassVar[Tightens]
@@ -50,7 +62,7 @@ class Tightens:
     fixed: ClassVar[Tightens]
     """The deployment's value stays; a context that names another one is a ConfigurationError."""
 
-    __slots__ = ("check", "how", "is_fixed", "is_set", "name")
+    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "problem")
 
     def __init__(
         self,
@@ -60,12 +72,14 @@ class Tightens:
         *,
         is_set: bool = False,
         is_fixed: bool = False,
+        problem: Problem | None = None,
     ) -> None:
         self.name = name
         self.how = how
         self.check = check
         self.is_set = is_set
         self.is_fixed = is_fixed
+        self.problem = problem
 
     @classmethod
     def ordered(cls, *order: str) -> Tightens:
@@ -90,6 +104,15 @@ class Tightens:
 
         return cls(f"ordered{order!r}", later, check)
 
+    @classmethod
+    def among(cls, *names: str) -> Tightens:
+        """Return the kind of a list of what is allowed, out of a closed list: what both lists name holds.
+
+        Args:
+            names: all that there is; any other name is a ConfigurationError.
+        """
+        return cls(f"among{names!r}", _intersect, _names, is_set=True, problem=lambda name: unknown_name(name, names))
+
     def __repr__(self) -> str:
         return f"Tightens.{self.name}"
 
@@ -99,6 +122,16 @@ class Tightens:
         if tuple in (source, get_origin(source)):
             inner = core_schema.no_info_before_validator_function(_as_tuple, inner)
         return core_schema.no_info_after_validator_function(self.check, inner)
+
+
+def unknown_name(name: str, names: Sequence[str]) -> str | None:
+    """Say that there is nothing of a name, what there is, and what may have been meant; None where there is."""
+    if name in names:
+        return None
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    near = get_close_matches(name[:80], names[:1000], n=1)
+    hint = f"; did you mean {near[0]!r:.80}?" if near else ""
+    return f"there are {', '.join(names[:SHOWN_NAMES]) or 'none'}{more}; given: {name!r:.80}{hint}"
 
 
 def _as_tuple(value: Any) -> Any:
@@ -144,6 +177,11 @@ def _intersect(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...
     return tuple(item for item in ours if item in theirs)
 
 
+def _intersect_hosts(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    named = {normal_host(host) for host in theirs}
+    return tuple(host for host in ours if normal_host(host) in named)
+
+
 def _unite(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys([*ours, *theirs]))
 
@@ -151,6 +189,7 @@ def _unite(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
 Tightens.smallest = Tightens("smallest", _limit(min), _number)
 Tightens.largest = Tightens("largest", _limit(max), _number)
 Tightens.intersection = Tightens("intersection", _intersect, _names, is_set=True)
+Tightens.hosts = Tightens("hosts", _intersect_hosts, _names, is_set=True, problem=host_problem)
 Tightens.union = Tightens("union", _unite, _names, is_set=True)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _truth)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _plain, is_fixed=True)

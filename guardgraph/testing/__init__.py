@@ -1,5 +1,7 @@
 """Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script, a recorder. No network.
 
+Checks for a store of runs of your own are here too.
+
 Example::
 
     model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, Reply("not JSON", delay=0.5))
@@ -13,9 +15,11 @@ from guardgraph.testing.model import ModelCall, ScriptedChatModel
 from guardgraph.testing.recorder import InMemoryRecorder
 from guardgraph.testing.reply import Reply
 from guardgraph.testing.script import ScriptExhausted
+from guardgraph.testing.store import STORE_CHECKS, check_store
 from guardgraph.testing.tool import ScriptedTool, scripted_tool
 
 __all__ = [
+    "STORE_CHECKS",
     "InMemoryRecorder",
     "ModelCall",
     "Reply",
@@ -23,5 +27,6 @@ __all__ = [
     "ScriptedChatModel",
     "ScriptedClock",
     "ScriptedTool",
+    "check_store",
     "scripted_tool",
 ]

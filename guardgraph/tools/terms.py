@@ -12,6 +12,7 @@ from typing import Final
 from guardgraph.locales.function_words import function_words
 from guardgraph.locales.language import language_of
 from guardgraph.state.letters import compatible, is_unspaced
+from guardgraph.tools.derivation import of_verb
 
 __all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "beginnings", "content_words", "stems", "terms"]
 
@@ -84,7 +85,7 @@ def terms(text: str, language: str = "") -> list[str]:
     points (`99.95`), case and compatibility forms are unified. In scripts without blanks, and in Korean, which
     joins its particles to words, each pair of letters that follow each other is one (Lee and Ahn 1996). Function
     words are dropped, and what is left is stemmed (Porter, Snowball, 2001, https://snowballstem.org):
-    `refunds` and `refunded` are both `refund`.
+    `refunds` and `refunded` are both `refund`; an English noun is read as its verb, `response` as `respond`.
 
     Args:
         text: what is read.
@@ -212,4 +213,5 @@ def _stem(word: str, language: str) -> str:
     import snowballstemmer  # type: ignore[import-untyped]  # all its languages: too slow for an import of ours
 
     # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
-    return str(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))[:_STEM_LETTERS]
+    stem = str(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))
+    return (of_verb(stem) if language == "en" else stem)[:_STEM_LETTERS]

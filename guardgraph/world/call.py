@@ -14,6 +14,7 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import storable
 from guardgraph.state.recording import CallKind
+from guardgraph.state.size import REPLY_BYTES
 
 __all__ = ["Asked", "Call", "Outside", "Performed", "ask_person", "digest_of"]
 
@@ -60,6 +61,8 @@ class Asked:
     in_turn: bool = False
     """Whether calls that are made at once have to be made one after another, since interrupts among them have answers,
     which go by the order in which they are asked for."""
+    max_reply_bytes: int = REPLY_BYTES
+    """Bytes that the reply may have, by the run's budget; a larger one is refused whatever a world returns."""
 
     @cached_property
     def request(self) -> str:

@@ -22,15 +22,28 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.state.instant import is_instant
+from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
-from guardgraph.state.returned import Unreturnable, plain_value
+from guardgraph.state.returned import ALLOWED, Unreturnable, plain_value
+from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
+from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, in_thread
 from guardgraph.world.threads import start as start_thread
 
-__all__ = ["Arrived", "aperform", "late", "perform", "start"]
+__all__ = [
+    "Arrived",
+    "aperform",
+    "is_cut_off",
+    "is_unreturnable",
+    "late",
+    "perform",
+    "refused_above",
+    "start",
+    "too_large",
+]
 
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""
@@ -38,9 +51,20 @@ Arrived: TypeAlias = Callable[[], Outcome]
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
 
+_TOO_LARGE = "max_reply_bytes"
+"""The cause of a refusal for the size of a reply."""
 
-def perform(call: Call, seconds: float) -> Outcome:
+_CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
+"""What the details say of a call that the run's own time has cut off."""
+
+
+def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
     """Make a call and wait for it at most `seconds`.
+
+    Args:
+        call: to be made.
+        seconds: after which nobody waits any longer.
+        most: bytes that the reply may have as JSON text.
 
     Raises:
         GraphInterrupt: an interrupt passes through.
@@ -49,51 +73,66 @@ def perform(call: Call, seconds: float) -> Outcome:
     if seconds <= 0:
         return late(call, seconds)
     if is_instant(call.target):
-        return _at_once(call)
-    done = Handover()
-    start_thread(partial(_invoke, call), done)
+        return _at_once(call, most)
+    done, connections = Handover(), Connections()
+    with connections:
+        start_thread(partial(_invoke, call), done)
     came = done.wait(min(seconds, TIMEOUT_MAX))
     if came is None:
+        connections.close()
         return late(call, seconds)
     returned, error = came
-    return _returned(call, returned) if error is None else _raised(call, error)
+    return _returned(call, returned, most) if error is None else _raised(call, error)
 
 
-async def aperform(call: Call, seconds: float) -> Outcome:
+async def aperform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
     """Make a call like `perform`, cancelling it when `seconds` are over."""
     if seconds <= 0:
         return late(call, seconds)
     if is_instant(call.target) and isinstance(call.target, FunctionType):  # a large base would hold up the event loop
-        return _at_once(call)
+        return _at_once(call, most)
+    connections = Connections()  # of a function, which has a thread here too
     try:
         async with asyncio.timeout(seconds) as limit:
-            returned = await _awaitable(call)
+            with connections:
+                returned = await _awaitable(call)
     except TimeoutError as error:
-        return late(call, seconds) if limit.expired() else _raised(call, error)
+        if not limit.expired():
+            return _raised(call, error)
+        connections.close()
+        return late(call, seconds)
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
         return _raised(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
     except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
         return _raised(call, error)
-    return _returned(call, returned)
+    return _returned(call, returned, most)
 
 
-def _at_once(call: Call) -> Outcome:
+def _at_once(call: Call, most: int) -> Outcome:
     try:
-        return _returned(call, _asked(call))
+        return _returned(call, _asked(call), most)
     except Exception as error:  # noqa: BLE001 - as in a thread
         return _raised(call, error)
 
 
-def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int) -> None:
-    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back."""
-    in_thread(partial(_invoke, call)).add_done_callback(lambda future: done.put((at, partial(_arrived, call, future))))
+def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Connections:
+    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it.
+
+    Returns:
+        What the call opens, for whoever leaves it behind.
+    """
+    connections = Connections()
+    with connections:
+        future = in_thread(partial(_invoke, call))
+    future.add_done_callback(lambda came: done.put((at, partial(_arrived, call, came, most))))
+    return connections
 
 
-def _arrived(call: Call, future: Future[Any]) -> Outcome:
+def _arrived(call: Call, future: Future[Any], most: int) -> Outcome:
     error = future.exception()
-    return _returned(call, future.result()) if error is None else _raised(call, error)
+    return _returned(call, future.result(), most) if error is None else _raised(call, error)
 
 
 async def _awaitable(call: Call) -> Any:
@@ -120,20 +159,45 @@ async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
     return await coroutine
 
 
-def _returned(call: Call, returned: Any) -> Outcome:
+def _returned(call: Call, returned: Any, most: int) -> Outcome:
     if isinstance(returned, dict) and returned.keys() == _RAW_RESULT:
         returned = returned["raw"]
-    if isinstance(returned, BaseMessage):
-        return _message(call, returned)
+    outcome = _message(call, returned) if isinstance(returned, BaseMessage) else _value(call, returned, most)
+    return too_large(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
+
+
+def _value(call: Call, returned: Any, most: int) -> Outcome:
     try:
-        return Outcome("value", plain_value(returned), call.about)
+        return Outcome("value", plain_value(returned, most), call.about)
     except Unreturnable as error:
         return _refused(call, error)
+    except TooLarge:
+        return too_large(call, call.about, most)
+
+
+def too_large(call: Call, about: JsonObject, most: int) -> Outcome:
+    """Return the outcome of a call whose reply takes more than `most` bytes; nothing of the reply is in it."""
+    return _failure(_unusable(call), {"cause": _TOO_LARGE, "limit": most}, about)
+
+
+def refused_above(outcome: Outcome) -> int | None:
+    """Return the bytes which a reply had to keep to and did not, None for an outcome that is not refused for that."""
+    if outcome.form != "failure" or (details := outcome.content["details"]).get("cause") != _TOO_LARGE:
+        return None
+    return limit if isinstance(limit := details.get("limit"), int) else 0
+
+
+def is_unreturnable(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call which returned what is no plain JSON and becomes none."""
+    return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
+
+
+def _unusable(call: Call) -> str:
+    return "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
 
 
 def _refused(call: Call, error: Unreturnable) -> Outcome:
-    reason = "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
-    return _failure(reason, error.details, call.about)
+    return _failure(_unusable(call), error.details, call.about)
 
 
 def _message(call: Call, message: BaseMessage) -> Outcome:
@@ -168,8 +232,13 @@ def _is_rule(target: object) -> bool:
 def late(call: Call, seconds: float) -> Outcome:
     """Return the outcome of a call that outlasted its `seconds`."""
     reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
-    details = {"cause": "timeout", "limit": "max_seconds", "seconds": round(max(seconds, 0.0), 3)}
+    details = {**_CUT_OFF, "seconds": round(max(seconds, 0.0), 3)}
     return _failure(reason, details, call.about)
+
+
+def is_cut_off(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call that outlasted the seconds that the run had left for it."""
+    return outcome.form == "failure" and _CUT_OFF.items() <= outcome.content["details"].items()
 
 
 def _failure(reason: str, details: Any, about: Any) -> Outcome:

@@ -19,7 +19,7 @@ from langgraph.errors import GraphBubbleUp
 from guardgraph.state.errors import GuardgraphError
 from guardgraph.state.json import JsonObject
 
-__all__ = ["Failure", "is_unclassified", "message_failure", "message_text", "model_failure", "usage_of"]
+__all__ = ["Failure", "ReplyRefused", "is_unclassified", "message_failure", "message_text", "model_failure", "usage_of"]
 
 Failure: TypeAlias = tuple[str, JsonObject]
 """A stop reason and its details."""
@@ -81,9 +81,25 @@ _ENDINGS = {
 }
 """Words for an unfinished answer, in lower case: OpenAI (chat completions, responses), Anthropic, Google."""
 
+LONGEST_CHAIN = 10
+"""Causes of an exception that are looked at; they can go round in a circle."""
+
 _SECRET_HEADERS = ("authorization", "api-key", "x-api-key")
 _KEY_LIKE = re.compile(r"\bsk-[\w-]{8,}|\bBearer\s+\S+", re.IGNORECASE)
 _SHORTEST_SECRET = 8
+
+
+class ReplyRefused(Exception):
+    """A server's reply that nobody reads on.
+
+    Args:
+        message: what is wrong with it.
+        details: what the run's details say of it.
+    """
+
+    def __init__(self, message: str, details: JsonObject) -> None:
+        super().__init__(message)
+        self.details = details
 
 
 def model_failure(error: BaseException) -> Failure | None:
@@ -102,6 +118,8 @@ def model_failure(error: BaseException) -> Failure | None:
     """
     if not isinstance(error, Exception) or isinstance(error, _NO_FAILURES):
         return None
+    if (refused := _refused(error)) is not None:
+        return "llm_bad_response", {"type": type(refused).__name__, "message": _message(refused), **refused.details}
     status = _status(error)
     reason, cause = _by_class(error) or (_by_status(error, status), None)
     usage = _completion_usage(error)
@@ -115,6 +133,15 @@ def model_failure(error: BaseException) -> Failure | None:
 def is_unclassified(error: Exception) -> bool:
     """Say whether nothing about an error tells that a server caused it: no class of a client's, no status code."""
     return _by_class(error) is None and _status(error) is None
+
+
+def _refused(error: BaseException | None) -> ReplyRefused | None:
+    """Return the refusal that an error is or was caused by: some clients call all that is raised a connection error."""
+    for _ in range(LONGEST_CHAIN):
+        if error is None or isinstance(error, ReplyRefused):
+            return error
+        error = error.__cause__
+    return None
 
 
 def _by_class(error: Exception) -> tuple[str, str | None] | None:

@@ -15,6 +15,7 @@ from langgraph.errors import GraphInterrupt
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.calls import Arrived, aperform, late, perform, start
+from guardgraph.world.connections import Connections
 from guardgraph.world.deadline import within
 from guardgraph.world.people import decided
 
@@ -85,31 +86,35 @@ class LiveWorld:
         began = self._clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
-        with within(seconds, self._clock):
-            outcome = perform(item.call, seconds)
+        with within(seconds, self._clock, item.max_reply_bytes):
+            outcome = perform(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self._clock() - began)
 
     async def _aone(self, item: Asked, seconds: float) -> Performed:
         began = self._clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
-        with within(seconds, self._clock):
-            outcome = await aperform(item.call, seconds)
+        with within(seconds, self._clock, item.max_reply_bytes):
+            outcome = await aperform(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self._clock() - began)
 
     def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         began, done = self._clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
         brought: dict[int, Performed | GraphInterrupt] = {}
+        opened: list[Connections] = []
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
-                with within(left, self._clock):
-                    start(asked[started].call, done, started)
+                item = asked[started]
+                with within(left, self._clock, item.max_reply_bytes):
+                    opened.append(start(item.call, done, started, item.max_reply_bytes))
                 started += 1
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
             except Empty:
+                for connections in (item for at, item in enumerate(opened) if at not in brought):
+                    connections.close()
                 late = [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
                 return [_returned(item) for item in late]
             try:

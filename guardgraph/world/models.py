@@ -1,10 +1,10 @@
-"""From a chat model and a prompt to a proposer. OpenAI's client is imported only when a model is named."""
+"""From a chat model and a prompt to a proposer. A client is imported only when a model is opened."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,32 +12,21 @@ from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
-from ada_url import check_url
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
+from langchain_core.runnables import Runnable, RunnableConfig
 
-from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
+from guardgraph.world.openai import chat_openai, default_model, wrong
+from guardgraph.world.providers import chat_model_of
+from guardgraph.world.wrapped import ChatModel, is_chat_model, model_name, structured
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+__all__ = ["ModelProposer", "NamedModel", "Opens", "Prompt", "chat_model", "load_prompt", "named_model"]
 
-__all__ = ["ModelProposer", "NamedModel", "Opens", "Prompt", "chat_model", "load_prompt", "model_name", "named_model"]
+MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
 
-DEFAULT_MODEL = "gpt-4.1-mini"
-MODELS = 'a BaseChatModel, "openai" or "openai:NAME"'
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
-DEFAULT_TIMEOUT_SECONDS = 60.0
-LONGEST_TIMEOUT_SECONDS = 86_400.0
-"""A day. Far longer ones overflow in the socket layer, in the middle of a run."""
-LONGEST_URL = 2_000
-
-_ONE_CALL_ONE_CONNECTION = {"Connection": "close"}
-"""LangChain shares its HTTP clients between models, and a connection that one event loop left open fails in
-the next one ("Event loop is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``."""
+_PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -73,20 +62,23 @@ def load_prompt(name: str, limits: Mapping[str, object]) -> Prompt:
     return Prompt(name, text, schema)
 
 
-def chat_model(model: BaseChatModel | str, *, environ: Mapping[str, str] | None = None) -> BaseChatModel:
+def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel:
     """Return the chat model that a user names.
 
     Args:
-        model: a chat model, returned as it is; ``"openai"`` (the one in ``OPENAI_MODEL``); ``"openai:NAME"``.
-        environ: where ``OPENAI_API_KEY``, ``OPENAI_MODEL`` (default gpt-4.1-mini), ``OPENAI_BASE_URL`` and
-            ``OPENAI_TIMEOUT_SECONDS`` (default 60) are read; the process's environment when None. A blank
-            value counts as absent.
+        model: a chat model, plain or wrapped, returned as it is; ``"openai"`` (the one in ``OPENAI_MODEL``);
+            ``"openai:NAME"``; ``"PROVIDER:NAME"`` as LangChain's ``init_chat_model`` has it, where ``langchain`` and
+            the provider's package are installed.
+        environ: where ``OPENAI_API_KEY``, ``OPENAI_MODEL`` (default gpt-4.1-mini), ``OPENAI_BASE_URL``,
+            ``OPENAI_TIMEOUT_SECONDS`` (default 60) and ``OPENAI_STRUCTURED_OUTPUT`` (``json_schema``, the default, or
+            ``json_mode`` for a server without JSON schema) are read; the process's environment when None. A blank
+            value counts as absent. Other providers read their variables in the process's environment.
 
     Returns:
-        For a string, a ``ChatOpenAI`` with temperature 0, that timeout, no retries and no streaming.
+        For a string, a model with temperature 0, a timeout, no retries and no streaming.
 
     Raises:
-        ConfigurationError: the model or a variable is wrong; the message never repeats a key.
+        ConfigurationError: the model or a variable is wrong, or a package is missing; the message never repeats a key.
     """
     named = named_model(model, environ=environ)
     return named.open() if isinstance(named, NamedModel) else named
@@ -105,10 +97,10 @@ class Opens(ABC):
 
 
 class NamedModel:
-    """A model of OpenAI that is named by a string; naming it needs no key.
+    """A model that is named by a string; naming it needs neither a key nor the provider's package.
 
     Args:
-        model: ``"openai"`` or ``"openai:NAME"``.
+        model: ``"openai"``, ``"openai:NAME"`` or ``"PROVIDER:NAME"``.
         environ: see `chat_model`.
 
     Raises:
@@ -117,111 +109,46 @@ class NamedModel:
 
     def __init__(self, model: str, *, environ: Mapping[str, str] | None = None) -> None:
         provider, colon, name = (part.strip() for part in model.partition(":"))
-        if provider != "openai" or (colon and not name):
-            raise _wrong("model", repr(model), MODELS)
+        is_named = bool(name) if colon else provider == "openai"
+        if not is_named or not _PROVIDER.fullmatch(provider):
+            raise wrong("model", repr(model), MODELS)
+        self._provider = provider
         self._environ = os.environ if environ is None else environ
-        self.model_name = name or _variable(self._environ, "OPENAI_MODEL") or DEFAULT_MODEL
+        self.model_name = name or default_model(self._environ)
 
-    def open(self) -> BaseChatModel:
+    def open(self) -> ChatModel:
         """Return the chat model.
 
         Raises:
-            ConfigurationError: a variable is missing or wrong.
+            ConfigurationError: a variable is missing or wrong, or a package is missing.
         """
-        return _chat_openai(self.model_name, self._environ)
+        if self._provider == "openai":
+            return chat_openai(self.model_name, self._environ)
+        return chat_model_of(self._provider, self.model_name)
 
 
-def named_model(model: BaseChatModel | str, *, environ: Mapping[str, str] | None = None) -> BaseChatModel | NamedModel:
+def named_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel | NamedModel:
     """Return a chat model as it is, and a model's name as one that can be opened later.
 
     Raises:
         ConfigurationError: it is neither.
     """
-    from langchain_core.language_models import BaseChatModel  # not before a model is asked for: it takes a while
-
-    if isinstance(model, BaseChatModel):
-        return model
-    if not isinstance(model, str):
-        raise _wrong("model", type(model).__name__, MODELS)
-    return NamedModel(model, environ=environ)
-
-
-def _chat_openai(name: str, environ: Mapping[str, str]) -> BaseChatModel:
-    settings: dict[str, Any] = {
-        "api_key": _api_key(environ),
-        "base_url": _base_url(environ),
-        "timeout": _timeout(environ),
-        "temperature": 0,
-        "max_retries": 0,  # retries belong to one layer, and that is not the client
-        "disable_streaming": True,  # a proposal is judged whole
-        "default_headers": _ONE_CALL_ONE_CONNECTION,
-        "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
-    }
-    from langchain_openai import ChatOpenAI
-
-    return ChatOpenAI(model=name, **settings)
-
-
-def _api_key(environ: Mapping[str, str]) -> str:
-    key = _variable(environ, "OPENAI_API_KEY")
-    if not key:
-        raise _wrong("OPENAI_API_KEY", "nothing", "the key of your OpenAI account, in the environment or in .env")
-    if not _is_header_text(key):
-        raise _wrong("OPENAI_API_KEY", "characters that no HTTP header may carry", "printable ASCII, no blanks")
-    return key
-
-
-def _base_url(environ: Mapping[str, str]) -> str:
-    url = _variable(environ, "OPENAI_BASE_URL") or DEFAULT_BASE_URL
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port or an IPv6 address that is none
-        usable = False
-    if not usable or not _is_header_text(url) or len(url) > LONGEST_URL or not check_url(url):
-        raise _wrong("OPENAI_BASE_URL", repr(url), f"an http or https URL in ASCII such as {DEFAULT_BASE_URL}")
-    return url
-
-
-def _is_header_text(text: str) -> bool:
-    return text.isascii() and text.isprintable() and " " not in text
-
-
-def _timeout(environ: Mapping[str, str]) -> float:
-    given = _variable(environ, "OPENAI_TIMEOUT_SECONDS") or str(DEFAULT_TIMEOUT_SECONDS)
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= LONGEST_TIMEOUT_SECONDS:
-        allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS:.0f}"
-        raise _wrong("OPENAI_TIMEOUT_SECONDS", repr(given), allowed)
-    return seconds
-
-
-def _variable(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(name, "").strip()
-
-
-def _wrong(field: str, given: str, allowed: str) -> ConfigurationError:
-    return ConfigurationError(f"{field}: {allowed} is required; given: {given[:80]}")
-
-
-def model_name(model: BaseChatModel | NamedModel) -> str:
-    """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class."""
-    names = (getattr(model, attribute, None) for attribute in ("model_name", "model"))
-    return next((name for name in names if isinstance(name, str) and name.strip()), type(model).__name__)
+    if isinstance(model, str):
+        return NamedModel(model, environ=environ)
+    if not is_chat_model(model):
+        raise wrong("model", type(model).__name__, MODELS)
+    return model
 
 
 class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides.
 
     Args:
-        model: the chat model, or the name of one; one without structured output is called as it is.
+        model: the chat model, plain or wrapped, or the name of one; one without structured output is called as it is.
         prompt: what it is told, and the schema of its reply.
     """
 
-    def __init__(self, model: BaseChatModel | NamedModel, prompt: Prompt) -> None:
+    def __init__(self, model: ChatModel | NamedModel, prompt: Prompt) -> None:
         self.name = model_name(model)
         self.prompt = prompt
         self._named = model
@@ -235,7 +162,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         """
         if self._model is None:
             model = self._named.open() if isinstance(self._named, NamedModel) else self._named
-            self._model = _structured(model, self.prompt.schema)
+            self._model = structured(model, self.prompt.schema)
         return self._model
 
     def __repr__(self) -> str:
@@ -260,21 +187,6 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
 
     def _messages(self, view: JsonObject) -> list[BaseMessage]:
         return [SystemMessage(self.prompt.text), HumanMessage(json.dumps(view, ensure_ascii=False))]
-
-
-def _structured(model: BaseChatModel, schema: JsonObject) -> Runnable[Any, Any]:
-    """Hold a model to a schema, where it can be held.
-
-    LangChain's chain parses the reply too, in time quadratic in its length, and nobody reads the result: only
-    the step that calls the model is taken out of the chain, where it can be found.
-    """
-    try:
-        chain = model.with_structured_output(schema, method="json_schema", strict=True, include_raw=True)
-    except NotImplementedError:
-        return model
-    first = chain.first if isinstance(chain, RunnableSequence) else None
-    step = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
-    return chain if step is None else step
 
 
 def _raw(returned: Any) -> BaseMessage:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from langchain_core.runnables import Runnable
 
@@ -13,9 +12,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.models import ModelProposer, Prompt, load_prompt, named_model
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+from guardgraph.world.wrapped import ChatModel
 
 __all__ = ["OFFLINE", "Proposer", "choose_proposer", "outside"]
 
@@ -46,7 +43,7 @@ class Proposer:
 def choose_proposer(
     slot: str,
     own: Outside | None,
-    model: BaseChatModel | str | None,
+    model: ChatModel | str | None,
     *,
     prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],
@@ -57,7 +54,8 @@ def choose_proposer(
     Args:
         slot: the factory's argument, for errors.
         own: a Runnable or a function of one dictionary, or None.
-        model: the chat model, its name (``"openai"``, ``"openai:NAME"``: it is opened when a live run begins), or None.
+        model: the chat model, plain or wrapped, its name (``"openai"``, ``"openai:NAME"``, ``"PROVIDER:NAME"``: it is
+            opened when a live run begins), or None.
         prompt: what a model is told: a prompt of your own, or the name of one of ours.
         offline: the rule for no model.
         budget: the deployment's limits, which our prompts tell the model.

@@ -1,9 +1,14 @@
-"""The replaying world: it gives back what a recording holds, and reaches nothing."""
+"""The replaying world: it gives back what a recording holds, and reaches nothing.
+
+A recorded outcome counts only where it is what would have come back: for an identical request, within the time that
+the run has, and as long as it may be. Whatever else a run asks for is `NotRecorded`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from guardgraph.state.errors import InputError, NotRecorded
 from guardgraph.state.json import JsonValue
@@ -11,7 +16,10 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
+from guardgraph.world.calls import is_cut_off, is_unreturnable, late, refused_above, too_large
+from guardgraph.world.live import MAX_AT_ONCE
 from guardgraph.world.raised import RAISED, reraised
+from guardgraph.world.spell import Spell
 
 __all__ = ["ReplayingWorld"]
 
@@ -23,29 +31,34 @@ class ReplayingWorld:
 
     Args:
         recording: of a run.
+        assume: whether a proposer's recorded outcome counts for another request to the same proposer too.
 
     Raises:
         InputError: what a call brought back cannot be read.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
+    def __init__(self, recording: Recording, *, assume: bool = False) -> None:
+        self._recording, self._assume = recording, assume
         self._calls = {
             (call["node"], call["visit"], call["number"]): (call, _performed(at, call))
             for at, call in enumerate(recording["calls"])
         }
-        self._readings: Sequence[float] = ()
+        self._spell = Spell(())
         self._read = 0
+        self._saved = 0.0
+        """Seconds by which calls of this visit were over earlier than in the recorded run."""
 
-    def turn_to(self, readings: Sequence[float]) -> None:
+    def turn_to(self, spell: Spell) -> None:
         """Let the clock say what it said while a node was at work."""
-        self._readings, self._read = readings, 0
+        self._spell, self._read, self._saved = spell, 0, 0.0
 
     def clock(self) -> float:
-        """Return the next recorded reading; the last one again where there are no more."""
-        at = min(self._read, len(self._readings) - 1)
+        """Return the next recorded reading; the last one again where there are no more.
+
+        Where a call was cut off earlier than in the recorded run, what comes after it is earlier too.
+        """
         self._read += 1
-        return self._readings[at]
+        return self._reading(self._read - 1) - self._saved
 
     def calendar(self) -> datetime:
         """Return when the recorded run began."""
@@ -59,12 +72,13 @@ class ReplayingWorld:
         return self._recording["run_id"]
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        """Return what the same calls brought in the recorded run.
+        """Return what the same calls brought in the recorded run, as far as the run has the time for it.
 
         Raises:
-            NotRecorded: a call was not made there, or asked for something else.
+            NotRecorded: a call was not made there, asked for something else, or was cut off or refused where it now has
+                more time or more room.
         """
-        found = [self._found(item) for item in asked]
+        found = self._in_time(asked, [self._sized(item, self._found(item)) for item in asked], seconds)
         for performed in found:
             if (error := reraised(performed.outcome)) is not None:
                 raise error
@@ -74,13 +88,96 @@ class ReplayingWorld:
         """Return what the same calls brought in the recorded run; see `perform`."""
         return self.perform(asked, seconds)
 
+    def _reading(self, at: int) -> float:
+        readings = self._spell.readings
+        return readings[min(at, len(readings) - 1)]
+
     def _found(self, asked: Asked) -> Performed:
         if (found := self._calls.get((asked.node, asked.visit, asked.number))) is None:
-            raise NotRecorded(asked.node, f"visit {asked.visit}, call {asked.number} was not made")
+            raise _differs(asked, "was not made")
         recorded, performed = found
-        if recorded["request"] != asked.request or recorded["kind"] != asked.call.kind:
-            raise NotRecorded(asked.node, f"visit {asked.visit}, call {asked.number}: {_difference(recorded, asked)}")
-        return performed
+        if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
+            return performed
+        if self._assume and _is_same_proposer(recorded, asked):
+            return performed
+        raise _differs(asked, _difference(recorded, asked))
+
+    def _sized(self, asked: Asked, found: Performed) -> Performed:
+        """Hold what a call brought against the size that a reply may have.
+
+        A reply that came and is now too large is refused by whoever keeps the call.
+        """
+        most, refused = asked.max_reply_bytes, refused_above(found.outcome)
+        if refused is not None and most > refused:
+            raise _differs(asked, f"its reply was larger than {refused} bytes, and may have {most}")
+        if is_unreturnable(found.outcome) and most < self._spell.reply:
+            raise _differs(asked, f"whether its reply was larger than {most} bytes is not known")
+        if refused in (None, most):
+            return found
+        return Performed(too_large(asked.call, found.outcome.about, most), found.seconds)
+
+    def _in_time(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
+        """Hold what calls brought against the seconds that they share; a person has as long as it takes."""
+        had = self._spell.left(min(self._read, len(self._spell.readings)) - 1)
+        if seconds == had or asked[0].call.kind == "person":
+            return found
+        if seconds < had:
+            return self._sooner(asked, found, seconds)
+        for item, performed in zip(asked, found, strict=True):
+            if is_cut_off(performed.outcome):
+                raise _differs(item, f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s")
+        return found
+
+    def _sooner(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
+        """Return what calls bring that have less time than they had; what would have come too late is cut off.
+
+        Raises:
+            NotRecorded: nobody can tell which of them would have come in time.
+        """
+        taken, in_turn = self._reading(self._read) - self._reading(self._read - 1), self._spell.in_turn
+        began, ended = _times(found, taken, in_turn=in_turn)
+        is_late = [
+            seconds <= 0 or end > seconds or is_cut_off(performed.outcome)
+            for performed, end in zip(found, ended, strict=True)
+        ]
+        if not any(is_late) and taken <= seconds:
+            return found
+        if not any(is_late) or (seconds > 0 and not _is_told(found, in_turn=in_turn)):
+            raise _differs(asked[0], f"whether it is over in {seconds:.3f} s is not known")
+        self._saved += max(0.0, max(ended) - max(seconds, 0.0))
+        late_or_not = zip(asked, found, is_late, began, strict=True)
+        return [_cut(item, seconds - start) if late else performed for item, performed, late, start in late_or_not]
+
+
+def _cut(asked: Asked, seconds: float) -> Performed:
+    return Performed(late(asked.call, seconds), max(seconds, 0.0))
+
+
+def _is_told(found: list[Performed], *, in_turn: bool) -> bool:
+    """Say whether a record tells when each of some calls ended.
+
+    It does not where some of them waited for their turn among many, nor where one raised, which ends all of them.
+    """
+    return len(found) == 1 or ((in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised, found)))
+
+
+def _times(found: list[Performed], taken: float, *, in_turn: bool) -> tuple[list[float], list[float]]:
+    """Return when calls that were made at once began and ended in the recorded run, in seconds from the first on."""
+    lasted = [taken if _is_raised(item) else item.seconds for item in found]
+    if not in_turn:
+        return [0.0] * len(lasted), lasted
+    ended = list(accumulate(lasted))
+    return [0.0, *ended[:-1]], ended
+
+
+def _is_raised(performed: Performed) -> bool:
+    return reraised(performed.outcome) is not None
+
+
+def _is_same_proposer(recorded: RecordedCall, asked: Asked) -> bool:
+    """Say whether a proposer is asked that was asked then, whatever it is shown now."""
+    is_proposer = recorded["kind"] == asked.call.kind == "proposer"
+    return is_proposer and recorded.get("proposer") == asked.call.about.get("proposer")
 
 
 def _performed(at: int, call: RecordedCall) -> Performed:
@@ -103,6 +200,12 @@ def _is_failure(content: JsonValue) -> bool:
 
 def _wrong(at: int, why: str) -> InputError:
     return InputError(f"recording.calls.{at}.outcome: {why}")
+
+
+def _differs(asked: Asked, how: str) -> NotRecorded:
+    colon = "" if how == "was not made" else ":"
+    difference = f"visit {asked.visit}, call {asked.number}{colon} {how}"
+    return NotRecorded(asked.node, difference, visit=asked.visit, number=asked.number)
 
 
 def _difference(recorded: RecordedCall, asked: Asked) -> str:

@@ -41,7 +41,8 @@ class World(Protocol):
             seconds: the deadline that they share; a call that outlasts it is a failure.
 
         Returns:
-            What each brought back, in the order of `asked`. A failure is an outcome too.
+            What each brought back, in the order of `asked`, and the seconds that it took, all attempts together. A
+            failure is an outcome too.
 
         Raises:
             GraphInterrupt: the run has to wait for a person.

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from guardgraph.guards.stop import refused
-from guardgraph.guards.urls import normal_host
+from guardgraph.state.hosts import normal_host
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import ResearchTask
 

@@ -1,0 +1,177 @@
+"""What the benchmarks of time and memory measure, and what their figures should be."""
+
+from __future__ import annotations
+
+from meanings import Meaning, Section
+
+__all__ = ["RUNS"]
+
+BY_HAND = {"rag": 1.15, "research": 1.08, "self_critique": 1.12}
+"""What an agent may cost at most, where the same agent written by hand costs 1."""
+
+RUNS = (
+    Section(
+        "by_hand",
+        "Beside the same agent written by hand",
+        "A whole run, beside a run of the same agent as an engineer writes it by hand in LangGraph: the same checks "
+        "in plain node functions, the same steps, conditional edges, one TypedDict for the state; no deadlines, no "
+        "record of the run, no proof. A test holds that both decide the same. Proposers and tools return at once: "
+        "plain functions, which guardgraph calls under its deadlines, or coroutine functions; `offline` has our own "
+        "rules, recordings and retriever. Beside `ainvoke`, the nodes written by hand are coroutine functions: they "
+        "hand plain functions to a thread, since those may block, and call our own rules where they stand. Every run "
+        "has texts that no run before it had, but for recordings and the documents of the knowledge base. Each "
+        "figure is the median of five processes. The agent has a recorder.",
+        (
+            Meaning("*_by_hand_ratio", "Processor time of a run over that by hand.", at_most_of=BY_HAND),
+            Meaning("*_by_hand_wall_ratio", "Wall time of a run over that by hand.", at_most_of=BY_HAND),
+            Meaning("*_agent_us", "Microseconds that a run takes."),
+            Meaning("*_by_hand_us", "Microseconds that a run by hand takes."),
+        ),
+    ),
+    Section(
+        "recorder_cost",
+        "Recording",
+        "The same runs with a recorder, which keeps the latest recording, beside runs without one.",
+        (
+            Meaning("*_recorded_ratio", "Processor time of a run over that without a recorder.", at_most=1.1),
+            Meaning("*_recorded_wall_ratio", "Wall time of a run over that without a recorder.", at_most=1.1),
+            Meaning("*_recorded_us", "Microseconds that a recorded run takes."),
+            Meaning("*_unrecorded_us", "Microseconds that a run without a recorder takes."),
+        ),
+    ),
+    Section(
+        "replay",
+        "Replay",
+        "Recorded runs that are decided again on one core, from recordings as they are read from JSON; nothing is "
+        "called. `demo` is the run of a pattern's demo, again and again. `fresh` are runs with texts that no other "
+        "has, which the guards must read anew. `demo_invokes` are the demo's runs through LangGraph, with its "
+        "rules and recordings.",
+        (
+            Meaning("*_fresh_replays_per_s", "Replays per second of processor time, each of another recording."),
+            Meaning("*_demo_invokes_per_s", "Runs of the demo per second of processor time, through LangGraph."),
+            *(
+                Meaning(f"{pattern}_demo_replays_per_s", "Replays of the demo per second.", at_least=least)
+                for pattern, least in {"rag": 1500, "research": 800, "self_critique": 1000}.items()
+            ),
+        ),
+    ),
+    Section(
+        "overhead",
+        "Beside an empty floor",
+        "A whole run whose proposers and tools return at once, beside a LangGraph graph of the same nodes, edges, "
+        "schemas and channels whose nodes do nothing but route. So all that guardgraph does is in the difference: "
+        "the guards, the record of the run, and the care for deadlines and for state that must stay plain JSON. It is "
+        "a floor, which nothing that decides something can reach, and has no goal. "
+        "`invoke` calls plain functions; so does `ainvoke`, which must keep them off the event loop; "
+        "`ainvoke_coroutines` awaits coroutine functions. In `empty_guards` the guards look at nothing, which leaves "
+        "what the grammar around them costs. Every run has texts that no run before it had, but for the documents of "
+        "the knowledge base, since guardgraph keeps what it found out about the latest texts.",
+        (
+            Meaning("*_ratio", "Processor time of a run over that of the floor."),
+            Meaning("*_wall_ratio", "Wall time of a run over that of the floor."),
+            Meaning("*_us", "Microseconds that a run takes."),
+            Meaning("*_floor_us", "Microseconds that a run of the floor takes."),
+        ),
+    ),
+    Section(
+        "guard_cost",
+        "Cost of the guards",
+        "Every guard of the same runs, called directly with what it was shown there, without LangGraph around it. What "
+        "an earlier guard of the same run has read, a later one need not read again.",
+        (
+            Meaning("*_guards_us", "Microseconds of processor time that all guards of a run take together."),
+            Meaning("*_us", "Microseconds of processor time that this guard takes."),
+        ),
+    ),
+    Section(
+        "growth",
+        "Growth with long texts",
+        "The time for ten times the text, over ten times the time: 1 is linear, less is better. Each is the worst "
+        "of ordinary texts and hostile ones (long rows of digits, commas, blanks, quotes, dots, negations). Texts "
+        "that no budget limits have 5,000 and 50,000 characters, the others a tenth of the budget's limit and the "
+        "limit. Beyond the limit a text is refused before anything else looks at it. Python's garbage collector is "
+        "off meanwhile.",
+        (
+            Meaning("*_growth", "Time for ten times the text, over ten times the time.", at_most=1.25),
+            Meaning("*_refusal_share", "Refusing a text of 100 limits, over checking one at the limit.", at_most=0.05),
+            Meaning("*_refusal_us", "Microseconds for refusing a text of 100 times the limit."),
+        ),
+    ),
+    Section(
+        "imports",
+        "Imports",
+        "Every import in a process of its own, in processor time, beside `import langgraph.graph`.",
+        (
+            Meaning("import_langgraph_ms", "Milliseconds that `import langgraph.graph` takes."),
+            Meaning(
+                "import_guards_ratio", "Importing all guards, over LangGraph, without which they work.", at_most=0.35
+            ),
+            Meaning(
+                "import_create_rag_agent_ratio",
+                "`from guardgraph import create_rag_agent`, which imports LangGraph too, over LangGraph.",
+                at_most=1.15,
+            ),
+            Meaning("openai_modules_without_model", "Modules of OpenAI's packages loaded by a run offline.", at_most=0),
+            Meaning("openai_modules_with_model", "The same once a model of OpenAI is asked for.", at_least=1),
+        ),
+    ),
+    Section(
+        "throughput",
+        "Throughput",
+        "64 runs at once on one event loop, beside 64 of the floor. `async` awaits coroutine functions; `threads` "
+        "has plain functions, which guardgraph calls in threads, while the floor calls nothing.",
+        (
+            Meaning("*_throughput_ratio", "Runs per second over those of the floor."),
+            Meaning("*_runs_per_s", "Runs per second."),
+            Meaning("*_floor_runs_per_s", "Runs of the floor per second."),
+        ),
+    ),
+    Section(
+        "memory",
+        "Memory",
+        "The peak is what one run has in use at most, Python's allocations alone. The growth is how much the "
+        "resident memory of a process grows while it makes 10,000 runs, one after another; a leak of one small "
+        "object a run would show as some hundred kB.",
+        (
+            Meaning("*_agent_peak_kb", "kB in use at the peak of a run."),
+            Meaning("*_floor_peak_kb", "kB in use at the peak of a run of the floor."),
+            Meaning("*_agent_growth_kb", "kB that 10,000 runs leave behind.", at_most=1000),
+            Meaning("*_floor_growth_kb", "kB that 10,000 runs of the floor leave behind."),
+        ),
+    ),
+    Section(
+        "checkpoints",
+        "Checkpointed runs",
+        "The same runs with a SQLite file, one for the agent and one for the floor; `invoke` with the sync saver, "
+        "`ainvoke` with the async one. With the durability `exit` a run is written once, with `async` after every "
+        "step. The floor keeps its route and its result; an agent also keeps what it was shown and what was "
+        "decided, for resuming and audit. How the disk feels that day is in both times.",
+        (
+            Meaning("*_ratio", "Wall time of a run over that of the floor."),
+            Meaning("*_us", "Microseconds that a run takes."),
+            Meaning("*_floor_us", "Microseconds that a run of the floor takes."),
+            Meaning("*_kb", "kB that a run adds to its file."),
+            Meaning("*_floor_kb", "kB that a run of the floor adds to its file."),
+        ),
+    ),
+    Section(
+        "peers",
+        "The same check in other libraries",
+        "The citation check of the RAG agent, the same Python function on the same answer, as a guard of "
+        "guardgraph, as a custom action of NeMo Guardrails and as a validator of guardrails-ai, all in one "
+        "process, in turn. No model is asked, and the others' reports of use are switched off. They do other "
+        "things for their time than guardgraph: NeMo runs a flow of a dialogue, guardrails-ai keeps a call "
+        "history and can ask again.",
+        (
+            Meaning("check_us", "Microseconds for the function by itself."),
+            Meaning("guardgraph_run_us", "Microseconds for the smallest guarded run: input, this guard, ending."),
+            Meaning("guardgraph_guard_us", "Microseconds that one guard more adds to a run."),
+            Meaning("nemo_action_us", "Microseconds for the action alone, without the flow that calls it."),
+            Meaning("nemo_rail_us", "Microseconds for an output rail that calls the action."),
+            Meaning("guardrails_ai_us", "Microseconds for `Guard.validate`."),
+            Meaning("guardrails_ai_async_us", "Microseconds for `AsyncGuard.validate`."),
+            Meaning("*_to_guardgraph_run_ratio", "The other library's call over a whole guarded run."),
+            Meaning("*_to_guardgraph_guard_ratio", "The other library's call over one guard more in a run."),
+        ),
+    ),
+)

@@ -1,0 +1,152 @@
+"""What the benchmarks on data sets measure, and what their figures should be."""
+
+from __future__ import annotations
+
+from meanings import Meaning, Section
+
+__all__ = ["ON_DATA"]
+
+ON_DATA = (
+    Section(
+        "cranfield",
+        "The retriever on the Cranfield collection",
+        "How well the default retriever ranks abstracts for questions, beside plain BM25 over the same terms.",
+        (
+            Meaning("ndcg_at_10", "nDCG of the first ten, the mean over the questions.", at_least=0.366),
+            Meaning("bm25_ndcg_at_10", "The same for plain BM25."),
+            Meaning("index_seconds", "Seconds for indexing the collection."),
+            Meaning("query_milliseconds", "Milliseconds for one question."),
+        ),
+        data="cranfield",
+    ),
+    Section(
+        "relevance",
+        "One threshold on bases of every size",
+        "How many questions pass the default threshold: Cranfield's on abstracts, and with sentences among them, and "
+        "questions that have nothing to do with them.",
+        (
+            Meaning("unrelated_passing_pct_*", "Per cent of unrelated questions, by passages.", at_most=2),
+            Meaning("related_passing_pct_*", "Per cent of questions with a judged abstract, by passages."),
+            Meaning("related_passing_pct", "The mean of these.", at_least=80),
+        ),
+        data="cranfield",
+    ),
+    Section(
+        "languages",
+        "The retriever in several languages",
+        "XQuAD's questions on the paragraphs of all articles (related), and of all but their own (unrelated).",
+        (
+            Meaning("*_found_in_first_3", "Share of questions whose paragraph is among the first three.", at_least=0.9),
+            Meaning("*_related_clarified_share", "Share of related questions that end in clarify.", at_most=0.1),
+            Meaning("*_unrelated_passing_share", "Share of unrelated questions that pass.", at_most=0.03),
+        ),
+        data="xquad",
+    ),
+    Section(
+        "facts_fever",
+        "The number check on FEVER-Symmetric",
+        "How many claims the number check flags of those that their evidence refutes (false) and supports (true), "
+        "beside a rule that compares tokens of digits. A false claim whose numbers are right is none that it "
+        "could flag.",
+        (
+            Meaning("token_claims_*", "Claims with a token of digits."),
+            Meaning("claims_*", "Claims in which guardgraph finds a number."),
+            Meaning("*baseline_flagged_*", "Per cent of these claims that the token rule flags."),
+            Meaning("*flagged_*", "Per cent of these claims that the number check flags."),
+        ),
+        data="fever",
+    ),
+    Section(
+        "facts_rewrites",
+        "The fact check on rewritten sentences",
+        "Phrases of real sentences are said otherwise, by class: a decade, a range of years, a time, an amount of "
+        "money, and so on. What says the same must be supported by the sentence; what says another thing must be "
+        "flagged. Where sentences have few phrases of a class, some are put at their end. For the identity, every "
+        "sentence must support itself and each of its clauses.",
+        (
+            Meaning("*_same_wrong", "Share of the claims that say the same and are flagged.", at_most=0.02),
+            Meaning("*_other_wrong", "Share of the claims that say another thing and pass.", at_most=0.02),
+            Meaning("*_same_cases", "Claims that say the same."),
+            Meaning("*_other_cases", "Claims that say another thing."),
+        ),
+        data="sentences",
+    ),
+    Section(
+        "names",
+        "The checks of names and numbers on HaluEval",
+        "How many answers to questions the two checks refuse, right ones and made-up ones, with the text that the "
+        "right answer comes from. A made-up answer that names only what the text and the question name is none that "
+        "they could refuse.",
+        (
+            Meaning("pairs", "Questions, each with a right and a made-up answer."),
+            Meaning("right_flagged_pct", "Per cent of the right answers that either check refuses.", at_most=1),
+            Meaning("hallucinated_flagged_pct", "Per cent of the made-up answers that one refuses.", at_least=42),
+            Meaning("*_numbers_pct", "Per cent that the check of numbers refuses."),
+            Meaning("*_names_pct", "Per cent that the check of names refuses."),
+        ),
+        data="halueval",
+    ),
+    Section(
+        "names_languages",
+        "The check of names on true sentences",
+        "Questions about an article of XQuAD, each taken as an answer that cites the article. German capitalises "
+        "every noun, and Chinese and Hindi have no capitals: there the check says nothing.",
+        (
+            Meaning("*_true_sentences", "Sentences."),
+            Meaning("*_true_flagged_pct", "Per cent of them that are refused.", at_most_of={"es": 2, "ru": 5}),
+        ),
+        data="xquad",
+    ),
+    Section(
+        "rag_languages",
+        "The offline RAG agent in five languages",
+        "Questions of XQuAD to a base of half of its articles: those about the base (related), and those about the "
+        "other half (unrelated), which nothing in the base answers.",
+        (
+            Meaning("*_related_clarified_pct", "Per cent of the related ones that end in a clarification.", at_most=10),
+            Meaning("*_unrelated_grounded_pct", "Per cent of the unrelated ones that are answered.", at_most=3),
+            Meaning("*_cited_right_pct", "Per cent of the answers that cite the paragraph of the data."),
+            Meaning("*_answered_right_pct", "Per cent of the answers that have the words of the data's answer."),
+            Meaning("*_stopped_pct", "Per cent of all questions whose run is stopped.", at_most=0),
+        ),
+        data="xquad",
+    ),
+    Section(
+        "incidents",
+        "Updates on real incidents",
+        "What the Self-critique agent without a model makes of records of public status pages: of contexts that are "
+        "built from them, and of the records as they stand (`raw`). `short_updates` are updates of these pages, each "
+        "revised to say one phrase more.",
+        (
+            Meaning("incidents_read", "Records."),
+            Meaning(
+                "*_status_kept_pct", "Per cent that state the status, the context's own where it has one.", at_least=100
+            ),
+            Meaning("*_summary_told_pct", "Per cent that tell something of the first update.", at_least=98),
+            Meaning("*_internal_pct", "Per cent that name a file or a field of the record.", at_most=0),
+            Meaning("*_ended_approved_direct", "Runs that end with the draft."),
+            Meaning("*_ended_revised_once", "Runs that end with a revision."),
+            Meaning("*_ended_policy_escalation", "Runs that hand the draft to a person."),
+            Meaning("*_ended_other", "Runs that end in another way.", at_most=0),
+            Meaning("short_updates", "Short updates, each with a phrase that it lacks."),
+            Meaning("short_updates_too_long_pct", "Per cent that end in `length_increase_limit`.", at_most=0),
+            Meaning("short_updates_revised_pct", "Per cent that end with the revision."),
+        ),
+        data="incidents",
+    ),
+    Section(
+        "claims",
+        "Claims of updates",
+        "How well the guards of the Self-critique agent tell claims from what is none: on sentences of our own, of "
+        "which some were held out while the rules were written, and counted on updates of public status pages.",
+        (
+            Meaning("claims_caught", "Per cent of the claims that are found, of their kind.", at_least=98),
+            Meaning("claims_none_passed", "Per cent of the other sentences in which none is found.", at_least=95),
+            Meaning("claims_held_out_caught", "Per cent of the claims held out that are found.", at_least=98),
+            Meaning("claims_held_out_none_passed", "Per cent of the others held out that pass.", at_least=95),
+            Meaning("*_sentences", "Sentences."),
+            Meaning("claims_in_incidents", "Sentences of the status pages with a closing word that make a claim."),
+        ),
+        data="incidents",
+    ),
+)

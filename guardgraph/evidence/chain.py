@@ -1,0 +1,139 @@
+"""The chain: what its entries say, how each is tied to the one before, and the runs of numbers that an erasure names.
+
+An entry is canonical JSON text, and its hash is the SHA-256 of that text. Nothing personal is in it: of a run it has
+the id and the salted hash of the content, of an erasure who erased which numbers, when and how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from guardgraph.state.hashing import canonical_json
+from guardgraph.state.opening import CLOSED
+
+__all__ = [
+    "FORMAT",
+    "START",
+    "Entry",
+    "ErasureEntry",
+    "How",
+    "RunEntry",
+    "entry_hash",
+    "entry_of",
+    "erasure_entry",
+    "numbers",
+    "ranges",
+    "run_entry",
+]
+
+FORMAT: Literal[1] = 1
+"""The version of the form of an entry."""
+
+START = "0" * 64
+"""What the first entry has for the hash of the one before."""
+
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Number: TypeAlias = Annotated[int, Field(ge=1)]
+How: TypeAlias = Literal["erase", "retain"]
+"""Whether certain runs were erased, or all that had been kept long enough."""
+
+
+@with_config(CLOSED)
+class RunEntry(TypedDict):
+    """The entry of a run."""
+
+    format: Literal[1]
+    seq: Number
+    previous: Sha256
+    at: str
+    kind: Literal["run"]
+    run_id: str
+    content: Sha256
+
+
+@with_config(CLOSED)
+class ErasureEntry(TypedDict):
+    """The entry of an erasure."""
+
+    format: Literal[1]
+    seq: Number
+    previous: Sha256
+    at: str
+    kind: Literal["erasure"]
+    by: str
+    how: How
+    erased: list[tuple[Number, Number]]
+
+
+Entry: TypeAlias = RunEntry | ErasureEntry
+
+
+def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
+    """Return the text of the entry of a run.
+
+    Args:
+        seq: its number, one more than that of the entry before, from 1 on.
+        previous: the hash of the entry before, `START` for the first.
+        at: when it is written: UTC, ISO 8601.
+        run_id: of the run.
+        content: the salted hash of its content; see `guardgraph.evidence.contents.content_hash`.
+    """
+    head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
+    return canonical_json({**head, "kind": "run", "run_id": run_id, "content": content})
+
+
+def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:
+    """Return the text of the entry of an erasure.
+
+    Args:
+        seq: as in `run_entry`.
+        previous: as in `run_entry`.
+        at: as in `run_entry`.
+        by: who erased.
+        how: how the runs were chosen.
+        erased: numbers of the entries whose contents were erased, growing.
+    """
+    head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
+    return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": ranges(erased)})
+
+
+def entry_hash(text: str) -> str:
+    """Return the hash of an entry's text, 64 hex digits."""
+    return sha256(text.encode()).hexdigest()
+
+
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
+
+
+def entry_of(text: str) -> Entry:
+    """Return what the text of an entry says.
+
+    Raises:
+        ValueError: it is no entry, or one of another format.
+    """
+    try:
+        return _ENTRY.validate_json(text)
+    except ValidationError as error:
+        raise ValueError(f"no entry of format {FORMAT}: {error.errors(include_url=False)[0]['msg']}") from None
+
+
+def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Return growing numbers as first and last of each run of them."""
+    made: list[tuple[int, int]] = []
+    for number in numbers:
+        if made and number == made[-1][1] + 1:
+            made[-1] = (made[-1][0], number)
+        else:
+            made.append((number, number))
+    return made
+
+
+def numbers(erased: Iterable[tuple[int, int]]) -> Iterable[int]:
+    """Yield the numbers that `ranges` was made of."""
+    for first, last in erased:
+        yield from range(first, last + 1)

@@ -1,0 +1,73 @@
+"""What is kept of a run beside its entry: its recording as canonical JSON, the salt, and what it is looked up by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from secrets import token_hex
+from typing import Any
+
+from guardgraph.state.json import JsonObject
+from guardgraph.state.recording import Recording
+
+__all__ = ["Lookup", "content_hash", "found_by", "lookup", "new_salt", "recording_of"]
+
+SALT_BYTES = 32
+"""As many as the hash has: nobody finds a content by hashing what it may have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What runs are found by."""
+
+    pattern: str
+    callers: tuple[tuple[str | None, str | None], ...]
+    """Tenant and user of whoever began or resumed the run, each once, in order."""
+
+
+def new_salt() -> str:
+    """Return a new salt, 64 hex digits."""
+    return token_hex(SALT_BYTES)
+
+
+def content_hash(salt: str, content: str) -> str:
+    """Return the hash by which an entry knows its content: SHA-256 of the salt's bytes and the content's.
+
+    Args:
+        salt: 64 hex digits.
+        content: the recording as canonical JSON.
+
+    Raises:
+        ValueError: the salt is no hex digits.
+    """
+    return sha256(bytes.fromhex(salt) + content.encode()).hexdigest()
+
+
+def recording_of(content: str) -> Recording:
+    """Return the recording that a content is the text of."""
+    recording: Recording = json.loads(content)
+    return recording
+
+
+def lookup(recording: Recording) -> Lookup:
+    """Return what a run is found by."""
+    openings: list[Any] = [visit["opening"] for visit in recording["visits"] if "opening" in visit]
+    return found_by(recording["pattern"], {_caller(opening) for opening in openings} - {(None, None)})
+
+
+def found_by(pattern: Any, callers: Iterable[tuple[Any, Any]]) -> Lookup:
+    """Return what a run of a pattern and some callers is found by: the same one, whatever their order."""
+    return Lookup(
+        pattern, tuple(sorted(callers, key=lambda caller: [(item is not None, str(item)) for item in caller]))
+    )
+
+
+def _caller(opening: JsonObject) -> tuple[str | None, str | None]:
+    """Return tenant and user: whom LangGraph's server says, else whom the context does."""
+    context = opening["context"]
+    said = opening["caller"] or (context.get("caller") if isinstance(context, dict) else None)
+    asking = said if isinstance(said, dict) else {}
+    tenant, user = (asking.get(name) for name in ("tenant", "user"))
+    return tenant if isinstance(tenant, str) else None, user if isinstance(user, str) else None

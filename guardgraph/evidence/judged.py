@@ -1,0 +1,147 @@
+"""What came of a what-if: a row for every run, how many fall in which class, and the table of endings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, get_args
+
+from guardgraph.graphs.whatif import Again, AgainKind, Ending, plain
+from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from guardgraph.graphs.door import GuardedGraph
+
+__all__ = ["KINDS", "OTHERWISE", "Row", "Way", "WhatIf", "row_of"]
+
+KINDS: tuple[AgainKind, ...] = get_args(AgainKind)
+"""The classes, in the order in which they are counted."""
+
+OTHERWISE = "(otherwise)"
+"""Behind an ending that is the old one, of a result that is not."""
+
+WIDE = 80
+"""Columns of a table."""
+COUNT = 7
+ENDING = (WIDE - COUNT - len(" -> ") - len("  ")) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a run went, as far as a picture shows it."""
+
+    status: str
+    stop_reason: str
+    outcome: str | None
+    path: tuple[str, ...]
+
+    @property
+    def run(self) -> JsonObject:
+        """What `draw` takes for a run."""
+        return {"status": self.status, "stop_reason": self.stop_reason, "outcome": self.outcome, "path": [*self.path]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Again):
+    """One run of a what-if."""
+
+    run_id: str
+    seq: int | None = None
+    """Its number in the store's chain, where it comes from a store."""
+    guardgraph: str | None = None
+    """The version that made the run."""
+    other_declarations: bool = False
+    """Whether the graph that made it declared its nodes or stop reasons otherwise than the candidate does."""
+    ways: tuple[Way, Way] | None = None
+    """Of a changed run: how it went, and how it would have gone; `draw` shows the two in one graph."""
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON; what there is nothing of is left out."""
+        said = plain(self)
+        ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
+        return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """What a candidate makes of recorded runs."""
+
+    graph: GuardedGraph[Any, Any, Any]
+    """The candidate."""
+    rows: list[Row]
+    """Every run, in the order in which they were given."""
+
+    @cached_property
+    def counts(self) -> dict[AgainKind, int]:
+        """How many runs fall in each class; together they are all."""
+        counted = Counter(row.kind for row in self.rows)
+        return {kind: counted[kind] for kind in KINDS}
+
+    @cached_property
+    def flows(self) -> dict[tuple[Ending, Ending, bool], int]:
+        """How many runs of which old ending have which new one, and whether their results differ; the most first."""
+        found = ((row.old, row.new, row.kind == "changed") for row in self.rows)
+        return dict(Counter((old, new, differs) for old, new, differs in found if old and new).most_common())
+
+    @property
+    def other_declarations(self) -> int:
+        """How many runs were made by a graph with other declarations than the candidate's."""
+        return sum(row.other_declarations for row in self.rows)
+
+    def reasons(self, kind: AgainKind) -> dict[str, int]:
+        """Return why runs of a class that has no new ending are in it, with how many; the most first.
+
+        Args:
+            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted or damaged;
+                ``other_pattern``: by the pattern.
+        """
+        return dict(Counter(_reason(row) for row in self.rows if row.kind == kind).most_common())
+
+    def table(self) -> str:
+        """Return old ending -> new ending with counts, and what could not be judged below, in 80 columns."""
+        return "\n".join([*self._flow_lines(), "", *self._count_lines()])
+
+    def plain(self) -> JsonObject:
+        """Return counts and rows as plain JSON."""
+        named = {"graph": self.graph.get_name(), "other_declarations": self.other_declarations}
+        return {**named, "counts": dict(self.counts), "rows": [row.plain() for row in self.rows]}
+
+    def _flow_lines(self) -> Iterator[str]:
+        yield f"{'old ending':{ENDING}}    {'new ending':{ENDING}}  {'runs':>{COUNT}}"
+        for (old, new, differs), count in self.flows.items():
+            yield f"{_cut(str(old)):{ENDING}} -> {_named(old, new, differs):{ENDING}}  {count:>{COUNT}}"
+
+    def _count_lines(self) -> Iterator[str]:
+        for kind, count in self.counts.items():
+            why = ", ".join(f"{reason} {number}" for reason, number in self.reasons(kind).items()) if count else ""
+            told = why if kind not in ("same", "changed") else ""
+            yield f"{kind:<14}{count:>{COUNT}}  {told}"[:WIDE].rstrip()
+        if self.other_declarations:
+            yield f"{self.other_declarations} of these runs were made by a graph with other declarations"
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
+        return f"<WhatIf of {self.graph.get_name()}: {said or 'no runs'}>"
+
+
+def row_of(again: Again, **known: Any) -> Row:
+    """Return the row of a run that was judged, with what else is known of it."""
+    judged = {item.name: getattr(again, item.name) for item in fields(again) if item.name != "result"}
+    return Row(**judged, **known)
+
+
+def _reason(row: Row) -> str:
+    return row.call.node if row.call is not None else (row.why or "").partition(":")[0]
+
+
+def _named(old: Ending, new: Ending, differs: bool) -> str:
+    """Return a new ending; one that is the old one says whether the result is too."""
+    if not differs:
+        return "same"
+    return f"{_cut(str(new), ENDING - len(OTHERWISE) - 1)} {OTHERWISE}" if new == old else _cut(str(new))
+
+
+def _cut(text: str, most: int = ENDING) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,188 @@
+"""Redaction: what a deployment does not want to keep is replaced in a recording before a store gets to see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from guardgraph.evidence.places import FORM, Place, entered, is_kept
+from guardgraph.evidence.unpacking import changed_text
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.recording import Recording
+
+__all__ = ["MARKER", "Redaction", "redacted"]
+
+MARKER = "[redacted]"
+"""What stands in the place of what was redacted."""
+SHORTEST = 4
+"""Characters of a redacted text from which on it is looked for everywhere: shorter ones stand in other words."""
+
+HASH_NAME = re.compile(r"hash|request|.*_hash")
+HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What is not kept; for the deployment alone: a client's regular expression could hold a run.
+
+    Args:
+        fields: paths into a recording, such as ``"input.question"`` or ``"calls.*.outcome.**.email"``: names and
+            indices parted by dots, ``*`` for any one and ``**`` for any number of them. A path goes on into a text that
+            is JSON, as outcomes are. All that stands there is replaced, and a text of four characters or more wherever
+            else it stands word for word.
+        patterns: regular expressions; what they find in any text or key is replaced, in texts that are JSON as well.
+
+    Raises:
+        ConfigurationError: a path is none, or leads to what the form of a recording needs; or an expression is none, or
+            finds nothing at all in a text.
+    """
+
+    fields: Iterable[str] = ()
+    patterns: Iterable[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("fields", "patterns"):
+            given = getattr(self, name)
+            if isinstance(given, str) or not isinstance(given, Iterable) or not all(isinstance(i, str) for i in given):
+                raise ConfigurationError(f"redact.{name}: a list of texts is required; given: {given!r:.80}")
+            object.__setattr__(self, name, tuple(given))
+        for path in self.fields:
+            _check_path(path)
+        for pattern in self.patterns:
+            _check_pattern(pattern)
+
+
+def _check_path(path: str) -> None:
+    parts = tuple(path.split("."))
+    if not all(parts) or parts[0] not in {*FORM[()], "*", "**"}:
+        allowed = ", ".join(sorted(FORM[()]))
+        raise ConfigurationError(f"redact.fields: a path that begins with one of {allowed}; given: {path!r:.80}")
+    if is_kept(parts):
+        raise ConfigurationError(f"redact.fields: a recording needs what stands there; given: {path!r:.80}")
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        finds_nothing = re.compile(pattern).search("") is not None
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ConfigurationError(f"redact.patterns: {error}; given: {pattern!r:.80}") from None
+    if finds_nothing:
+        raise ConfigurationError(f"redact.patterns: it must not find an empty text; given: {pattern!r:.80}")
+
+
+def redacted(recording: Recording, redaction: Redaction) -> Recording:
+    """Return a recording without what is not to be kept; ``redacted`` says where that stood.
+
+    In a run of which something was redacted, hashes of what was asked and written are zeros: a phone number is soon
+    found by its hash.
+    """
+    by_fields = _Pass()
+    made = by_fields.over(recording, [tuple(path.split(".")) for path in redaction.fields])
+    by_patterns = _Pass(_finder(by_fields.texts, redaction.patterns))
+    made = by_patterns.over(made, [])
+    places = sorted({*by_fields.places, *by_patterns.places}, key=lambda place: [str(step) for step in place])
+    if places:
+        made = _hashless(made, ())
+        made["redacted"] = [list(place) for place in places]
+        if "nameless" in made:
+            made["nameless"] = [place for place in made["nameless"] if ("input", *place) not in places]
+    return made  # type: ignore[no-any-return]
+
+
+def _finder(texts: Iterable[str], patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    long = sorted((text for text in texts if len(text) >= SHORTEST), key=len, reverse=True)
+    literal = [re.compile("|".join(map(re.escape, long)))] if long else []
+    return [*literal, *map(re.compile, patterns)]
+
+
+class _Pass:
+    """One way through a recording.
+
+    Args:
+        finder: what is replaced in texts and keys.
+    """
+
+    def __init__(self, finder: Iterable[re.Pattern[str]] = ()) -> None:
+        self._finder = tuple(finder)
+        self.places: set[Place] = set()
+        """Where something was replaced."""
+        self.texts: set[str] = set()
+        """The texts that stood where paths lead to."""
+
+    def over(self, value: Any, paths: Iterable[Place]) -> Any:
+        """Return a recording without what is found in it, and where the paths lead to."""
+        return self._value(value, (), frozenset(paths))
+
+    def _value(self, value: Any, place: Place, paths: frozenset[Place]) -> Any:
+        if is_kept(place):
+            return value
+        if isinstance(value, dict):
+            made: dict[str, Any] = {}
+            for key, item in value.items():
+                name = self._key(key, place, made)
+                made[name] = self._value(item, (*place, name), entered(paths, key))
+            return made
+        if isinstance(value, list):
+            return [self._value(item, (*place, at), entered(paths, str(at))) for at, item in enumerate(value)]
+        if isinstance(value, str):
+            return changed_text(
+                value, partial(self._value, place=place, paths=paths), partial(self._text, place, paths)
+            )
+        return self._replaced(place) if () in paths and value is not None else value
+
+    def _text(self, place: Place, paths: frozenset[Place], text: str) -> str:
+        if () in paths:
+            self.texts.add(text)
+            return self._replaced(place)
+        made = self._without(text)
+        if made != text:
+            self._replaced(place)
+        return made
+
+    def _key(self, key: str, place: Place, others: dict[str, Any]) -> str:
+        """Return a key without what is found in it, unlike all before it; those of the form stay."""
+        if key in FORM.get(tuple("*" if isinstance(step, int) else step for step in place), ()):
+            return key
+        name = free = self._without(key)
+        number = 1
+        while free in others:
+            number += 1
+            free = f"{name} {number}"
+        if name != key:
+            self._replaced((*place, free))
+        return free
+
+    def _without(self, text: str) -> str:
+        for pattern in self._finder:
+            text = pattern.sub(MARKER, text)
+        return text
+
+    def _replaced(self, place: Place) -> str:
+        self.places.add(place)
+        return MARKER
+
+
+def _hashless(value: Any, place: Place) -> Any:
+    """Return a value with zeros for hashes, but for those of what a run was judged by."""
+    if place == ("fingerprints",):
+        return value
+    if isinstance(value, dict):
+        return {key: _zeros(item) if HASH_NAME.fullmatch(key) and _is_hash(item) else _hashless(item, (*place, key))
+                for key, item in value.items()}  # fmt: skip
+    if isinstance(value, list):
+        return [_hashless(item, (*place, at)) for at, item in enumerate(value)]
+    if isinstance(value, str):
+        inside: Callable[[Any], Any] = partial(_hashless, place=place)
+        return changed_text(value, inside, str)
+    return value
+
+
+def _is_hash(item: Any) -> bool:
+    return isinstance(item, str) and HASH.fullmatch(item) is not None
+
+
+def _zeros(text: str) -> str:
+    return "0" * len(text)

@@ -1,0 +1,1 @@
+"""A store in a database: SQLite or PostgreSQL, by SQLAlchemy Core."""

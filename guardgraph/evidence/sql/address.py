@@ -1,0 +1,69 @@
+"""Where a store is: the URL that a deployment gives, checked before anything is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from guardgraph.state.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+__all__ = ["Address", "address"]
+
+ALLOWED = "sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"
+DRIVERS = {
+    "sqlite": "sqlite+pysqlite",
+    "sqlite+pysqlite": "sqlite+pysqlite",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+"""What a URL may begin with, and the driver that is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A checked URL."""
+
+    url: URL
+    shown: str
+    """The URL for messages: without a password, and without options, which may hold one."""
+    file: Path | None
+    """The file of an SQLite database; None for a server."""
+
+
+def address(given: object) -> Address:
+    """Return where a store is. A relative file is taken from the current folder of this moment.
+
+    Raises:
+        ConfigurationError: it is no URL of a kind that a store can be in, or the extra ``audit`` is not installed.
+    """
+    try:
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+    except ImportError as error:
+        raise ConfigurationError(
+            f"sql_store: guardgraph's extra `audit` is required, as in pip install '.[audit]' ({error})"
+        ) from error
+    if not isinstance(given, str):
+        raise ConfigurationError(f"url: a text, {ALLOWED}, is required; given: {type(given).__name__}")
+    try:
+        url = make_url(given)
+    except (ArgumentError, ValueError):  # whose messages repeat the URL, and with it a password
+        raise ConfigurationError(f"url: {ALLOWED} is required; what was given is no URL") from None
+    if (driver := DRIVERS.get(url.drivername)) is None:
+        raise ConfigurationError(f"url: {ALLOWED} is required; given: one that begins with {url.drivername!r:.80}")
+    if driver.startswith("sqlite"):
+        url = _of_a_file(url)
+    shown = url.set(query={}).render_as_string(hide_password=True)
+    file = Path(url.database) if driver.startswith("sqlite") and url.database else None
+    return Address(url.set(drivername=driver), shown, file)
+
+
+def _of_a_file(url: URL) -> URL:
+    database = url.database or ""
+    if url.host or url.query or database in ("", ":memory:") or database.startswith("file:") or "\0" in database:
+        raise ConfigurationError("url: of SQLite, sqlite:///FILE is required: a file, and no options")
+    return url.set(database=str(Path(database).absolute()))

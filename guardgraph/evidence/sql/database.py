@@ -1,0 +1,136 @@
+"""The database of a store: connections that are opened when they are needed, and transactions that end in time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from weakref import WeakSet, finalize
+
+from guardgraph.evidence.sql.address import Address
+from guardgraph.evidence.sql.files import identity, make_private
+from guardgraph.evidence.sql.transaction import Mode, Transaction
+from guardgraph.state.errors import ConfigurationError, StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+__all__ = ["Database"]
+
+T = TypeVar("T")
+
+Engines: TypeAlias = "dict[tuple[int, tuple[int, int] | None], Engine]"
+"""By process and, of SQLite, by file."""
+
+_INHERITED: list[Engine] = []
+"""Engines of the process that this one was forked from: to close their connections would close them there."""
+
+PAUSE = 0.02
+"""Seconds between two attempts at what others are in the way of."""
+
+
+class Database:
+    """Where a store is kept.
+
+    Args:
+        address: where it is.
+        timeout: seconds after which whoever waits for the database is let go.
+    """
+
+    def __init__(self, address: Address, timeout: float) -> None:
+        self.address = address
+        self.timeout = timeout
+        self._engines: Engines = {}
+        self.checked: WeakSet[Engine] = WeakSet()
+        """Engines of databases that are known to be stores."""
+        finalize(self, _closed, self._engines)
+
+    def once(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
+        """Do some work in a transaction, and return its result once that is committed.
+
+        Raises:
+            StoreError: it was not done, or not in time; nothing was acknowledged.
+            ConfigurationError: the database is no store of this version.
+        """
+        return Transaction(self, mode).once(work)
+
+    @contextmanager
+    def steps(self, mode: Mode = "read") -> Iterator[Transaction]:
+        """Yield a transaction whose `step` does work, each step in time; it is committed where the block ends.
+
+        Raises:
+            StoreError: as `once`.
+            ConfigurationError: as `once`.
+        """
+        transaction = Transaction(self, mode)
+        transaction.begin()
+        try:
+            yield transaction
+        except BaseException:
+            transaction.end(commit=False)
+            raise
+        transaction.end(commit=True)
+
+    def close(self) -> None:
+        """Close the connections that nobody is using; others are opened when they are needed."""
+        _closed(self._engines)
+
+    def empty_log(self) -> None:
+        """Move what SQLite's log holds into the database, and cut the log to nothing: it has what was erased.
+
+        Raises:
+            StoreError: others were reading for longer than the timeout.
+        """
+        if self.address.file is None:
+            return
+        ends = monotonic() + self.timeout
+        while self.once(_emptied, "bare"):
+            if monotonic() > ends:
+                raise StoreError(
+                    f"{self.address.shown}: erased, but its log still has what was erased, since others are reading; "
+                    "erase once more"
+                )
+            sleep(PAUSE)
+
+    def engine(self, *, makes: bool) -> Engine:
+        """Return the engine of this process for the database that is there now.
+
+        A connection is never taken into another process, nor kept where another file took the place of its own.
+        """
+        from guardgraph.evidence.sql.kinds import engine
+        from guardgraph.evidence.sql.schema import Missing
+
+        file = self.address.file
+        if file is not None and makes:
+            make_private(file)
+        found = None if file is None else identity(file)
+        if file is not None and found is None:
+            raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
+        key = (os.getpid(), found)
+        if (known := self._engines.get(key)) is not None:
+            return known
+        _closed(self._engines)
+        try:
+            return self._engines.setdefault(key, engine(self.address.url, self.timeout))
+        except ImportError as error:
+            raise ConfigurationError(
+                f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
+            ) from error
+
+
+def _closed(engines: Engines) -> None:
+    """Close the connections of this process; what another one opened stays as it is, and is kept from being closed."""
+    for key in list(engines):
+        if (engine := engines.pop(key, None)) is not None:
+            if key[0] == os.getpid():
+                engine.dispose()
+            else:
+                _INHERITED.append(engine)
+
+
+def _emptied(connection: Connection) -> bool:
+    """Say whether others were in the way of emptying the log."""
+    busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    return bool(busy)

@@ -1,0 +1,81 @@
+"""Erasing contents from a store, inside a transaction that has it for itself: the chain stays, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, Select, delete, exists, select
+
+from guardgraph.evidence.chain import How, entry_hash, erasure_entry
+from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
+from guardgraph.evidence.sql.writing import append_entry, last, now
+from guardgraph.evidence.store import Position
+from guardgraph.evidence.verification import Erasure
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.plain import json_problem
+
+__all__ = ["by_caller", "by_run", "erased", "older_than"]
+
+BATCH = 200
+"""Contents that are deleted at a time."""
+
+
+def by_run(run_id: str) -> Select[Any]:
+    """Choose every record of a run."""
+    return _chosen().where(ENTRIES.c.run_id == run_id)
+
+
+def by_caller(tenant: str | None, user: str | None) -> Select[Any]:
+    """Choose the runs that somebody of a tenant, or a user, or a user of a tenant began or resumed."""
+    caller = exists().where(CALLERS.c.seq == CONTENTS.c.seq)
+    if tenant is not None:
+        caller = caller.where(CALLERS.c.tenant == tenant)
+    if user is not None:
+        caller = caller.where(CALLERS.c.user == user)
+    return _chosen().where(caller)
+
+
+def older_than(at: str) -> Select[Any]:
+    """Choose what was recorded before a moment: UTC, ISO 8601 with microseconds."""
+    return _chosen().where(ENTRIES.c.at < at)
+
+
+def _chosen() -> Select[Any]:
+    """Choose the numbers of what is not erased yet, in their order."""
+    return select(CONTENTS.c.seq).join(ENTRIES, ENTRIES.c.seq == CONTENTS.c.seq).order_by(CONTENTS.c.seq)
+
+
+def erased(database: Database, chosen: Select[Any], *, by: str, how: How) -> Erasure | None:
+    """Erase what is chosen in one transaction, and empty the log of an SQLite database.
+
+    Raises:
+        StoreError: as `SqlStore.erase`.
+        ConfigurationError: nobody erases.
+    """
+    if not isinstance(by, str) or not by.strip() or json_problem(by) is not None:
+        raise ConfigurationError(f"by: who erases, a text, is required; given: {by!r:.80}")
+    made = None
+    with database.steps("change") as transaction:
+        seqs = transaction.step(lambda connection: connection.scalars(chosen).all())
+        for at in range(0, len(seqs), BATCH):
+            transaction.step(partial(_delete, seqs=seqs[at : at + BATCH]))
+        if seqs:
+            made = transaction.step(partial(_record, seqs=seqs, by=by, how=how))
+    database.empty_log()
+    return made
+
+
+def _delete(connection: Connection, seqs: Sequence[int]) -> None:
+    for table in (CONTENTS, CALLERS):
+        connection.execute(delete(table).where(table.c.seq.in_(seqs)))
+
+
+def _record(connection: Connection, seqs: Sequence[int], *, by: str, how: How) -> Erasure:
+    seq, previous = last(connection)
+    at = now()
+    text = erasure_entry(seq + 1, previous, at, by=by, how=how, erased=seqs)
+    append_entry(connection, Position(seq + 1, entry_hash(text), previous, at), text)
+    return Erasure(seq + 1, at, by, how, len(seqs))

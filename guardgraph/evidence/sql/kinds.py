@@ -1,0 +1,76 @@
+"""What the two kinds of databases do in their own ways: how they are opened, and how a transaction begins."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+    from guardgraph.evidence.sql.transaction import Mode
+
+__all__ = ["begin", "engine"]
+
+PATIENCE = 0.9
+"""The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
+LOCK = 7_305_437_213_966_884_212
+"""The number of PostgreSQL's lock that writers of a store take: any number, as long as it stays."""
+
+
+def engine(url: URL, seconds: float) -> Engine:
+    """Return an engine that opens connections when they are needed, with no transaction but those of `begin`.
+
+    Raises:
+        ImportError: PostgreSQL's driver is not installed.
+    """
+    from sqlalchemy import create_engine, event
+
+    sqlite = url.get_backend_name() == "sqlite"
+    options: dict[str, Any] = {} if "connect_timeout" in url.query else {"connect_timeout": max(2, ceil(seconds))}
+    made = create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        hide_parameters=True,  # they hold what was recorded
+        pool_timeout=seconds * PATIENCE,
+        pool_pre_ping=not sqlite,
+        connect_args={"timeout": seconds * PATIENCE} if sqlite else options,
+    )
+    if sqlite:
+        event.listen(made, "connect", _opened)
+    return made
+
+
+def _opened(connection: Any, record: Any) -> None:
+    connection.execute("PRAGMA synchronous = FULL")  # what is committed survives a loss of power
+    connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+
+
+def begin(connection: Connection, seconds: float, mode: Mode) -> None:
+    """Begin a transaction: of a reader on one state of the database, of a writer when no other one writes."""
+    if mode == "bare":
+        return
+    writes = mode != "read"
+    if connection.dialect.name == "sqlite":
+        if writes:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        return
+    limit = int(seconds * PATIENCE * 1000)
+    connection.exec_driver_sql("; ".join(_writer(limit) if writes else _reader(limit)))
+
+
+def _reader(limit: int) -> list[str]:
+    return ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", f"SET LOCAL statement_timeout = {limit}"]
+
+
+def _writer(limit: int) -> list[str]:
+    return [
+        "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
+        f"SET LOCAL statement_timeout = {limit}",
+        f"SET LOCAL lock_timeout = {limit}",
+        f"SET LOCAL idle_in_transaction_session_timeout = {2 * limit}",  # a writer that was stopped stops nobody else
+        # A commit that is acknowledged is on disk, whatever the server does for others.
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
+        f"SELECT pg_advisory_xact_lock({LOCK})",
+    ]

@@ -1,0 +1,72 @@
+"""Runs of a store, read batch by batch whenever somebody iterates over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from guardgraph.evidence.store import StoredRun
+from guardgraph.state.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from guardgraph.evidence.sql.store import SqlStore
+
+__all__ = ["SqlRuns"]
+
+BATCH = 50
+"""Runs that are read at a time, and so are in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlRuns:
+    """Runs of a store; what was recorded after an iteration began is not in it.
+
+    Pickled, they are the store's URL, with its password, and these words: whoever unpickles them reads for himself.
+    """
+
+    store: SqlStore
+    pattern: str | None = None
+    tenant: str | None = None
+    since: str | None = None
+    after: int = 0
+    """The number of the entry behind which they begin."""
+    upto: int | None = None
+    """The number of the last entry that may be one of them; None for the store's last."""
+
+    def __iter__(self) -> Iterator[StoredRun]:
+        """Yield each run once, by its latest record, in order of the chain."""
+        after, upto = self.after, self._last()
+        while after < upto:
+            found = self._batch(after, upto)
+            yield from found
+            if len(found) < BATCH:
+                return
+            after = found[-1].position.seq
+
+    def parts(self, count: int) -> Sequence[SqlRuns]:
+        """Return the same runs in at most `count` parts, each a stretch of the chain.
+
+        Raises:
+            ConfigurationError: the count is no whole number from 1 on.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ConfigurationError(f"count: a whole number from 1 on is required; given: {count!r:.80}")
+        upto = self._last()
+        length = max(upto - self.after, 0)
+        ends = [self.after + length * number // count for number in range(count + 1)]
+        pairs = pairwise(ends)
+        return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
+
+    def _last(self) -> int:
+        if self.upto is not None:
+            return self.upto
+        head = self.store.head()
+        return 0 if head is None else head.seq
+
+    def _batch(self, after: int, upto: int) -> Sequence[StoredRun]:
+        from guardgraph.evidence.sql.reading import batch
+
+        filters = {"pattern": self.pattern, "tenant": self.tenant, "since": self.since}
+        return self.store.database.once(lambda connection: batch(connection, (after, upto), BATCH, **filters))

@@ -1,0 +1,48 @@
+"""Whether a database is a store, and how an empty one becomes one."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, inspect, select
+
+from guardgraph.evidence.sql.tables import METADATA, SCHEMA, VERSION
+from guardgraph.state.errors import ConfigurationError, StoreError
+
+__all__ = ["Missing", "check", "prepare"]
+
+
+class Missing(StoreError):
+    """There is no store where one was to be read: nothing was recorded there yet."""
+
+
+def check(connection: Connection, shown: str) -> None:
+    """Refuse to read what is no store of this version.
+
+    Raises:
+        Missing: the database is empty.
+        ConfigurationError: it holds something else, or a store of another version.
+    """
+    names = {*inspect(connection).get_table_names()}
+    ours = names & {*METADATA.tables}
+    if not ours:
+        if names and connection.dialect.name == "sqlite":  # a server's database is often shared
+            raise ConfigurationError(f"{shown}: a store of guardgraph is required; it holds other tables")
+        raise Missing(f"{shown}: there is no store of guardgraph; nothing was recorded yet")
+    versions = connection.scalars(select(SCHEMA.c.version)).all() if SCHEMA.name in ours else []
+    if versions != [VERSION]:
+        told = f"version {versions[0]}" if len(versions) == 1 else "no one version"
+        raise ConfigurationError(f"{shown}: a store of version {VERSION} is required; it has {told}")
+    if ours != {*METADATA.tables}:
+        raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted({*METADATA.tables} - ours))}")
+
+
+def prepare(connection: Connection, shown: str) -> None:
+    """Make a store of an empty database; leave one that is a store as it is.
+
+    Raises:
+        ConfigurationError: as `check`.
+    """
+    try:
+        check(connection, shown)
+    except Missing:
+        METADATA.create_all(connection, checkfirst=False)
+        connection.execute(SCHEMA.insert().values(version=VERSION))

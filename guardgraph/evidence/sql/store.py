@@ -1,0 +1,204 @@
+"""The store that this library brings: in SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+from guardgraph.evidence.contents import lookup
+from guardgraph.evidence.redaction import Redaction, redacted
+from guardgraph.evidence.sql.address import address
+from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.runs import SqlRuns
+from guardgraph.evidence.store import Position, Receipt, StoredRun
+from guardgraph.evidence.verification import Erasure, Verification, verified
+from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.state.hashing import canonical_json
+from guardgraph.state.recording import Recording
+
+__all__ = ["SqlStore", "sql_store"]
+
+MOST_DAYS = 100_000
+"""More days than there have been since computers."""
+
+
+class SqlStore:
+    """A store in a database; `sql_store` makes it.
+
+    It can be used from many threads, taken over by forked processes, and pickled; pickled, it has the URL's password.
+    """
+
+    def __init__(self, url: str, *, timeout: float = 5.0, redact: Redaction | None = None) -> None:
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+            raise ConfigurationError(f"timeout: seconds, a number above 0, are required; given: {timeout!r:.80}")
+        if redact is not None and not isinstance(redact, Redaction):
+            raise ConfigurationError(f"redact: a Redaction is required; given: {type(redact).__name__}")
+        self.database = Database(address(url), timeout)
+        self._redact = redact
+
+    def record(self, run: Recording) -> Receipt:
+        """Append a run in one transaction; once this returns, it is on disk.
+
+        A run that is given again with the same content gets the receipt that it has; with other content it gets an
+        entry of its own, and the earlier one stays.
+
+        Returns:
+            Number and hash of its entry.
+
+        Raises:
+            StoreError: it was not recorded, or not in time.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.writing import append_run
+
+        kept = run if self._redact is None else redacted(run, self._redact)
+        content, beside = canonical_json(kept), lookup(kept)
+        return self.database.once(lambda connection: append_run(connection, run["run_id"], content, beside), "append")
+
+    def read(self, run_id: str) -> StoredRun:
+        """Return the latest record of a run.
+
+        Raises:
+            InputError: there is no such run.
+            StoreError: the store cannot be read, or what it has is not what was recorded.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.reading import latest
+        from guardgraph.evidence.sql.schema import Missing
+
+        try:
+            return self.database.once(lambda connection: latest(connection, run_id))
+        except Missing as error:
+            raise InputError(f"run_id: a run of the store is required; {error}") from None
+
+    def head(self) -> Position | None:
+        """Return the last place of the chain, None where nothing was recorded yet.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.reading import head
+        from guardgraph.evidence.sql.schema import Missing
+
+        try:
+            return self.database.once(head)
+        except Missing:
+            return None
+
+    def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> SqlRuns:
+        """Return the runs of the store, each by its latest record; erased ones too where no filter asks for more.
+
+        Args:
+            pattern: of runs of this pattern only, as their catalogue names it.
+            tenant: of runs only that somebody of this tenant began or resumed.
+            since: of runs only that were recorded then or later; a date and time with its zone.
+
+        Raises:
+            ConfigurationError: `since` has no zone.
+        """
+        if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
+            raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
+        moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        return SqlRuns(self, pattern, tenant, moment)
+
+    def verify(self, head: tuple[int, str] | None = None) -> Verification:
+        """Verify the chain, every content, and what runs are found by.
+
+        Args:
+            head: number and hash of an entry that was the last one once, kept elsewhere since: without it nobody can
+                tell that the end of the chain was cut off.
+
+        Returns:
+            How much there is, what was erased by whom and when, and what is not as it was written.
+
+        Raises:
+            StoreError: there is no store, or it cannot be read.
+            ConfigurationError: the database is no store of this version.
+        """
+        from guardgraph.evidence.sql.verifying import everything
+
+        with self.database.steps() as transaction:
+            return verified(everything(transaction), head)
+
+    def erase(
+        self, run_id: str | None = None, *, tenant: str | None = None, user: str | None = None, by: str
+    ) -> Erasure | None:
+        """Erase what was recorded of runs: contents, salts, and what they are found by; their entries stay.
+
+        Args:
+            run_id: of one run; or
+            tenant: of all runs that somebody of this tenant began or resumed; or
+            user: of all runs that this user did, of this tenant if one is named too.
+            by: who erases, which stays in the chain.
+
+        Returns:
+            The erasure, which is an entry itself; None where there was nothing left to erase.
+
+        Raises:
+            InputError: there is no such run.
+            StoreError: nothing was erased; or all was, but others were reading for so long that SQLite's log still has
+                it: erase once more.
+            ConfigurationError: neither or both of a run and a caller are named, or nobody who erases.
+        """
+        from guardgraph.evidence.sql import erasing
+
+        if (run_id is None) == (tenant is None and user is None):
+            raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
+        if run_id is not None:
+            self.read(run_id)
+        chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
+        return erasing.erased(self.database, chosen, by=by, how="erase")
+
+    def retain(self, days: float, *, by: str) -> Erasure | None:
+        """Erase what was recorded longer ago than some days, as `erase` does.
+
+        Args:
+            days: of 24 hours, 0 or more.
+            by: who erases, which stays in the chain.
+
+        Returns:
+            As `erase`.
+
+        Raises:
+            StoreError: as `erase`.
+            ConfigurationError: the days are no such number, or nobody erases.
+        """
+        from guardgraph.evidence.sql import erasing
+
+        if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < MOST_DAYS:
+            raise ConfigurationError(f"days: a number from 0 to {MOST_DAYS} is required; given: {days!r:.80}")
+        before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
+        return erasing.erased(self.database, erasing.older_than(before), by=by, how="retain")
+
+    def close(self) -> None:
+        """Close the connections that nobody is using. The store can be used on: it opens others."""
+        self.database.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what makes the same store in another process."""
+        url = self.database.address.url.render_as_string(hide_password=False)
+        return _made_again, (url, self.database.timeout, self._redact)
+
+    def __repr__(self) -> str:
+        return f"<SqlStore: {self.database.address.shown}>"
+
+
+def _made_again(url: str, timeout: float, redact: Redaction | None) -> SqlStore:
+    return SqlStore(url, timeout=timeout, redact=redact)
+
+
+def sql_store(url: str, *, timeout: float = 5.0, redact: Redaction | None = None) -> SqlStore:
+    """Return a store in a database: SQLite or PostgreSQL. Nothing is opened before it is used.
+
+    Args:
+        url: ``sqlite:///runs.db``, whose file is made when it is first written to, readable by its owner alone; or
+            ``postgresql+psycopg://USER:PASSWORD@HOST/DATABASE``.
+        timeout: seconds after which whoever waits for the database is let go; what was to be written is not
+            acknowledged then.
+        redact: what is not kept of the runs that are recorded from here on.
+
+    Raises:
+        ConfigurationError: the URL or the timeout is wrong, or the extra ``audit`` is not installed.
+    """
+    return SqlStore(url, timeout=timeout, redact=redact)

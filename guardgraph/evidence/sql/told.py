@@ -1,0 +1,38 @@
+"""What a database's errors say, in one line without a statement, a value or a password."""
+
+from __future__ import annotations
+
+from guardgraph.evidence.sql.address import Address
+from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
+
+__all__ = ["told"]
+
+CHARS = 300
+"""Characters of what a database says."""
+NO_DATABASE = ("file is not a database", "file is encrypted")
+BUSY = ("database is locked", "lock timeout", "LockNotAvailable")
+
+
+def told(error: BaseException, address: Address) -> BaseException:
+    """Return the error that a caller gets; one that is none of a database stays what it is."""
+    from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+    if isinstance(error, GuardgraphError) or not isinstance(error, SQLAlchemyError | OSError):
+        return error
+    said = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    line = _line(said, address)
+    if any(words in line for words in NO_DATABASE):
+        made: GuardgraphError = ConfigurationError(f"{address.shown}: an SQLite database is required; {line}")
+    elif any(words in line for words in BUSY):
+        made = StoreError(f"{address.shown}: others kept it busy for as long as the timeout allows ({line})")
+    else:
+        made = StoreError(f"{address.shown}: {line}")
+    made.__suppress_context__ = True
+    return made
+
+
+def _line(said: str, address: Address) -> str:
+    line = " ".join(said.split())
+    if address.url.password:  # no database repeats it, as far as anybody knows
+        line = line.replace(str(address.url.password), "***")
+    return line[:CHARS]

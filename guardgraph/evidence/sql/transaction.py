@@ -1,0 +1,152 @@
+"""One transaction, worked on by threads that are left behind when the database does not answer in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from guardgraph.evidence.sql.told import told
+from guardgraph.state.errors import StoreError
+from guardgraph.world.threads import Handover, start
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from guardgraph.evidence.sql.database import Database
+
+__all__ = ["Mode", "Transaction"]
+
+T = TypeVar("T")
+
+Mode: TypeAlias = Literal["read", "append", "change", "bare"]
+"""Reads one state of a store; appends to a store, making one where there is none; changes one that there is; or does
+without a transaction."""
+
+
+class Transaction:
+    """A transaction of a database. A thread that hangs in it ends it when it comes back, without a commit.
+
+    Args:
+        database: whose it is.
+        mode: what is done in it.
+    """
+
+    def __init__(self, database: Database, mode: Mode) -> None:
+        self._database = database
+        self._mode = mode
+        self._connection: Connection | None = None
+        self._lock = Lock()
+        self._busy = False
+        self._left = False
+
+    def once(self, work: Callable[[Connection], T]) -> T:
+        """Do all of it in one step, from begin to end."""
+        return self._bounded(partial(self._whole, work))
+
+    def begin(self) -> None:
+        """Begin it."""
+        self._bounded(self._begin)
+
+    def step(self, work: Callable[[Connection], T]) -> T:
+        """Do some work in it."""
+        return self._bounded(lambda: work(self._open))
+
+    def end(self, *, commit: bool) -> None:
+        """End it; nothing is left to do where it was left behind."""
+        if not self._left:
+            self._bounded(partial(self._end, commit=commit))
+
+    @property
+    def _open(self) -> Connection:
+        if self._connection is None:
+            raise StoreError(f"{self._database.address.shown}: the transaction is over")
+        return self._connection
+
+    def _whole(self, work: Callable[[Connection], T]) -> T:
+        self._begin()
+        try:
+            made = work(self._open)
+        except BaseException:
+            with suppress(Exception):  # what went wrong first is what is told
+                self._end(commit=False)
+            raise
+        self._end(commit=True)
+        return made
+
+    def _begin(self) -> None:
+        from guardgraph.evidence.sql.kinds import begin
+        from guardgraph.evidence.sql.schema import check, prepare
+
+        database = self._database
+        engine = database.engine(makes=self._mode == "append")
+        self._connection = engine.connect()
+        try:
+            begin(self._connection, database.timeout, self._mode)
+            if engine not in database.checked:
+                (prepare if self._mode == "append" else check)(self._connection, database.address.shown)
+        except BaseException:
+            self._discard()
+            raise
+        database.checked.add(engine)
+
+    def _end(self, *, commit: bool) -> None:
+        connection, self._connection = self._open, None
+        try:
+            if self._mode != "bare":
+                connection.exec_driver_sql("COMMIT" if commit and not self._left else "ROLLBACK")
+        except BaseException:
+            self._connection = connection
+            self._discard()
+            raise
+        connection.close()
+
+    def _bounded(self, work: Callable[[], T]) -> T:
+        """Do work in a thread, and wait for it for as long as the database may take.
+
+        Raises:
+            StoreError: it took longer, or the database said no.
+        """
+        seconds = self._database.timeout
+        done = Handover()
+        self._busy = True
+        try:
+            start(partial(self._worked, work), done)
+            came = done.wait(seconds)
+        except BaseException:  # an interrupt of whoever waits
+            self._leave()
+            raise
+        if came is None:
+            self._leave()
+            raise StoreError(f"{self._database.address.shown}: no answer within {seconds:g} seconds")
+        result, error = came
+        if error is not None:
+            raise told(error, self._database.address)
+        made: T = result
+        return made
+
+    def _worked(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        finally:
+            with self._lock:
+                self._busy = False
+                left = self._left
+            if left:
+                self._discard()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._left = True
+            busy = self._busy
+        if not busy:  # it came back in this very moment
+            self._discard()
+
+    def _discard(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            for undo in (connection.invalidate, connection.close):  # a new one says more than one that is broken
+                with suppress(Exception):
+                    undo()

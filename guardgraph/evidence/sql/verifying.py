@@ -1,0 +1,60 @@
+"""Reading all that a store has, for its verification: in one state of the database, batch by batch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from guardgraph.evidence.contents import found_by
+from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
+from guardgraph.evidence.sql.transaction import Transaction
+from guardgraph.evidence.verification import Kept, KeptContent
+
+__all__ = ["everything"]
+
+BATCH = 200
+"""Entries that are read at a time."""
+
+
+def everything(transaction: Transaction) -> Iterator[Kept]:
+    """Yield what a store has, in order of the numbers: entries, and contents that have none."""
+    after: int | None = None
+    while (found := transaction.step(partial(_batch, after=after))) is not None:
+        kept, after = found
+        yield from kept
+        if after is None:
+            return
+
+
+def _batch(connection: Connection, after: int | None) -> tuple[list[Kept], int | None]:
+    """Return what stands behind a number, and the number behind which the next batch begins; None at the end."""
+    query = select(ENTRIES).order_by(ENTRIES.c.seq).limit(BATCH)
+    entries = connection.execute(query if after is None else query.where(ENTRIES.c.seq > after)).all()
+    last = entries[-1].seq if len(entries) == BATCH else None
+    contents = {row.seq: row for row in _between(connection, select(CONTENTS), CONTENTS.c.seq, after, last)}
+    callers: defaultdict[int, list[Any]] = defaultdict(list)
+    for row in _between(connection, select(CALLERS), CALLERS.c.seq, after, last):
+        callers[row.seq].append((row.tenant, row.user))
+    rows = {row.seq: row for row in entries}
+    return [
+        _kept(seq, rows.get(seq), contents.get(seq), callers[seq]) for seq in sorted({*rows, *contents, *callers})
+    ], last
+
+
+def _between(connection: Connection, query: Any, seq: Any, after: int | None, last: int | None) -> Sequence[Any]:
+    query = query if after is None else query.where(seq > after)
+    return connection.execute(query if last is None else query.where(seq <= last)).all()
+
+
+def _kept(seq: int, row: Any | None, content: Any | None, callers: list[Any]) -> Kept:
+    beside = None
+    if content is not None or callers:
+        salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)
+        beside = KeptContent(salt, text, found_by(pattern, callers))
+    if row is None:
+        return Kept(seq, None, None, None, None, beside)
+    return Kept(seq, row.entry, row.hash, row.run_id, row.at, beside)

@@ -1,0 +1,99 @@
+"""What a store of finished runs is, for those of this library and for one of your own.
+
+A store is a recorder that keeps what it is given in a chain: each entry has a number, the hash of the entry before and
+its own. `guardgraph.testing.check_store` holds a store of your own against what is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypedDict
+
+from guardgraph.state.recording import Recording
+
+__all__ = ["Position", "Receipt", "RunStore", "Runs", "StoredRun"]
+
+
+class Receipt(TypedDict):
+    """What says that a run was kept, as plain JSON."""
+
+    seq: int
+    """The number of its entry in the chain, from 1 on."""
+    hash: str
+    """The hash of its entry, 64 hex digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the chain."""
+
+    seq: int
+    """The entry's number, from 1 on."""
+    hash: str
+    """The entry's hash, 64 hex digits."""
+    previous: str
+    """The hash of the entry before; 64 zeros of the first."""
+    at: str
+    """When it was written: UTC, ISO 8601."""
+
+    @property
+    def receipt(self) -> Receipt:
+        """What `RunStore.record` returns of an entry that stands here."""
+        return {"seq": self.seq, "hash": self.hash}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as a store has it."""
+
+    run_id: str
+    position: Position
+    """Where it stands in the chain."""
+    recording: Recording | None
+    """None: it was erased."""
+    entry: str
+    """The text of its entry, of which ``position.hash`` is the SHA-256."""
+    salt: str | None
+    """What its content was hashed with, 64 hex digits; None: it was erased."""
+
+
+class Runs(Protocol):
+    """Runs of a store, read when they are iterated over, as often as wanted; they can be pickled."""
+
+    def __iter__(self) -> Iterator[StoredRun]:
+        """Yield each run once, by its latest record, in order of the chain."""
+
+    def parts(self, count: int) -> Sequence[Runs]:
+        """Return the same runs in at most `count` parts, one after the other, for as many workers."""
+
+
+class RunStore(Protocol):
+    """Whoever keeps finished runs in a chain and gives them back; a `guardgraph.Recorder` too."""
+
+    def record(self, run: Recording) -> Receipt:
+        """Append a run; once this returns, it is kept.
+
+        A run that is given again with the same content gets the receipt that it has; with other content it gets an
+        entry of its own, and the earlier one stays.
+        """
+
+    def read(self, run_id: str) -> StoredRun:
+        """Return the latest record of a run.
+
+        Raises:
+            InputError: there is no such run.
+        """
+
+    def head(self) -> Position | None:
+        """Return the last place of the chain, None where there is none yet."""
+
+    def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> Runs:
+        """Return the runs, erased ones too where no filter asks for what was erased with them.
+
+        Args:
+            pattern: of runs of this pattern only, as their catalogue names it.
+            tenant: of runs only that somebody of this tenant began or resumed.
+            since: of runs only that were recorded then or later; a date and time with its zone.
+        """

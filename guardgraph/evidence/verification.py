@@ -1,0 +1,197 @@
+"""Verification: whether a chain and what stands beside it are what was written, read once from beginning to end.
+
+What it cannot show: that nothing was cut off at the end, for which somebody has to keep the head elsewhere; nor who
+wrote an entry: whoever may write to the database may append.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from guardgraph.evidence.chain import Entry, ErasureEntry, How, RunEntry, entry_hash, entry_of
+from guardgraph.evidence.contents import Lookup, content_hash, lookup, recording_of
+from guardgraph.evidence.walk import ChainFinding, FindingKind, Walk
+from guardgraph.state.json import JsonObject
+
+__all__ = ["Erasure", "Kept", "KeptContent", "Verification", "verified"]
+
+MOST = 100
+"""Findings that are kept; one says enough, and a store that is all wrong has one for each run."""
+
+_PRESENT, _MISSING, _ERASED = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class KeptContent:
+    """What stands beside an entry, as it is read."""
+
+    salt: Any
+    content: Any
+    found_by: Lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a store has under one number, as it is read; None for what it has not."""
+
+    seq: int
+    entry: Any
+    hash: Any
+    run_id: Any
+    at: Any
+    content: KeptContent | None
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """An erasure, as its entry tells it."""
+
+    seq: int
+    at: str
+    """UTC, ISO 8601."""
+    by: str
+    how: How
+    """``erase`` for chosen runs, ``retain`` for all that had been kept long enough."""
+    records: int
+    """How many records were erased."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found in a store."""
+
+    entries: int
+    runs: int
+    """Records of runs, erased ones too."""
+    head: str | None
+    """Number and hash of the last entry, ``N:HASH``, to be kept elsewhere; None of an empty chain."""
+    erasures: tuple[Erasure, ...]
+    findings: tuple[ChainFinding, ...]
+    """In order of their numbers: the first break of the chain, and the first hundred of all else."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        plain: JsonObject = json.loads(json.dumps(asdict(self)))
+        return {"ok": self.ok, **plain}
+
+
+def verified(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verification:
+    """Verify a chain and what stands beside it.
+
+    Args:
+        kept: what the store has, in order of the numbers.
+        head: number and hash of an entry that was the last one once.
+    """
+    reading = _Reading(head)
+    for item in kept:
+        reading.take(item)
+    return reading.result()
+
+
+class _Reading:
+    def __init__(self, head: tuple[int, str] | None) -> None:
+        self._head = head
+        self._walk = Walk()
+        self._head_hash: Any = None
+        self._entries = self._runs = 0
+        self._findings: list[ChainFinding] = []
+        self._erasures: list[Erasure] = []
+        self._states = bytearray(1)
+        """Of each number, a byte that says what became of its content."""
+
+    def take(self, kept: Kept) -> None:
+        """Look at the next number."""
+        if kept.entry is None:
+            self._find("unexplained", kept.seq, "there is a content, but no entry")
+            return
+        self._entries += 1
+        said = _said(kept)
+        self._walk.take(kept.seq, kept.hash, said)
+        if self._head is not None and kept.seq == self._head[0]:
+            self._head_hash = kept.hash
+        self._states.extend(bytes(max(kept.seq + 1 - len(self._states), 0)))
+        if said is not None and said["kind"] == "erasure":
+            self._erasure(kept, said)
+            return
+        self._runs += 1
+        self._states[kept.seq] = _MISSING if kept.content is None else _PRESENT
+        if said is not None and kept.content is not None:
+            self._content(kept.seq, kept.content, said)
+
+    def result(self) -> Verification:
+        """Return what was found."""
+        for seq in (at for at, state in enumerate(self._states) if state == _MISSING):
+            if not self._find("missing", seq, "its content is missing, and nobody erased it"):
+                break
+        found = self._findings + [item for item in (self._walk.broken(), self._cut()) if item is not None]
+        return Verification(
+            entries=self._entries,
+            runs=self._runs,
+            head=None if self._walk.last == 0 else f"{self._walk.last}:{self._walk.hash}",
+            erasures=tuple(self._erasures),
+            findings=tuple(sorted(found, key=lambda item: item.seq)),
+        )
+
+    def _cut(self) -> ChainFinding | None:
+        """Return what the head that was kept elsewhere shows."""
+        if self._head is None or self._head[1] == self._head_hash:
+            return None
+        seq = self._head[0]
+        if self._walk.last < seq:
+            return ChainFinding("cut", self._walk.last + 1, f"it was cut off, and all behind it; the head was {seq}")
+        return ChainFinding("changed", seq, "it is not the head that was kept")
+
+    def _content(self, seq: int, content: KeptContent, said: RunEntry) -> None:
+        try:
+            is_kept = content_hash(content.salt, content.content) == said["content"]
+        except (ValueError, TypeError, AttributeError):  # it is no text any more
+            is_kept = False
+        if not is_kept:
+            self._find("content", seq, "its content was changed")
+            return
+        recording = recording_of(content.content)
+        if recording["run_id"] != said["run_id"] or lookup(recording) != content.found_by:
+            self._find("lookup", seq, "what it is found by is not what its content says")
+
+    def _erasure(self, kept: Kept, said: ErasureEntry) -> None:
+        count = 0
+        for first, last in said["erased"]:
+            if not first <= last < kept.seq:
+                self._find("changed", kept.seq, "it names entries that cannot have been erased")
+                return
+            count += last - first + 1
+            for seq in range(first, last + 1):
+                if self._states[seq] == _MISSING:
+                    self._states[seq] = _ERASED
+                elif self._states[seq] == _PRESENT:
+                    self._find("unexplained", seq, f"its content is there, though entry {kept.seq} erased it")
+                else:
+                    self._find("changed", kept.seq, f"it names entry {seq}, which had nothing to erase")
+        self._erasures.append(Erasure(kept.seq, said["at"], said["by"], said["how"], count))
+        if kept.content is not None:
+            self._find("unexplained", kept.seq, "there is a content, but it is the entry of an erasure")
+
+    def _find(self, kind: FindingKind, seq: int, text: str) -> bool:
+        """Keep a finding; say whether there is room for more."""
+        if len(self._findings) < MOST:
+            self._findings.append(ChainFinding(kind, seq, text))
+        return len(self._findings) < MOST
+
+
+def _said(kept: Kept) -> Entry | None:
+    """Return what an entry says; None where its text is not what its hash and its columns say."""
+    try:
+        if entry_hash(kept.entry) != kept.hash:
+            return None
+        said = entry_of(kept.entry)
+    except (ValueError, TypeError, AttributeError):  # it is no text any more
+        return None
+    return said if (said["at"], said.get("run_id")) == (kept.at, kept.run_id) else None

@@ -1,0 +1,182 @@
+"""What-if: recorded runs are judged again by a candidate, here or by the workers of an executor."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from functools import lru_cache, partial
+from itertools import chain, islice
+from typing import Any, TypeAlias
+
+from guardgraph.evidence.judged import Row, Way, WhatIf, row_of
+from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.named import graph_named
+from guardgraph.graphs.whatif import DAMAGED, Again, judged_again
+from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.state.recording import Recording, checked_recording
+from guardgraph.state.settings import Budget, Settings
+
+__all__ = ["AT_WORK", "PARTS", "PART_SIZE", "what_if"]
+
+PARTS = 64
+"""Into how many parts a store's runs are divided; a worker that is lost costs one."""
+PART_SIZE = 64
+"""Runs of one part, where they are handed over one by one."""
+AT_WORK = 32
+"""Parts that an executor has at the same time; what it brings back waits for its turn."""
+
+Work: TypeAlias = "Callable[[Iterable[Any]], list[Row]]"
+
+
+def what_if(
+    candidate: GuardedGraph[Any, Any, Any] | str,
+    runs: Iterable[Any],
+    *,
+    executor: Executor | None = None,
+    assume: bool = False,
+    policy: Settings | None = None,
+    budget: Budget | None = None,
+) -> WhatIf:
+    """Judge recorded runs again: what would the candidate have made of them?
+
+    Nothing is called and nothing is guessed. A run is `same` or `changed` where a live run of the candidate would have
+    had that result, given that whoever was called says the same to the same request; else it is `unknown`, and its row
+    names the first call that differs. Each run's own context tightens the candidate as it tightened the agent then.
+
+    Args:
+        candidate: an agent of the runs' pattern with another policy, budget, guard or version; or ``module:factory``,
+            whose factory is given `policy` and `budget` where they are.
+        runs: stored runs (of ``store.runs()``) or recordings.
+        executor: whose workers judge, such as a `ProcessPoolExecutor` or Dask's ``client.get_executor()``; runs of a
+            store are read by the workers. The candidate is a name then, since an agent cannot be sent. What a broken
+            pool leaves undone is judged here.
+        assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
+        policy: of a candidate that is a name.
+        budget: of a candidate that is a name.
+
+    Returns:
+        A row for every run in the order of `runs`, and a table of them.
+
+    Raises:
+        ConfigurationError: there is no such candidate, or an agent is given beside what goes with a name only.
+        InputError: something among the runs is neither a stored run nor a recording.
+    """
+    graph = _graph(candidate, policy=policy, budget=budget)
+    if executor is None:
+        return WhatIf(graph, list(_rows(graph.frame, runs, assume)))
+    if not isinstance(candidate, str):
+        raise ConfigurationError(
+            f"candidate: module:factory is required beside an executor; given: a {type(candidate).__name__}"
+        )
+    work = partial(_judge, pickle.dumps((candidate, policy, budget)), assume)
+    return WhatIf(graph, list(chain.from_iterable(_in_order(executor, work, _parts(runs)))))
+
+
+def _graph(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
+    if isinstance(candidate, str):
+        graph = graph_named(candidate, "candidate", **settings)
+    elif given := [name for name, value in settings.items() if value is not None]:
+        raise ConfigurationError(f"{given[0]}: for a candidate that is module:factory; an agent has its own")
+    else:
+        graph = candidate
+    if not isinstance(graph, GuardedGraph):
+        raise ConfigurationError(
+            f"candidate: a guarded graph or module:factory is required; given: {type(graph).__name__}"
+        )
+    return graph
+
+
+def _rows(frame: Frame, runs: Iterable[Any], assume: bool) -> Iterator[Row]:
+    for at, run in enumerate(runs):
+        yield _row(frame, run, at, assume)
+
+
+def _row(frame: Frame, run: Any, at: int, assume: bool) -> Row:
+    if isinstance(run, dict):
+        return _judged(frame, run, str(run.get("run_id", "")), None, assume)
+    try:
+        run_id, seq, recording = run.run_id, run.position.seq, run.recording
+    except AttributeError:
+        raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}") from None
+    if recording is None:
+        return row_of(Again("unreplayable", why="erased"), run_id=run_id, seq=seq)
+    return _judged(frame, recording, run_id, seq, assume)
+
+
+def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool) -> Row:
+    try:
+        recording = checked_recording(given)
+    except InputError as error:
+        return row_of(Again("unreplayable", why=f"{DAMAGED}: {str(error).splitlines()[0]}"), run_id=run_id, seq=seq)
+    again = judged_again(frame, recording, assume=assume)
+    is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
+    return row_of(
+        again,
+        run_id=run_id,
+        seq=seq,
+        guardgraph=recording["guardgraph"],
+        other_declarations=is_other,
+        ways=_ways(recording, again),
+    )
+
+
+def _ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
+    if again.kind != "changed" or again.old is None or again.new is None or again.result is None:
+        return None
+    ends = ((again.old, recording["result"]), (again.new, again.result))
+    then, now = (Way(end.status, end.stop_reason, end.outcome, tuple(result.get("path", ()))) for end, result in ends)
+    return then, now
+
+
+# With an executor
+
+
+@lru_cache(maxsize=1)
+def _frame(pickled: bytes) -> Frame:
+    """Return what a worker judges by, made once for all of its parts."""
+    candidate, policy, budget = pickle.loads(pickled)
+    return _graph(candidate, policy=policy, budget=budget).frame
+
+
+def _judge(pickled: bytes, assume: bool, part: Iterable[Any]) -> list[Row]:
+    return list(_rows(_frame(pickled), part, assume))
+
+
+def _parts(runs: Any) -> Iterator[Iterable[Any]]:
+    """Return runs in parts: what reads its own from a store, else lists."""
+    if hasattr(runs, "parts"):
+        yield from runs.parts(PARTS)
+        return
+    items = iter(runs)
+    while part := list(islice(items, PART_SIZE)):
+        yield part
+
+
+def _in_order(executor: Executor, work: Work, parts: Iterator[Iterable[Any]]) -> Iterator[list[Row]]:
+    """Yield what comes of parts, in their order; only so many are handed over at a time."""
+    waiting = deque[tuple[Iterable[Any], Future[list[Row]] | None]]()
+    for part in parts:
+        waiting.append((part, _submitted(executor, work, part)))
+        if len(waiting) >= AT_WORK:
+            yield _done(work, *waiting.popleft())
+    while waiting:
+        yield _done(work, *waiting.popleft())
+
+
+def _submitted(executor: Executor, work: Work, part: Iterable[Any]) -> Future[list[Row]] | None:
+    try:
+        return executor.submit(work, part)
+    except BrokenExecutor:
+        return None
+
+
+def _done(work: Work, part: Iterable[Any], future: Future[list[Row]] | None) -> list[Row]:
+    if future is not None:
+        try:
+            return future.result()
+        except BrokenExecutor:  # a worker was killed, and with it the pool
+            pass
+    return work(part)

@@ -1,0 +1,190 @@
+"""What-if: one recorded run is judged again, and either its ending is known exactly or it is said why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from itertools import zip_longest
+from typing import Any, Literal, TypeAlias
+
+from guardgraph.graphs.frame import Frame
+from guardgraph.graphs.interpreter import interpret
+from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.recording import Recording
+from guardgraph.state.run import RECORDED
+
+__all__ = ["DAMAGED", "REFUSED", "Again", "AgainKind", "Ending", "Unasked", "judged_again", "plain"]
+
+AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "other_pattern"]
+"""The classes of recorded runs; every run falls in exactly one."""
+
+REFUSED = "refused"
+"""Status of a run that the candidate would not have begun, or gone on with: it refuses the run's context."""
+
+DAMAGED = "damaged"
+"""How the reason of a run begins whose recording cannot be read."""
+
+_HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline", "audit"}
+"""Keys of a result that say how the run went, not what came of it."""
+
+_HEAD = {*RECORDED, "outcome", "audit"}
+"""Keys of a stop that are no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended."""
+
+    status: str
+    """``ok``, ``stopped``, or ``refused`` for a run that would not have been let in."""
+    stop_reason: str
+    outcome: str | None = None
+    """Of a good ending."""
+    phase: str | None = None
+    """Of a stop."""
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> Ending:
+        """Return the ending of a result."""
+        outcome, phase = (text if isinstance(text := result.get(key), str) else None for key in ("outcome", "phase"))
+        return cls(str(result.get("status")), str(result.get("stop_reason")), outcome, phase)
+
+    def __str__(self) -> str:
+        """Return the ending in few words: ``ok:grounded_answer``, ``stopped:max_seconds``."""
+        said = self.outcome if self.status == "ok" else self.stop_reason
+        return f"{self.status}:{said}" if said else self.status
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """The first call that would not be the recorded one, or was never made."""
+
+    node: str
+    """Who would call."""
+    visit: int | None
+    """Which visit of the node, from 1 on."""
+    number: int | None
+    """Which call of the visit, from 1 on; None where the run never came to the node, or no single call is meant."""
+    difference: str
+    """What is not as it was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A recorded run, judged again."""
+
+    kind: AgainKind
+    old: Ending | None = None
+    """As it was recorded."""
+    new: Ending | None = None
+    """Of a run that is same or changed: as the candidate would have ended it."""
+    guard: str | None = None
+    """Of a changed run: the guard that stops it, or that no longer does; None where no guard decides otherwise."""
+    evidence: JsonObject = field(default_factory=dict)
+    """Of a changed run: what the result shows of the stop, the new one's or the one that is gone."""
+    differs: tuple[str, ...] = ()
+    """Of a changed run: keys of the result that are not what they were."""
+    call: Unasked | None = None
+    """Of an unknown run."""
+    why: str | None = None
+    """Of a run that is not judged: the pattern that it is of; ``erased``, ``redacted``, or ``damaged`` and where."""
+    assumed: Ending | None = None
+    """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
+    it would be shown something else. A guess, which counts nowhere."""
+    result: JsonObject | None = field(default=None, repr=False, compare=False)
+    """Of a run that is same or changed: the whole result; its run_id and its times are those of the recorded run."""
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON, without the result; what there is nothing of is left out."""
+        return plain(self)
+
+
+def plain(shown: Any) -> JsonObject:
+    """Return a dataclass of these as plain JSON; what there is nothing of is left out."""
+    said = {item.name: getattr(shown, item.name) for item in fields(shown) if item.repr}
+    return {name: _plain(value) for name, value in said.items() if value not in (None, {}, ())}
+
+
+def _plain(value: Any) -> JsonValue:
+    if isinstance(value, Ending | Unasked):
+        return plain(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) -> Again:
+    """Judge a recorded run by another graph of its pattern: exactly, or not at all.
+
+    A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path, timeline,
+    `audit`. So an answer, a reason or a piece of evidence that differs makes it `changed`.
+
+    Args:
+        frame: of the candidate.
+        recording: of a run, in the form that `checked_recording` checks.
+        assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
+
+    Returns:
+        The class of the run, and what belongs to it. Nothing is called and nobody is told.
+    """
+    result = recording["result"]
+    if recording["pattern"] != frame.catalogue.pattern:
+        return Again("other_pattern", Ending.of(result), why=recording["pattern"])
+    if recording.get("redacted"):
+        return Again("unreplayable", Ending.of(result), why="redacted")
+    try:
+        return _judged(frame, recording)
+    except InputError as error:
+        return Again("unreplayable", Ending.of(result), why=f"{DAMAGED}: {error}")
+    except NotRecorded as error:
+        call = Unasked(error.node, error.visit, error.number, error.difference)
+        assumed = _assumed(frame, recording) if assume else None
+        return Again("unknown", Ending.of(result), call=call, assumed=assumed)
+
+
+def _judged(frame: Frame, recording: Recording) -> Again:
+    old, ending = recording["result"], Ending.of(recording["result"])
+    try:
+        new = interpret(frame, recording)
+    except ConfigurationError as error:
+        refused = Ending(REFUSED, "context")
+        return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
+    keys = {*old, *new} - _HOW_IT_WENT
+    differs = tuple(sorted(key for key in keys if key not in old or key not in new or old[key] != new[key]))
+    if not differs:
+        return Again("same", ending, Ending.of(new), result=new)
+    guard, evidence = _decided(old, new)
+    return Again("changed", ending, Ending.of(new), guard, evidence, differs, result=new)
+
+
+def _assumed(frame: Frame, recording: Recording) -> Ending | None:
+    try:
+        return Ending.of(interpret(frame, recording, assume=True))
+    except (NotRecorded, InputError, ConfigurationError):
+        return None
+
+
+def _decided(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
+    """Return the guard that makes the difference, and its evidence."""
+    for result in (new, old):
+        if result.get("status") == "stopped":
+            return _stopping(result), {key: value for key, value in result.items() if key not in _HEAD}
+    return _parting(old, new), {}
+
+
+def _stopping(result: JsonObject) -> str | None:
+    """Return the node that stopped a run; an ok ending that fails is one too."""
+    return next((line["node"] for line in reversed(_timeline(result)) if line.get("reason")), None)
+
+
+def _parting(old: JsonObject, new: JsonObject) -> str | None:
+    """Return the guard at which the ways of two runs part."""
+    nothing: JsonObject = {}
+    for then, now in zip_longest(_timeline(old), _timeline(new), fillvalue=nothing):
+        if (then.get("node"), then.get("to")) != (now.get("node"), now.get("to")):
+            return now.get("node") if now.get("kind") == "guard" else None
+    return None
+
+
+def _timeline(result: JsonObject) -> list[JsonObject]:
+    lines = result.get("timeline")
+    return [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []

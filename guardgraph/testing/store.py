@@ -1,0 +1,225 @@
+"""What holds for every store of finished runs, as checks for one of your own."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from guardgraph.evidence.chain import START, entry_hash, entry_of
+from guardgraph.evidence.contents import content_hash
+from guardgraph.evidence.store import RunStore, StoredRun
+from guardgraph.state.errors import InputError
+from guardgraph.state.hashing import canonical_json, digest
+from guardgraph.state.plain import copied
+from guardgraph.state.recording import Recording
+
+__all__ = ["STORE_CHECKS", "check_store"]
+
+WRITERS = 8
+RUNS_OF_A_WRITER = 5
+
+
+def check_store(make_store: Callable[[], RunStore]) -> None:
+    """Hold a store against what `guardgraph.RunStore` says; under pytest, each of `STORE_CHECKS` can be a test.
+
+    Args:
+        make_store: returns a store in which nothing was recorded yet, another one each time.
+
+    Raises:
+        AssertionError: it does not do what it says; the message has the name of the check.
+    """
+    for name, check in STORE_CHECKS.items():
+        try:
+            check(make_store())
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+
+
+def _an_empty_store_is_empty(store: RunStore) -> None:
+    _equal("head()", store.head(), None)
+    _equal("runs()", list(store.runs()), [])
+    _refused(store, _id(1))
+
+
+def _a_run_is_read_as_it_was_recorded(store: RunStore) -> None:
+    run = _run(1, text="ünïcode, \u2028, \U0001f600, 0.1, 1e-7")
+    given = copied(run)
+    receipt = store.record(given)
+    _equal("what was given to record()", given, run)
+    stored = store.read(run["run_id"])
+    _equal("read().recording", stored.recording, run)
+    _equal("read().run_id", stored.run_id, run["run_id"])
+    _equal("read().position.receipt", stored.position.receipt, {"seq": receipt["seq"], "hash": receipt["hash"]})
+    _refused(store, _id(2))
+
+
+def _entries_are_chained(store: RunStore) -> None:
+    receipts = [store.record(_run(number)) for number in range(1, 5)]
+    _equal("numbers", [receipt["seq"] for receipt in receipts], [1, 2, 3, 4])
+    _chained(list(store.runs()))
+    head = store.head()
+    _equal("head().receipt", head and head.receipt, receipts[-1])
+
+
+def _a_run_that_is_given_again_has_its_receipt(store: RunStore) -> None:
+    first = store.record(_run(1))
+    store.record(_run(2))
+    _equal("the receipt of the same run", store.record(_run(1)), first)
+    _equal("the numbers of runs()", [stored.position.seq for stored in store.runs()], [1, 2])
+
+
+def _a_run_with_other_content_is_kept_beside_the_first(store: RunStore) -> None:
+    first = store.record(_run(1))
+    store.record(_run(2))
+    second = store.record(_run(1, text="resumed"))
+    _equal("the number of the second record", second["seq"], 3)
+    _equal("read()", store.read(_id(1)).recording, _run(1, text="resumed"))
+    _equal("the numbers of runs(), the latest of each run", [item.position.seq for item in store.runs()], [2, 3])
+    _equal("the receipt of the first content", store.record(_run(1)), first)
+
+
+def _runs_are_found_by_pattern_tenant_and_time(store: RunStore) -> None:
+    began = datetime.now(UTC)
+    store.record(_run(1, pattern="rag", tenant="acme"))
+    store.record(_run(2, pattern="research", tenant="acme"))
+    store.record(_run(3, pattern="rag", tenant="other"))
+    store.record(_run(4, pattern="rag"))
+    hour = timedelta(hours=1)
+    _equal("runs(pattern=)", _numbers(store.runs(pattern="rag")), [1, 3, 4])
+    _equal("runs(tenant=)", _numbers(store.runs(tenant="acme")), [1, 2])
+    _equal("runs(pattern=, tenant=)", _numbers(store.runs(pattern="rag", tenant="acme")), [1])
+    _equal("runs(since=) of an hour ago", _numbers(store.runs(since=began - hour)), [1, 2, 3, 4])
+    _equal("runs(since=) of in an hour", _numbers(store.runs(since=began + hour)), [])
+
+
+def _runs_are_read_anew_whenever_they_are_iterated_over(store: RunStore) -> None:
+    for number in range(1, 8):
+        store.record(_run(number))
+    runs = store.runs()
+    _equal("runs(), twice", _numbers(runs), _numbers(runs))
+    _equal("runs(), pickled", _numbers(pickle.loads(pickle.dumps(runs))), [1, 2, 3, 4, 5, 6, 7])
+    for count in (1, 2, 3, 20):
+        parts = runs.parts(count)
+        _equal(f"at most {count} parts", len(parts) <= count, True)
+        _equal(f"{count} parts together", [seq for part in parts for seq in _numbers(part)], _numbers(runs))
+        _equal(f"{count} parts, pickled", sum(len(_numbers(pickle.loads(pickle.dumps(part)))) for part in parts), 7)
+
+
+def _nobody_changes_what_is_kept(store: RunStore) -> None:
+    run = _run(1)
+    store.record(run)
+    run["result"]["status"] = "changed"
+    for _ in range(2):
+        stored = store.read(_id(1)).recording
+        _equal("read().recording", stored, _run(1))
+        if stored is not None:
+            stored["result"]["status"] = "changed"
+
+
+def _threads_write_into_one_chain(store: RunStore) -> None:
+    def write(writer: int) -> list[int]:
+        mine = range(writer * RUNS_OF_A_WRITER + 1, (writer + 1) * RUNS_OF_A_WRITER + 1)
+        return [store.record(_run(number))["seq"] for number in mine]
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        numbers = [number for written in pool.map(write, range(WRITERS)) for number in written]
+    _equal("the numbers of all threads", sorted(numbers), list(range(1, WRITERS * RUNS_OF_A_WRITER + 1)))
+    _chained(list(store.runs()))
+
+
+STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
+    check.__name__.strip("_"): check
+    for check in (
+        _an_empty_store_is_empty,
+        _a_run_is_read_as_it_was_recorded,
+        _entries_are_chained,
+        _a_run_that_is_given_again_has_its_receipt,
+        _a_run_with_other_content_is_kept_beside_the_first,
+        _runs_are_found_by_pattern_tenant_and_time,
+        _runs_are_read_anew_whenever_they_are_iterated_over,
+        _nobody_changes_what_is_kept,
+        _threads_write_into_one_chain,
+    )
+}
+"""The checks by name; each is given a store in which nothing was recorded yet."""
+
+
+def _chained(stored: list[StoredRun]) -> None:
+    previous = START
+    for item in stored:
+        where, said = f"entry {item.position.seq}", entry_of(item.entry)
+        _equal(f"{where}: position.previous", item.position.previous, previous)
+        _equal(f"{where}: position.hash", item.position.hash, entry_hash(item.entry))
+        told: list[Any] = [said["seq"], said["previous"], said["at"], said.get("run_id")]
+        place = item.position
+        _equal(f"{where}: what it says", told, [place.seq, place.previous, place.at, item.run_id])
+        content = content_hash(item.salt or "", canonical_json(item.recording))
+        _equal(f"{where}: the hash of its content", said.get("content"), content)
+        previous = item.position.hash
+
+
+def _numbers(runs: Any) -> list[int]:
+    return [stored.position.seq for stored in runs]
+
+
+def _refused(store: RunStore, run_id: str) -> None:
+    try:
+        store.read(run_id)
+    except InputError:
+        return
+    raise AssertionError("read() of a run that is not there: an InputError is required")
+
+
+def _equal(what: str, given: object, wanted: object) -> None:
+    if given != wanted:
+        raise AssertionError(f"{what}: {wanted!r:.500} is required; given: {given!r:.500}")
+
+
+def _id(number: int) -> str:
+    return str(UUID(int=number, version=4))
+
+
+def _run(number: int, *, pattern: str = "rag", tenant: str | None = None, text: str = "A question?") -> Recording:
+    """Return a run that never was, but for its form."""
+    caller = None if tenant is None else {"tenant": tenant, "user": f"user {number}", "groups": []}
+    hashes = {name: digest(name) for name in ("policy", "budget", "declarations", "prompts")}
+    ending = {
+        "run_id": _id(number),
+        "pattern": pattern,
+        "status": "ok",
+        "stop_reason": "success",
+        "outcome": "answered",
+    }
+    made: Any = {
+        "format": 1,
+        "guardgraph": "0",
+        "pattern": pattern,
+        "graph": pattern,
+        "run_id": _id(number),
+        "input": {"question": text, "numbers": [number, -0.5, 2**62, None, True]},
+        "policy": {},
+        "budget": {"max_seconds": 1.5},
+        "fingerprints": hashes,
+        "visits": [
+            {
+                "node": "done",
+                "kind": "terminal",
+                "clock": [0.0, 0.25],
+                "opening": {
+                    "started_at": "2026-01-01T00:00:00.000000+00:00",
+                    "context": None,
+                    "caller": caller,
+                    "carried": 0.0,
+                    "resumable": False,
+                },
+            }
+        ],
+        "calls": [],
+        "result": {"run_id": _id(number), "pattern": pattern, **ending, "trace": [], "history": [], "timeline": []},
+    }
+    recording: Recording = made
+    return recording

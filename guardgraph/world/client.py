@@ -1,0 +1,183 @@
+"""The HTTP clients of the models that we open.
+
+They follow no redirect to elsewhere, read no more than a reply may have, and hang up when time is up.
+
+Everything else is as OpenAI's own clients have it, proxies and certificates of the environment included. The module
+imports OpenAI's package, so it is imported when a model is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import urllib.request
+import zlib
+from collections.abc import Mapping
+from contextlib import aclosing, closing, suppress
+from functools import lru_cache, partial
+from typing import Any
+
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+from guardgraph.state.json import JsonObject
+from guardgraph.state.size import REPLY_BYTES
+from guardgraph.world.connections import close_with_call
+from guardgraph.world.deadline import reply_bytes
+from guardgraph.world.failures import ReplyRefused
+
+__all__ = ["http_clients", "is_followed"]
+
+MAX_REDIRECTS = 5
+LONGEST_HOST = 200
+
+_SAME_METHOD = (307, 308)
+"""Redirects that repeat the request; the others make a GET of it, without a prompt."""
+_PORTS = {"http": 80, "https": 443}
+_OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that say how a reply came, and nothing of what is in it."""
+_ABOUT = ("http_version", "reason_phrase")
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def http_clients() -> dict[str, Any]:
+    """Return ``http_client`` and ``http_async_client`` for a ``ChatOpenAI``.
+
+    Making one takes as long as reading the certificates does, so they are shared while the environment stays the same.
+    """
+    known = {**urllib.request.getproxies(), **{name: os.environ.get(name, "") for name in _CERTIFICATES}}
+    return _made(tuple(sorted(known.items())))
+
+
+@lru_cache(maxsize=8)
+def _made(known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    return {"http_client": _Client(), "http_async_client": _AsyncClient()}
+
+
+class _Client(DefaultHttpxClient):
+    def send(self, request: Any, **given: Any) -> Any:
+        _hang_up_at_deadline(request)
+        for _ in range(MAX_REDIRECTS + 1):
+            response = super().send(request, **{**given, "stream": True, "follow_redirects": False})
+            with closing(response):
+                if (following := _followed(response)) is None:
+                    reply = _Reply(response)
+                    for part in response.iter_raw():
+                        reply.add(part)
+                    return reply.whole()
+            request = following
+        raise _redirected(response)
+
+
+class _AsyncClient(DefaultAsyncHttpxClient):
+    async def send(self, request: Any, **given: Any) -> Any:
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await super().send(request, **{**given, "stream": True, "follow_redirects": False})
+            async with aclosing(response):
+                if (following := _followed(response)) is None:
+                    reply = _Reply(response)
+                    async for part in response.aiter_raw():
+                        reply.add(part)
+                    return reply.whole()
+            request = following
+        raise _redirected(response)
+
+
+class _Reply:
+    """A reply while it is read: no more of it than the run's budget allows, as it comes and unpacked.
+
+    Raises:
+        ReplyRefused: it is packed in a way that nobody asked for.
+    """
+
+    def __init__(self, response: Any) -> None:
+        packing = response.headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("identity", "gzip"):
+            raise _unreadable(f"a reply packed as {packing[:40]!r}, though gzip was asked for")
+        self._response = response
+        self._most = REPLY_BYTES if (most := reply_bytes()) is None else most
+        self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None
+        self._parts: list[bytes] = []
+        self._came = self._size = 0
+
+    def add(self, part: bytes) -> None:
+        """Take what came.
+
+        Raises:
+            ReplyRefused: that is more than the budget allows, or no gzip.
+        """
+        self._came += len(part)
+        self._parts.append(self._unpacked(part))
+        self._size += len(self._parts[-1])
+        if max(self._came, self._size) > self._most:
+            details: JsonObject = {"cause": "max_reply_bytes", "limit": self._most}
+            raise ReplyRefused(f"a reply of more than {self._most} bytes", details)
+
+    def _unpacked(self, part: bytes) -> bytes:
+        if self._gzip is None:
+            return part
+        try:
+            return self._gzip.decompress(part, self._most - self._size + 1)
+        except zlib.error as error:
+            raise _unreadable(f"a reply that is no gzip: {error}") from None
+
+    def whole(self) -> Any:
+        """Return the response with all that was read."""
+        came = self._response
+        headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in _OF_THE_WIRE]
+        about = {name: value for name, value in came.extensions.items() if name in _ABOUT}
+        made = type(came)(came.status_code, headers=headers, content=b"".join(self._parts), extensions=about)
+        made.request, made.elapsed = came.request, came.elapsed
+        return made
+
+
+def _unreadable(message: str) -> ReplyRefused:
+    return ReplyRefused(message, {"cause": "content_encoding"})
+
+
+def _followed(response: Any) -> Any:
+    """Return the request that a redirect asks for, None for any other response.
+
+    Raises:
+        ReplyRefused: it leads elsewhere: nobody but the host that the deployment named is told a prompt.
+    """
+    following = response.next_request
+    if following is None or is_followed(response.status_code, response.request.url, following.url):
+        return following
+    raise _redirected(response)
+
+
+def is_followed(status: int, here: Any, there: Any) -> bool:
+    """Say whether a redirect repeats the request at the same place, or at the same host by HTTPS in place of HTTP.
+
+    Args:
+        status: of the reply.
+        here: the URL that was asked, as httpx has it.
+        there: the URL that is to be asked.
+    """
+    asked, told = ((url.scheme, url.host, url.port or _PORTS.get(url.scheme)) for url in (here, there))
+    is_safer = (asked, told) == (("http", here.host, 80), ("https", here.host, 443))
+    return status in _SAME_METHOD and (asked == told or is_safer)
+
+
+def _redirected(response: Any) -> ReplyRefused:
+    there = response.next_request.url
+    host = there.netloc.decode("ascii")[:LONGEST_HOST]
+    said = f"a redirect to {there.scheme}://{host}, which is not followed; the base URL says where the model is"
+    return ReplyRefused(said, {"cause": "redirect", "host": host, "status": response.status_code})
+
+
+def _hang_up_at_deadline(request: Any) -> None:
+    """Let the connection of a request end when the run's time is up, and with it the thread that waits for a byte."""
+
+    def trace(event: str, info: Mapping[str, Any]) -> None:
+        stream = info.get("return_value")  # of connecting, and of TLS on top of that
+        if hasattr(stream, "get_extra_info"):
+            close_with_call(partial(_hang_up, stream))
+
+    request.extensions = {**request.extensions, "trace": trace}
+
+
+def _hang_up(stream: Any) -> None:
+    connection = stream.get_extra_info("socket")
+    with suppress(OSError, TypeError):  # it is closed already, or TLS inside TLS, which is no socket
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -1,0 +1,117 @@
+"""OpenAI's models, and those of servers with its interface, as they are named by a string."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ada_url import check_url
+
+from guardgraph.state.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from guardgraph.world.wrapped import ChatModel
+
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "chat_openai", "default_model", "wrong"]
+
+DEFAULT_MODEL = "gpt-4.1-mini"
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+DEFAULT_TIMEOUT_SECONDS = 60.0
+LONGEST_TIMEOUT_SECONDS = 86_400.0
+"""A day. Far longer ones overflow in the socket layer, in the middle of a run."""
+LONGEST_URL = 2_000
+FORMS = ("json_schema", "json_mode")
+"""How a server is asked for JSON: by a schema, or, where it knows none, for any JSON object."""
+
+_HEADERS = {"Connection": "close", "Accept-Encoding": "gzip"}
+"""Clients are shared between models, and a connection that one event loop left open fails in the next one ("Event loop
+is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``. Gzip is what our client can count unpacked."""
+
+
+def default_model(environ: Mapping[str, str]) -> str:
+    """Return the model that ``"openai"`` stands for."""
+    return _variable(environ, "OPENAI_MODEL") or DEFAULT_MODEL
+
+
+def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
+    """Return a ``ChatOpenAI``, bound to JSON mode where the deployment says so.
+
+    Args:
+        name: the model's, as the server knows it.
+        environ: where the variables are read.
+
+    Raises:
+        ConfigurationError: a variable is missing or wrong.
+    """
+    settings: dict[str, Any] = {
+        "api_key": _api_key(environ),
+        "base_url": _base_url(environ),
+        "timeout": _timeout(environ),
+        "temperature": 0,
+        "max_retries": 0,  # retries belong to one layer, and that is not the client
+        "disable_streaming": True,  # a proposal is judged whole
+        "default_headers": _HEADERS,
+        "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
+    }
+    form = _form(environ)
+    from langchain_openai import ChatOpenAI
+
+    from guardgraph.world.client import http_clients
+
+    model = ChatOpenAI(model=name, **settings, **http_clients())
+    return model if form == "json_schema" else model.bind(response_format={"type": "json_object"})
+
+
+def _api_key(environ: Mapping[str, str]) -> str:
+    key = _variable(environ, "OPENAI_API_KEY")
+    if not key:
+        raise wrong("OPENAI_API_KEY", "nothing", "the key of your OpenAI account, in the environment or in .env")
+    if not _is_header_text(key):
+        raise wrong("OPENAI_API_KEY", "characters that no HTTP header may carry", "printable ASCII, no blanks")
+    return key
+
+
+def _base_url(environ: Mapping[str, str]) -> str:
+    url = _variable(environ, "OPENAI_BASE_URL") or DEFAULT_BASE_URL
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port or an IPv6 address that is none
+        usable = False
+    if not usable or not _is_header_text(url) or len(url) > LONGEST_URL or not check_url(url):
+        raise wrong("OPENAI_BASE_URL", repr(url), f"an http or https URL in ASCII such as {DEFAULT_BASE_URL}")
+    return url
+
+
+def _is_header_text(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def _timeout(environ: Mapping[str, str]) -> float:
+    given = _variable(environ, "OPENAI_TIMEOUT_SECONDS") or str(DEFAULT_TIMEOUT_SECONDS)
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= LONGEST_TIMEOUT_SECONDS:
+        allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS:.0f}"
+        raise wrong("OPENAI_TIMEOUT_SECONDS", repr(given), allowed)
+    return seconds
+
+
+def _form(environ: Mapping[str, str]) -> str:
+    form = _variable(environ, "OPENAI_STRUCTURED_OUTPUT") or FORMS[0]
+    if form not in FORMS:
+        raise wrong("OPENAI_STRUCTURED_OUTPUT", repr(form), " or ".join(FORMS))
+    return form
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(name, "").strip()
+
+
+def wrong(field: str, given: str, allowed: str) -> ConfigurationError:
+    """Return the error that says what is allowed in a field, and what was given."""
+    return ConfigurationError(f"{field}: {allowed} is required; given: {given[:80]}")

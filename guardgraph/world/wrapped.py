@@ -1,0 +1,147 @@
+"""Chat models, plain or as LangChain wraps them, held to a schema.
+
+A wrapper calls whatever it is around, so what holds a model to a schema has to be inside: each model is held to it
+where it stands, and the wrappers are put around again as they were.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.runnables import (
+    Runnable,
+    RunnableConfig,
+    RunnableParallel,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.configurable import DynamicRunnable, RunnableConfigurableAlternatives
+from langchain_core.runnables.retry import RunnableRetry
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+from guardgraph.world.deadline import deadline
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel, LanguageModelInput
+    from langchain_core.messages import BaseMessage
+
+__all__ = ["ChatModel", "is_chat_model", "model_name", "structured"]
+
+ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage]"
+"""A chat model, plain or wrapped."""
+
+
+def is_chat_model(given: object) -> bool:
+    """Say whether something is a chat model: one of LangChain's, or a wrapper around nothing but chat models."""
+    if inside := _inside(given):
+        return all(map(is_chat_model, inside))
+    return isinstance(given, Runnable) and callable(getattr(given, "with_structured_output", None))
+
+
+def model_name(model: object) -> str:
+    """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class.
+
+    A wrapped model has the name of the one inside; with fallbacks or alternatives it is the first one's.
+    """
+    if isinstance(model, RunnableBindingBase) and _is_name(bound := model.kwargs.get("model")):
+        return str(bound)
+    if inside := _inside(model):
+        return model_name(inside[0])
+    names = (getattr(model, attribute, None) for attribute in ("model_name", "model"))
+    return next((str(name) for name in names if _is_name(name)), type(model).__name__)
+
+
+def _is_name(given: object) -> bool:
+    return isinstance(given, str) and bool(given.strip())
+
+
+def _inside(model: object) -> list[Any]:
+    if isinstance(model, RunnableBindingBase):  # bind, with_retry, with_config and the like
+        return [model.bound]
+    if isinstance(model, RunnableWithFallbacks):
+        return [model.runnable, *model.fallbacks]
+    if isinstance(model, RunnableConfigurableAlternatives):  # a function makes its alternative when it is chosen
+        return [model.default, *(other for other in model.alternatives.values() if isinstance(other, Runnable))]
+    return [model.default] if isinstance(model, DynamicRunnable) else []
+
+
+def structured(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, Any]:
+    """Hold a chat model to a schema, where it can be held.
+
+    Args:
+        model: plain or wrapped; one that is bound to a ``response_format`` of its own is asked with that.
+        schema: JSON schema of the reply.
+
+    Returns:
+        What is asked in the model's place, with the same wrappers around. It returns the model's message, or a
+        dictionary with the message under ``raw``.
+    """
+    if isinstance(model, RunnableBindingBase):
+        if "response_format" in model.kwargs:
+            return model
+        held = structured(model.bound, schema)
+        return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
+    if isinstance(model, RunnableWithFallbacks):
+        first, *others = (_InTime(structured(inside, schema)) for inside in _inside(model))
+        return model.model_copy(update={"runnable": first, "fallbacks": others})
+    return _Chosen(model, schema) if isinstance(model, DynamicRunnable) else _held(model, schema)
+
+
+def _held(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
+    """Hold one model to a schema.
+
+    LangChain's chain parses the reply too, in time quadratic in its length, and nobody reads the result: only
+    the step that calls the model is taken out of the chain, where it can be found.
+    """
+    try:
+        chain: Runnable[Any, Any] = model.with_structured_output(
+            schema, method="json_schema", strict=True, include_raw=True
+        )
+    except NotImplementedError:
+        return model  # type: ignore[no-any-return]
+    first = chain.first if isinstance(chain, RunnableSequence) else None
+    step = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
+    return chain if step is None else step
+
+
+class _Chosen(Runnable[Any, Any]):
+    """A model whose fields, or which itself, the configuration of the run chooses: it is held when it is chosen."""
+
+    def __init__(self, model: DynamicRunnable[Any, Any], schema: JsonObject) -> None:
+        self._model, self._schema = model, schema
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        chosen, config = self._now(config)
+        return chosen.invoke(input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        chosen, config = self._now(config)
+        return await chosen.ainvoke(input, config, **kwargs)
+
+    def _now(self, config: RunnableConfig | None) -> tuple[Runnable[Any, Any], RunnableConfig]:
+        chosen, config = self._model.prepare(config)
+        if not is_chat_model(chosen):
+            raise ConfigurationError(f"model: a chat model is required; an alternative is: {type(chosen).__name__}")
+        return structured(chosen, self._schema), config
+
+
+class _InTime(Runnable[Any, Any]):
+    """What a retry or a fallback asks: nothing more once the run's time is up, or the rest would be paid for nobody."""
+
+    def __init__(self, model: Runnable[Any, Any]) -> None:
+        self._model = model
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        _check_time()
+        return self._model.invoke(input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        _check_time()
+        return await self._model.ainvoke(input, config, **kwargs)
+
+
+def _check_time() -> None:
+    if deadline() == 0:
+        raise TimeoutError("the run's time is up")

@@ -1,0 +1,170 @@
+"""Lists of a policy that name what cannot exist are refused, by the factory and in the context of a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rag_agents import QUESTION
+from research_cases import GOAL, REQUEST, SLA_HOST
+from self_critique_cases import GIVEN
+from ticket_pattern import TICKET, Policy, triage
+
+from guardgraph import (
+    ConfigurationError,
+    RagPolicy,
+    ResearchPolicy,
+    SelfCritiquePolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+)
+from guardgraph.grammar import Hosts, Tightens
+from guardgraph.guards.urls import denial
+from guardgraph.state.hosts import host_problem
+from guardgraph.testing import scripted_tool
+
+DECISIONS = "there are approve, revise, escalate; given: 'aprove'; did you mean 'approve'?"
+RISKS = "there are overconfidence, missing_uncertainty, contradiction, scope_leak, policy_violation, legal_risk; "
+HOST = "a host alone is required, without scheme, user, port, path or wildcard; given: 'https://vendor.example.com'"
+SOURCES = "there are billing_policy, operations_notes, security_policy, support_policy; given: "
+
+
+@pytest.mark.parametrize(
+    ("create", "policy", "message"),
+    [
+        (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_policy=["aprove"]), DECISIONS),
+        (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
+        (create_self_critique_agent, SelfCritiquePolicy(allowed_risk_types_policy=["legal"]), RISKS + "given: 'legal'"),
+        (create_research_agent, ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
+        (create_research_agent, ResearchPolicy(allowed_domains_execution=["https://vendor.example.com"]), HOST),
+        (create_rag_agent, RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES + "'suport_policy'; did you"),
+        (create_rag_agent, RagPolicy(allowed_sources_execution=["Docs"]), SOURCES + "'Docs'"),
+    ],
+)
+def test_a_factory_refuses_names_that_name_nothing(create, policy, message):
+    """The error names the field and the value, says what there is, and what may have been meant."""
+    [field] = policy.model_fields_set
+    with pytest.raises(ConfigurationError) as raised:
+        create(policy=policy)
+    assert str(raised.value).startswith(f"policy.{field}: {message}")
+
+
+def test_every_name_that_is_wrong_is_told():
+    """One error has a line for each."""
+    lists = {"allowed_domains_policy": ["a.example/x", "a.example"], "allowed_domains_execution": ["*.example"]}
+    with pytest.raises(ConfigurationError) as raised:
+        create_research_agent(policy=ResearchPolicy(**lists))
+    fields = [line.partition(":")[0] for line in str(raised.value).splitlines()]
+    assert fields == ["policy.allowed_domains_policy", "policy.allowed_domains_execution"]
+
+
+def test_the_sources_of_a_folder_are_those_that_there_are(tmp_path):
+    """Names of its first-level folders may stand on a list, and no others."""
+    (tmp_path / "guides").mkdir()
+    (tmp_path / "guides" / "a.md").write_text("# Refunds\n\nRefunds take five days.\n", encoding="utf-8")
+    assert create_rag_agent(knowledge_base=tmp_path, policy=RagPolicy(allowed_sources_policy=["guides"]))
+    with pytest.raises(ConfigurationError, match=r"there are guides; given: 'guide'; did you mean 'guides'\?"):
+        create_rag_agent(knowledge_base=tmp_path, policy=RagPolicy(allowed_sources_policy=["guide"]))
+
+
+def test_a_retriever_may_list_its_sources_or_be_a_live_index():
+    """With an attribute `sources` other names are refused; without one any name may stand on a list."""
+    policy = RagPolicy(allowed_sources_policy=["wiki"], allowed_sources_execution=["wiki"])
+    retriever = scripted_tool([], loop=True)
+    assert create_rag_agent(retriever=retriever, policy=policy).invoke(QUESTION)["outcome"] == "clarify"
+    retriever.sources = ["manuals"]
+    with pytest.raises(ConfigurationError, match="there are manuals; given: 'wiki'"):
+        create_rag_agent(retriever=retriever, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("create", "input", "policy", "message"),
+    [
+        (create_self_critique_agent, GIVEN, {"allowed_decisions_execution": ["aprove"]}, DECISIONS),
+        (
+            create_research_agent,
+            {"goal": GOAL, "request": REQUEST},
+            {"allowed_domains_policy": ["https://vendor.example.com"]},
+            HOST,
+        ),
+    ],
+)
+def test_a_context_that_can_name_nothing_is_refused_before_the_run(create, input, policy, message):
+    """A decision or host that no deployment can have is wrong in a context as it is in a policy."""
+    [field] = policy
+    with pytest.raises(ConfigurationError) as raised:
+        create().invoke(input, context={"policy": policy})
+    assert str(raised.value).startswith(f"context.policy.{field}: {message}")
+
+
+def test_a_source_that_only_this_deployment_lacks_allows_nothing_in_a_context():
+    """One context may be for several knowledge bases: what is on no list of the deployment is not read."""
+    names = {"policy": {"allowed_sources_execution": ["wiki", "support_policy"]}}
+    assert create_rag_agent().invoke(QUESTION, context=names)["trace"][0]["requested_sources"] == ["support_policy"]
+    assert create_rag_agent().invoke(QUESTION, context={"policy": {"allowed_sources_policy": ["wiki"]}})["outcome"] == (
+        "clarify"
+    )
+
+
+def test_a_context_may_spell_a_host_in_its_own_way():
+    """Hosts are held against each other as URLs carry them."""
+    spelled = ResearchPolicy().tightened_by(ResearchPolicy(allowed_domains_execution=[f" {SLA_HOST.upper()}"]))
+    assert spelled.allowed_domains_execution == (SLA_HOST,)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["vendor.example.com", "VENDOR.example.com", " vendor.example.com ", "münchen.example", "[::1]", "localhost"],
+)
+def test_a_host_may_be_spelled_as_a_browser_reads_it(name):
+    """Case, blanks around it and letters of any script do not make it another thing than a host."""
+    assert host_problem(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *((f"{scheme}vendor.example.com", "vendor.example.com") for scheme in ("https://", "http://", "ftp://")),
+        ("vendor.example.com/x", "vendor.example.com"),
+        ("vendor.example.com/", "vendor.example.com"),
+        ("vendor.example.com:443", "vendor.example.com"),
+        ("[::1]:80", "[::1]"),
+        ("me@vendor.example.com", "vendor.example.com"),
+        ("vendor.example.com?q", "vendor.example.com"),
+        *((name, None) for name in ("", " ", "a b", "*.example.com", "https://", "//")),
+    ],
+)
+def test_what_is_more_or_less_than_a_host_is_refused(name, meant):
+    """A scheme, user, port, path, query or wildcard; the host that may have been meant is named."""
+    problem = host_problem(name)
+    assert f"given: {name!r}" in problem
+    assert problem.partition("did you mean ")[2] == (f"{meant!r}?" if meant else "")
+
+
+@given(st.text(max_size=20))
+def test_a_host_that_passes_is_one_that_urls_can_have(name):
+    """Whatever a list names without an error, a URL of that host is on it."""
+    if host_problem(name) is None:
+        assert denial(f"https://{name.strip()}/", policy=[name], execution=[name]) is None
+
+
+class Desks(Policy):
+    """A policy with lists of a user's own."""
+
+    severities: Annotated[tuple[str, ...], Tightens.among("low", "high")] = ("low", "high")
+    mirrors: Hosts = ()
+
+
+def test_lists_of_a_pattern_of_ones_own_are_checked_too():
+    """`Tightens.among` and `Hosts` in the type of a field are all that it takes."""
+    for wrong in ({"severities": ["hgih"]}, {"mirrors": ["https://a.example"]}):
+        [field] = wrong
+        with pytest.raises(ConfigurationError, match=f"^policy.{field}: "):
+            triage(policy=Desks(**wrong))
+        with pytest.raises(ConfigurationError, match=f"^context.policy.{field}: "):
+            triage(policy=Desks()).invoke(TICKET, context={"policy": wrong})
+    both = Desks().tightened_by(Desks(severities=["high"]))
+    assert both.severities == ("high",)

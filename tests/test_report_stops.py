@@ -1,0 +1,123 @@
+"""The page of a stopped run begins with why: the guard, the evidence, and the refused words in what was proposed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rag_agents import CANDIDATE, QUESTION, agent, agent_with
+from reported_runs import page, result_of, said, tree, with_class
+from self_critique_cases import GIVEN
+
+import guardgraph
+from guardgraph.reporting.values import value
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+
+ID = "doc_sla_enterprise_v3"
+
+
+def _answering(text, *citations):
+    return agent(answerer=lambda view: {"answer": text, "citations": [*citations]}).invoke(QUESTION)
+
+
+def _revising(text):
+    revise = scripted_tool(lambda view: {"revised_answer": f"{view['draft']} {text}"}, loop=True)
+    return guardgraph.create_self_critique_agent(reviser=revise).invoke(GIVEN)
+
+
+def _head(result):
+    return page(result).find("body/header")
+
+
+STOPS = {
+    "a number": (lambda: _answering("Within 20 minutes, 24/7.", ID), ["20 minutes"]),
+    "a number in words": (lambda: _answering("Within twenty minutes.", ID), ["twenty minutes"]),
+    "a time with points": (lambda: _answering("Ask at 9:30 p.m. or so.", ID), ["9:30 p.m"]),
+    "a broken line": (lambda: _answering("Within 20\nminutes.", ID), ["20\nminutes"]),
+    "a name": (lambda: _answering("Within 15 minutes, as Gartner says.", ID), ["Gartner"]),
+    "a citation": (lambda: _answering("Within 15 minutes.", ID, "doc_x"), ["doc_x"]),
+    "a source": (lambda: result_of("rag stopped"), ["wiki"]),
+    "an incident": (lambda: _revising("See inc_99999."), ["inc_99999"]),
+    "a fact of research": (lambda: result_of("research stopped"), ["9.9%"]),
+}
+"""Runs that a guard stopped for words of a proposal, and these words."""
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_the_refused_words_are_marked_in_what_was_proposed(name):
+    """In the head, and again beside the guard's verdict, the proposal stands whole with the refused words marked."""
+    make, words = STOPS[name]
+    result = make()
+    head = _head(result)
+    [refused] = with_class(head, "refused")
+    assert [said(mark) for mark in refused.iter("mark")] == words
+    [proposed] = [entry["proposal"] for entry in result["timeline"] if entry["node"] == result["path"][-3]]
+    assert all(text in said(refused) for text in proposed.values() if isinstance(text, str))
+    [card] = [card for card in page(result).iter("article") if [*card.iter("mark")]]
+    assert [said(mark) for mark in card.iter("mark")] == words
+
+
+@pytest.mark.parametrize("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
+def test_a_stopped_run_begins_with_who_stopped_it_and_the_evidence(name):
+    """The guard, the phase and all evidence stand in the head, before what was asked."""
+    result = result_of(name)
+    [why] = with_class(_head(result), "why")
+    assert f"Stopped by {result['path'][-2]}, in the phase {result['phase']}." in said(why)
+    for key in {*result} & {"details", "unsupported", "patch_similarity"}:
+        assert key in said(why)
+    told = [item.get("class") for item in _head(result)]
+    assert told.index("why") < told.index("facts told")
+
+
+def test_a_number_that_is_part_of_another_is_not_marked():
+    """Only the refused number itself is marked: not its digits in a longer one, nor an allowed one."""
+    head = _head(_answering("Uptime is 99.95%, 9 of 10, in 15 minutes.", ID))
+    assert "9" in said(with_class(head, "why")[0])
+    assert not {"99.95", "15 minutes", "99"} & {said(mark) for mark in head.iter("mark")}
+    assert all(said(mark).startswith(("9 ", "9", "10")) for mark in head.iter("mark"))
+
+
+def test_what_was_not_refused_is_not_shown_as_refused():
+    """A run that stops for want of time, or because a tool fails, refused no proposal; an ok run has no why."""
+    clock = ScriptedClock()
+    model = ScriptedChatModel(Reply({"kind": "retrieve", "query": "SLA"}, delay=30.0), clock=clock)
+    slow = guardgraph.create_rag_agent(model, world=guardgraph.LiveWorld(clock=clock))
+    for stopped in (slow, agent_with("no list of candidates")):
+        head = _head(stopped.invoke(QUESTION))
+        assert with_class(head, "why")
+        assert not with_class(head, "refused")
+    assert not with_class(_head(result_of("rag")), "why")
+
+
+def test_evidence_that_is_the_proposal_stands_there_once():
+    """A refused plan is its own evidence: the head shows it marked, and not a second time."""
+    assert said(_head(result_of("rag stopped"))).count("SLA") == 1
+
+
+@given(st.text("ab 1.<\n", max_size=40), st.lists(st.text("ab1.", min_size=1, max_size=3), max_size=3))
+def test_marks_lose_nothing_of_a_value(text, words):
+    """Whatever is marked in a text, it is the same text."""
+    marks = re.compile("|".join(map(re.escape, words))) if words else None
+    shown = tree(f"\n{value({'text': text}, marks=marks)}")
+    assert said(shown.find("div/dd")) == (text or "empty text")
+
+
+def test_what_a_tool_brought_needs_no_words_where_there_is_nothing_to_say():
+    """A tool's card has its name and the verdict on what it found, and no sentence that fills the place."""
+    for name in ("rag", "research"):
+        words = said(page(result_of(name)))
+        assert "What it brought" not in words
+    [found] = [said(card) for card in page(result_of("rag")).iter("article") if "retrieve acts" in said(card)]
+    assert "context_guard" in found
+
+
+def test_lines_of_a_source_are_joined():
+    """A passage that was wrapped to a width is read as running text; items keep lines of their own."""
+    text = (
+        "P1 incidents are answered within 15 minutes, at any hour\nof any day. It is so for all plans.\n\n- one\n- two"
+    )
+    answer = {"answer": "P1 incidents are answered within 15 minutes.", "citations": ["a"]}
+    [source] = with_class(page(agent_with({**CANDIDATE, "text": text}, answer=answer).invoke(QUESTION)), "source")
+    assert said(source.find("blockquote")) == text.replace("hour\nof", "hour of")

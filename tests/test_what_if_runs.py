@@ -1,0 +1,211 @@
+"""One recorded run judged again: same, changed or unknown, and in time as the candidate would have it."""
+
+from __future__ import annotations
+
+import pytest
+from rag_agents import QUESTION
+from recorded_runs import recorded
+from ticket_pattern import TICKET, Policy, triage
+
+from guardgraph import LiveWorld, RagBudget, create_rag_agent
+from guardgraph.grammar import Budget, Call
+from guardgraph.graphs.whatif import Ending, judged_again
+from guardgraph.testing import InMemoryRecorder, ScriptedClock
+from guardgraph.world.call import Performed
+from guardgraph.world.calls import late, perform
+
+
+class Timed:
+    """A world in which a call takes the seconds that its request names, by a clock of its own; nobody really waits."""
+
+    def __init__(self, *, at_once=True):
+        self.clock, self.live = ScriptedClock(), LiveWorld()
+        self.calendar, self.new_run = self.live.calendar, self.live.new_run
+
+    def perform(self, asked, seconds):
+        """Make calls side by side, or one after another where interrupts have answers."""
+        came, gone = [], 0.0
+        for item in asked:
+            left, takes = seconds - (gone if asked[0].in_turn else 0.0), self.takes(item.call.request)
+            is_late = left <= 0 or takes > left
+            outcome = late(item.call, left) if is_late else perform(item.call, 60.0)
+            took = max(min(takes, left), 0.0)
+            came.append(Performed(outcome, took))
+            gone = gone + took if asked[0].in_turn else max(gone, took)
+        self.clock.advance(gone)
+        return came
+
+    async def aperform(self, asked, seconds):
+        """Do the same."""
+        return self.perform(asked, seconds)
+
+    def takes(self, request):
+        """Return how long a request takes, in seconds."""
+        return request.get("seconds", 0.0)
+
+
+def of(made, recording, **settings):
+    """Judge a recording by another triage agent."""
+    return judged_again(made(**settings).frame, recording)
+
+
+def kept(made, given=TICKET, **settings):
+    """Run an agent in a world of scripted time, and return the recording."""
+    recorder = InMemoryRecorder()
+    made(recorder=recorder, world=Timed(), **settings).invoke(given)
+    return recorder.runs[0]
+
+
+def slow(*seconds):
+    """Return a maker of agents that look up in calls side by side, which take these seconds."""
+
+    def body(state, run):
+        came = yield [Call("tool", lambda asked: asked["seconds"], {"seconds": item}) for item in seconds]
+        last = yield Call("tool", lambda asked: "last", {"seconds": 1.0})
+        return {"found_duty": last.packed() if all(item.form == "value" for item in came) else '["value", "late", {}]'}
+
+    return lambda **settings: triage(bodies={"lookup": body}, **settings)
+
+
+def test_a_run_that_ends_as_it_did_is_same():
+    """The agent that ran, and one whose policy decides nothing otherwise, leave the run as it was."""
+    recording = recorded(triage)
+    assert of(triage, recording).kind == "same"
+    again = of(triage, recording, policy=Policy(labels=("bug",)))
+    assert (again.kind, again.new) == ("same", again.old)
+
+
+def test_a_changed_run_names_the_guard_and_its_evidence():
+    """Old and new ending, who decided, on what, and what of the result differs."""
+    again = of(triage, recorded(triage), policy=Policy(labels=("billing",)))
+    assert (again.kind, again.guard, again.evidence) == ("changed", "label_guard", {"raw_label": {"label": "bug"}})
+    assert (str(again.old), str(again.new), again.new.phase) == ("ok:routed", "stopped:invalid_label", "label")
+    assert {"label", "on_duty", "raw_label", "status", "stop_reason"} <= set(again.differs)
+
+
+def test_a_stop_that_is_gone_is_named_too():
+    """A run that no longer stops says which guard stopped it, and on what."""
+    recording = recorded(lambda **made: triage(policy=Policy(labels=("billing",)), **made))
+    again = of(triage, recording)
+    assert again.kind == "unknown"
+    recording = recorded(lambda **made: triage(lambda view: {"label": "spam"}, policy=Policy(labels=()), **made))
+    again = of(triage, recording)
+    assert (again.kind, str(again.new), again.guard) == ("changed", "ok:spam", "label_guard")
+    assert again.evidence == {"raw_label": {"label": "spam"}}
+
+
+def test_a_raised_threshold_turns_an_answer_into_a_question():
+    """Stricter is not only more stops: the same run ends well, and otherwise."""
+    recording = recorded(create_rag_agent, QUESTION)
+    again = judged_again(create_rag_agent(budget=RagBudget(min_chunk_score=0.9)).frame, recording)
+    assert (again.kind, str(again.old), str(again.new)) == ("changed", "ok:grounded_answer", "ok:clarify")
+    assert again.guard == "context_guard"
+
+
+@pytest.mark.parametrize(("seconds", "on_duty"), [(3.0, "last"), (2.0, None), (1.0, "late")])
+def test_a_call_that_took_longer_than_the_candidate_has_is_its_timeout(seconds, on_duty):
+    """What was in time then is too late for who has less, and time goes on from there."""
+    made = slow(2.0)
+    again = of(made, kept(made), budget=Budget(max_seconds=seconds))
+    live = kept(made, budget=Budget(max_seconds=seconds))["result"]
+    assert (again.new, again.result.get("on_duty")) == (Ending.of(live), on_duty)
+    assert {**again.result, "run_id": 0} == {**live, "run_id": 0}
+
+
+@pytest.mark.parametrize("seconds", [8.0, 5.5, 5.0, 4.0, 2.5, 2.0, 1.0, 0.5])
+def test_calls_side_by_side_share_the_time_that_is_left(seconds):
+    """Who would have been late is late, the others are kept, and the next call has the rest."""
+    made = slow(2.0, 4.0, 1.0)
+    again = of(made, kept(made), budget=Budget(max_seconds=seconds))
+    assert {**again.result, "run_id": 0} == {**kept(made, budget=Budget(max_seconds=seconds))["result"], "run_id": 0}
+
+
+def test_a_call_that_was_cut_off_is_known_only_to_who_has_no_more_time():
+    """Less time: cut off sooner. More time: nobody knows what would have come."""
+    made = slow(4.0)
+    recording = kept(made, budget=Budget(max_seconds=2.0))
+    assert of(made, recording, budget=Budget(max_seconds=2.0)).kind == "same"
+    assert of(made, recording, budget=Budget(max_seconds=1.0)).kind == "same"
+    again = of(made, recording, budget=Budget(max_seconds=3.0))
+    assert (again.kind, again.call.node, again.call.visit, again.call.number) == ("unknown", "lookup", 1, 1)
+    assert again.call.difference == "visit 1, call 1: it was cut off after 2.000 s, and has 3.000 s"
+
+
+def test_many_calls_at_once_are_known_only_if_all_are_in_time():
+    """Where some waited for their turn, nobody knows when each of them ended."""
+    made = slow(*[1.0] * 20)
+    recording = kept(made)
+    assert of(made, recording, budget=Budget(max_seconds=1.5)).new.stop_reason == "max_seconds"
+    again = of(made, recording, budget=Budget(max_seconds=0.5))
+    assert (again.kind, again.call.difference) == (
+        "unknown",
+        "visit 1, call 1: whether it is over in 0.500 s is not known",
+    )
+
+
+def test_an_attempt_that_a_wrapper_made_before_is_not_taken_for_none():
+    """A call that took longer than its last attempt says nothing of a time between the two."""
+    made = slow(4.0)
+    recording = kept(made)
+    recording["calls"][1]["seconds"] = 1.0
+    assert of(made, recording, budget=Budget(max_seconds=2.0)).kind == "unknown"
+    assert of(made, recording, budget=Budget(max_seconds=0.5)).result["on_duty"] == "late"
+
+
+def test_an_unknown_run_names_the_first_call_that_differs():
+    """Node, visit and number of the call, and how it is not the recorded one."""
+    other = {"lookup": lambda state, run: (yield Call("tool", print, {"desk": "x"}))}
+    again = of(triage, recorded(triage), bodies=other)
+    assert (again.kind, again.new, again.call.node, again.call.visit, again.call.number) == (
+        "unknown",
+        None,
+        "lookup",
+        1,
+        1,
+    )
+    assert again.call.difference.startswith("visit 1, call 1: its request was ")
+    recording = recorded(lambda **made: triage(lambda view: {"label": "spam"}, policy=Policy(labels=()), **made))
+    recording["visits"][2]["node"] = "elsewhere"
+    assert of(triage, recorded(lambda **made: triage(policy=Policy(labels=()), **made))).call.number is None
+
+
+def test_an_assumed_proposal_is_shown_and_the_run_stays_unknown():
+    """Where a proposer sees something else, what it proposed then gives an ending that is marked as a guess."""
+
+    def told(state, run):
+        outcome = yield Call("proposer", print, {"labels": list(run.policy.labels)}, {"proposer": "test"})
+        return {"proposed_label": outcome.packed()}
+
+    def live(state, run):
+        outcome = yield Call("proposer", lambda view: {"label": "bug"}, {"labels": []}, {"proposer": "test"})
+        return {"proposed_label": outcome.packed()}
+
+    recording = recorded(lambda **made: triage(bodies={"label": live}, **made))
+    frame = triage(bodies={"label": told}, policy=Policy(labels=("billing",))).frame
+    again = judged_again(frame, recording, assume=True)
+    assert (again.kind, again.new, str(again.assumed)) == ("unknown", None, "stopped:invalid_label")
+    assert judged_again(frame, recording).assumed is None
+
+
+def test_a_tool_that_is_asked_for_something_else_is_never_assumed():
+    """Only what proposers said may be assumed."""
+    other = {"lookup": lambda state, run: (yield Call("tool", print, {"desk": "x"}))}
+    assert judged_again(triage(bodies=other).frame, recorded(triage), assume=True).assumed is None
+
+
+def test_what_cannot_be_judged_says_why():
+    """A run of another pattern, a redacted one and a damaged one are classes of their own."""
+    recording = recorded(triage)
+    assert of(create_rag_agent, recording).kind == "other_pattern"
+    again = of(triage, {**recording, "redacted": ["input.ticket"]})
+    assert (again.kind, again.why) == ("unreplayable", "redacted")
+    damaged = {**recording, "calls": [{**recording["calls"][0], "outcome": "?"}, *recording["calls"][1:]]}
+    assert of(triage, damaged).why.startswith("damaged: recording.calls.0.outcome: ")
+
+
+def test_what_is_said_of_a_run_is_plain_json():
+    """What there is nothing of is left out."""
+    assert of(triage, recorded(triage)).plain()["kind"] == "same"
+    said = of(triage, recorded(triage), policy=Policy(labels=())).plain()
+    assert said["new"] == {"status": "stopped", "stop_reason": "invalid_label", "phase": "label"}
+    assert "call" not in said

@@ -1,0 +1,204 @@
+"""Chat models as LangChain wraps them: a retry, fallbacks, bound arguments, what the run's configuration chooses."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
+from langchain_openai import ChatOpenAI
+from openai_server import OpenAIServer, answer
+from prompt_limits import LIMITS
+from rag_agents import ANSWER, INTENT, QUESTION
+from runs import check_result, run
+
+from guardgraph import (
+    ConfigurationError,
+    RagBudget,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+)
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel
+from guardgraph.world.models import load_prompt
+
+MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+QUICKLY = {"wait_exponential_jitter": False}
+
+
+def asked(model, mode="invoke", config=None, **kwargs):
+    """Run a RAG agent whose planner is a model, and return the checked result."""
+    agent = create_rag_agent(model, answerer=lambda view: ANSWER, **kwargs)
+    return check_result(RAG_REASONS, run(agent, QUESTION, mode, config=config))
+
+
+def form_of(call):
+    """Return the form in which a scripted model was asked for its reply."""
+    return call.kwargs["response_format"]["json_schema"]
+
+
+def client(server, **kwargs):
+    """Return LangChain's client of OpenAI, as a user makes it."""
+    return ChatOpenAI(model="test-model", api_key="sk-loopback", base_url=server.url, max_retries=0, **kwargs)
+
+
+@MODES
+def test_a_retry_goes_on_around_a_model_that_is_held_to_its_schema(mode):
+    """`with_retry` asks again what failed, each time with the prompt's schema, and history has the model's name."""
+    model = ScriptedChatModel(ConnectionError("gone"), INTENT, model_name="m-1")
+    result = asked(model.with_retry(stop_after_attempt=2, **QUICKLY), mode)
+    assert (result["outcome"], result["history"][0]["proposer"]) == ("grounded_answer", "m-1")
+    schema = load_prompt("rag_plan", LIMITS).schema
+    assert [(form_of(call)["strict"], form_of(call)["name"]) for call in model.calls] == [(True, schema["title"])] * 2
+
+
+def test_a_retry_that_is_used_up_is_the_last_failure():
+    """The stop reason is what the last attempt failed with."""
+    model = ScriptedChatModel(ConnectionError("one"), TimeoutError("two"))
+    result = asked(model.with_retry(stop_after_attempt=2, **QUICKLY))
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "timeout")
+
+
+@MODES
+def test_every_fallback_is_held_to_the_schema(mode):
+    """`with_fallbacks` asks the next model in the same way; history has the name of the first."""
+    first = ScriptedChatModel(ConnectionError("gone"), model_name="m-1")
+    second = ScriptedChatModel(ConnectionError("gone"), model_name="m-2")
+    third = ScriptedChatModel(INTENT, model_name="m-3")
+    result = asked(first.with_fallbacks([second.with_retry(stop_after_attempt=1), third]), mode)
+    assert (result["outcome"], result["history"][0]["proposer"]) == ("grounded_answer", "m-1")
+    assert all(form_of(call)["strict"] for model in (first, second, third) for call in model.calls)
+
+
+@MODES
+def test_bound_arguments_are_kept(mode):
+    """`bind` reaches the model beside the schema, through other wrappers too."""
+    model = ScriptedChatModel(ConnectionError("gone"), INTENT)
+    wrapped = model.bind(stop=["END"], temperature=0.3).with_retry(stop_after_attempt=2, **QUICKLY)
+    assert asked(wrapped.with_config(tags=["mine"]), mode)["outcome"] == "grounded_answer"
+    assert [call.kwargs["temperature"] for call in model.calls] == [0.3, 0.3]
+    assert all(form_of(call)["strict"] for call in model.calls)
+
+
+def test_a_model_that_is_bound_to_a_name_has_that_name():
+    """History names the model that is asked."""
+    model = ScriptedChatModel(INTENT, model_name="m-1")
+    assert asked(model.bind(model="m-2"))["history"][0]["proposer"] == "m-2"
+
+
+def test_a_form_of_the_users_own_is_left_alone():
+    """A model that is bound to JSON mode is asked by JSON mode, for servers that know no schema."""
+    with OpenAIServer(answer(INTENT)) as server:
+        model = client(server).bind(response_format={"type": "json_object"})
+        assert asked(model.with_retry(stop_after_attempt=1))["history"][0]["proposer"] == "test-model"
+    assert server.requests[0]["body"]["response_format"] == {"type": "json_object"}
+
+
+@MODES
+def test_the_runs_configuration_chooses_fields(mode):
+    """`configurable_fields` are read from the run's configuration, and the model that results is held to the schema."""
+    with OpenAIServer(answer(INTENT)) as server:
+        field = ConfigurableField(id="warmth")
+        model = client(server, temperature=0.1).configurable_fields(temperature=field)
+        for config, temperature in ((None, 0.1), ({"configurable": {"warmth": 0.9}}, 0.9)):
+            result = asked(model.with_retry(stop_after_attempt=1), mode, config)
+            assert result["history"][0]["proposer"] == "test-model"
+            body = server.requests[-1]["body"]
+            assert (body["temperature"], body["response_format"]["type"]) == (temperature, "json_schema")
+
+
+@MODES
+def test_the_runs_configuration_chooses_the_model(mode):
+    """`configurable_alternatives` are chosen by the run's configuration; each is held to the schema."""
+    models = {name: ScriptedChatModel(INTENT, model_name=name, loop=True) for name in ("one", "two", "three")}
+    model = models["one"].configurable_alternatives(
+        ConfigurableField(id="who"), two=models["two"].with_retry(), three=lambda: models["three"]
+    )
+    for name, config in (("one", None), ("two", {"who": "two"}), ("three", {"who": "three"})):
+        result = asked(model, mode, config and {"configurable": config})
+        assert result["history"][0]["proposer"] == "one"
+        assert form_of(models[name].calls[-1])["strict"]
+    assert [len(model.calls) for model in models.values()] == [1, 1, 1]
+
+
+def test_a_model_that_langchain_chooses_in_the_run():
+    """What `init_chat_model` returns for configurable fields is a model too, plain or wrapped."""
+    init = pytest.importorskip("langchain.chat_models").init_chat_model
+    with OpenAIServer(answer(INTENT)) as server:
+        model = init("test-model", model_provider="openai", configurable_fields=("model",), api_key="sk-loopback",
+                     base_url=server.url, max_retries=0)  # fmt: skip
+        config = {"configurable": {"model": "other-model"}}
+        assert asked(model, config=config)["outcome"] == "grounded_answer"
+        assert asked(model.with_retry(stop_after_attempt=1))["outcome"] == "grounded_answer"
+    assert [request["body"]["model"] for request in server.requests] == ["other-model", "test-model"]
+    assert all(request["body"]["response_format"]["json_schema"]["strict"] for request in server.requests)
+
+
+def test_models_without_structured_output_are_wrapped_as_they_are():
+    """A model class that cannot be held to a schema is asked as it is, whatever is around it."""
+    model = FakeListChatModel(responses=['{"kind": "retrieve", "query": "P1 target"}'])
+    result = asked(model.with_fallbacks([ScriptedChatModel(INTENT)]).with_retry())
+    assert result["history"][0]["proposer"] == "FakeListChatModel"
+    assert result["history"][0]["intent"]["query"] == "P1 target"
+
+
+@pytest.mark.parametrize("create", [create_rag_agent, create_research_agent, create_self_critique_agent])
+def test_all_agents_take_wrapped_models(create):
+    """Wherever a chat model is accepted, a wrapped one is."""
+    model = ScriptedChatModel(TimeoutError("late"), loop=True).with_retry(stop_after_attempt=1)
+    assert create(model).open() is None
+
+
+CHAIN = ScriptedChatModel() | RunnableLambda(lambda message: message)
+NO_MODELS = {
+    "a function": lambda view: view,
+    "RunnableLambda": RunnableLambda(lambda view: view),
+    "a chain": CHAIN,
+    "what a model is parsed by": ScriptedChatModel().with_structured_output({"title": "t", "type": "object"}),
+    "a retry around a chain": CHAIN.with_retry(),
+    "a fallback that is a function": ScriptedChatModel().with_fallbacks([RunnableLambda(lambda view: AIMessage("{}"))]),
+    "an alternative that is none": ScriptedChatModel().configurable_alternatives(
+        ConfigurableField(id="who"), other=RunnablePassthrough()
+    ),
+    "a class": ScriptedChatModel,
+}
+
+
+@pytest.mark.parametrize("given", NO_MODELS.values(), ids=NO_MODELS)
+def test_what_is_no_model_is_refused(given):
+    """A Runnable that is no chat model, and a wrapper around one, is an error that says what is allowed."""
+    with pytest.raises(
+        ConfigurationError, match=r"^model: a chat model .*with_retry.*PROVIDER:NAME.* is required; given"
+    ):
+        create_rag_agent(given)
+
+
+def test_an_alternative_that_turns_out_to_be_no_model_is_refused_in_the_run():
+    """A function may make anything of an alternative; it is looked at when it is chosen."""
+    model = ScriptedChatModel(INTENT).configurable_alternatives(
+        ConfigurableField(id="who"), other=lambda: RunnableLambda(lambda view: AIMessage("{}"))
+    )
+    result = asked(model, config={"configurable": {"who": "other"}})
+    assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:plan", "ConfigurationError")
+
+
+@pytest.mark.parametrize("wrap", ["with_retry", "with_fallbacks"])
+def test_nobody_is_asked_again_when_the_time_is_up(wrap):
+    """A run that gave up pays for no further attempts of its model."""
+
+    class Slow(ScriptedChatModel):
+        def _generate(self, *args, **kwargs):
+            super()._generate(*args, **kwargs)
+            raise ConnectionError("gone")
+
+    model = Slow(Reply({}, delay=0.4), INTENT, INTENT)
+    wrapped = (
+        model.with_retry(stop_after_attempt=3, **QUICKLY) if wrap == "with_retry" else model.with_fallbacks([model])
+    )
+    result = asked(wrapped, budget=RagBudget(max_seconds=0.2))
+    assert result["stop_reason"] == "llm_timeout"
+    time.sleep(0.6)  # the attempt fails meanwhile, and the next one would begin
+    assert len(model.calls) == 1
