@@ -18,7 +18,7 @@ from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.offline.self_critique import repair
 from guardgraph.nodes.self_critique.audit import audit
-from guardgraph.state.self_critique import Audit, Critique, Patch, Risk, SelfCritiqueTask
+from guardgraph.state.self_critique import ChangeAudit, Critique, Patch, Risk, SelfCritiqueTask
 
 REVISION_ATTEMPTS = 3
 
@@ -42,7 +42,7 @@ class State(Ending, total=False):
     severity: str
     risks: list[Risk]
     required_changes: list[str]
-    audit: Audit
+    audit: ChangeAudit
 
 
 @dataclass(frozen=True)

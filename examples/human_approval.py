@@ -33,7 +33,7 @@ INCIDENT = {
 REQUEST = {"request": {"goal": "Draft a customer update. Avoid guarantees.", "incident_context": INCIDENT}}
 PHASES = ("write", "approve")
 REASONS = gg.Catalogue("press_desk", PHASES, [
-    *gg.common_reasons(phases=PHASES, reviewing=["approve"]),
+    *gg.common_reasons(phases=PHASES, reviewing=["approve"], tools={"write": "write"}),
     gg.StopReason("not_written:<reason>", "not_written", ("write",), "The agent was stopped.", "Read written."),
     gg.StopReason("tool_invalid_output:write", "tool", ("write",), "The agent failed.", "Look at details."),
 ])  # fmt: skip

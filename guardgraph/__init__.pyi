@@ -23,6 +23,7 @@ from guardgraph.graphs.verify import Finding as Finding
 from guardgraph.graphs.verify import verify as verify
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import report as report
+from guardgraph.reporting.table import table as table
 from guardgraph.state.context import Caller as Caller
 from guardgraph.state.errors import ConfigurationError as ConfigurationError
 from guardgraph.state.errors import GrammarError as GrammarError

@@ -107,8 +107,12 @@ def recording_tables() -> str:
     return "\n".join(f"{_heading(item)}\n\n{_fields(item)}" for item in [whole, *_inner(whole).values()])
 
 
+SHADOWS = ("Shadow", "JudgedBy", "ShadowEnding", "ShadowCall", "ShadowError")
+"""Parts of a recording that say what shadows made of the run."""
+
+
 def _inner(whole: dict[str, Any]) -> dict[str, Any]:
-    names = ("RecordedVisit", "Opening", "Asking", "RecordedCall", "Fingerprints")
+    names = ("RecordedVisit", "Opening", "Asking", "RecordedCall", "Fingerprints", *SHADOWS)
     assert set(names) == set(whole["$defs"])
     return {name: whole["$defs"][name] for name in names}
 

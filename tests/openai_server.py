@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,18 +24,21 @@ DEFAULT_USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18
 class OpenAIServer:
     """The server; a context manager."""
 
-    def __init__(self, *script: Behaviour) -> None:
+    def __init__(self, *script: Behaviour, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[dict[str, Any]] = []
         self.closing = Event()
         self._script = script or (answer("{}"),)
         self._lock = Lock()
         self._http = _Server(("127.0.0.1", 0), _Handler, owner=self)
+        self._scheme = "http" if tls is None else "https"
+        if tls is not None:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
     def url(self) -> str:
         """The base URL for a client."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
+        return f"{self._scheme}://127.0.0.1:{self._http.server_port}/v1"
 
     def environ(self, **more: str) -> dict[str, str]:
         """The variables that lead a client here."""
@@ -239,6 +243,29 @@ def drip(interval: float = 0.05, seconds: float = 30.0) -> Behaviour:
         handler.send(200, drops, count + 1, "application/json")
 
     return behave
+
+
+def drip_headers(interval: float = 0.05, seconds: float = 30.0) -> Behaviour:
+    """A header that never ends, a byte every `interval` seconds."""
+
+    def behave(handler: _Handler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        for _ in range(int(seconds / interval)):
+            if handler.pause(interval):
+                handler.wfile.write(b"x")
+
+    return behave
+
+
+def flood(part: bytes, count: int, sent: list[int], **headers: str) -> Behaviour:
+    """A body of `count` parts; `sent` gets the size of each that went out."""
+
+    def parts() -> Iterator[bytes]:
+        for _ in range(count):
+            yield part
+            sent.append(len(part))
+
+    return lambda handler: handler.send(200, parts(), len(part) * count, "application/json", **headers)
 
 
 def refusing_environ() -> dict[str, str]:

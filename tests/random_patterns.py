@@ -70,7 +70,7 @@ REASONS = gg.Catalogue(
     "random",
     PHASES,
     [
-        *gg.common_reasons(phases=PHASES, asking=PHASES),
+        *gg.common_reasons(phases=PHASES, asking=PHASES, tools={"<tool>": "work"}),
         gg.StopReason("refused:<name>", "refused", PHASES, "Somebody refused.", "Ask again."),
         gg.StopReason("given_up", "given_up", PHASES, "Too many turns.", "Ask for less."),
         gg.StopReason("tool_invalid_output:<tool>", "tool", PHASES, "The tool failed.", "Mend it."),

@@ -71,7 +71,7 @@ REASONS = Catalogue(
     "refund",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"]),
+        *common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"], tools={"pay": "pay"}),
         StopReason("invalid_refund", "invalid_refund", ("refund",), "No such refund.", "Look at raw_refund."),
         StopReason("tool_invalid_output:pay", "tool", ("pay",), "The bank failed.", "Ask the bank."),
     ],
@@ -214,9 +214,9 @@ def pattern(proposer=thirty, tool=receipt, *, bodies=None, policy=None, budget=N
     return p
 
 
-def refund(*args, checkpointer=None, world=None, recorder=None, **kwargs):
+def refund(*args, checkpointer=None, world=None, recorder=None, shadow=None, **kwargs):
     """Return the pattern's graph; see `pattern`."""
-    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder}
+    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
     return pattern(*args, **kwargs).compile(name="refund", **compiled)
 
 

@@ -49,7 +49,7 @@ def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name
     diagram, known = draw(graph).diagram, known_edges(graph)
     drawn = {item.name for item in diagram.nodes}
     folded = {ending.terminal for item in diagram.nodes for ending in item.endings}
-    folded |= {ending.terminal for ending in diagram.everywhere}
+    folded |= {ending.terminal for ending in (*diagram.everywhere, *diagram.behind)}
     assert not drawn & folded
     assert drawn | folded | {END} == {START, END, *graph.builder.nodes}
     edges = {(edge.start, edge.end) for edge in diagram.edges}
@@ -58,6 +58,8 @@ def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name
         edges |= {(item.name, ending.terminal) for ending in (*item.endings, *common)}
     for name, kind in (dict.fromkeys(folded, "stop") | {item.name: item.kind for item in diagram.nodes}).items():
         ends = {"stop": {END}, "ok": {END, "stop_guard_error"}}.get(kind, set())
+        if kind in ("stop", "ok") and name != "stop_audit_unavailable":
+            ends |= {"stop_audit_unavailable"}
         edges |= {(name, end) for end in ends if {end for start, end in known if start == name} == ends}
     assert edges == known
 
@@ -97,6 +99,9 @@ def test_stops_stand_beside_their_guard_by_family():
     assert chips.count("budget") == chips.count("guard_error") == 1
     [common] = [item for item in elements(picture, "stop") if "every guard can also end the run so" in words(item)]
     assert words(common)[:2] == ["budget", "guard_error"]
+    assert chips.count("audit_unavailable") == 1
+    [behind] = [item for item in elements(picture, "stop") if "every ending can lead here" in words(item)]
+    assert words(behind)[0] == "audit_unavailable"
 
 
 def test_the_legend_explains_what_is_drawn_and_nothing_else():
@@ -219,9 +224,9 @@ def test_a_notebook_shows_the_svg_as_an_image():
     """Notebooks are given the SVG inside an image, which viewers show that trust no bare SVG, and a line of text."""
     picture = draw(guardgraph.create_rag_agent())
     given, _ = DisplayFormatter().format(picture)
-    image = '<img alt="rag, 10 nodes and 8 stops" src="data:image/svg+xml;base64,{}">'
+    image = '<img alt="rag, 10 nodes and 9 stops" src="data:image/svg+xml;base64,{}">'
     encoded = b64encode(picture.svg.encode()).decode()
-    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 10 nodes and 8 stops>"}
+    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 10 nodes and 9 stops>"}
 
 
 def test_an_agent_alone_in_a_cell_is_its_picture():

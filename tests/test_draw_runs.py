@@ -115,7 +115,7 @@ def test_the_way_of_a_run_that_waits_ends_where_it_waits(strip):
     assert _classes(picture)["faded"] == {"approval_guard", "pay", "payment_guard", "refunded"}
     assert "waiting: approve" in [text for item in elements(picture, "gg") for text in words(item)]
     assert "class n4 waiting" in picture.mermaid
-    assert repr(picture) == "<Picture: refund, 8 nodes and 7 stops, a run that waits at approve>"
+    assert repr(picture) == "<Picture: refund, 8 nodes and 8 stops, a run that waits at approve>"
 
 
 def test_a_run_that_waits_for_an_answer_of_its_own_is_drawn():

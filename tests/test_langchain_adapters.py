@@ -157,11 +157,23 @@ def test_a_score_that_is_no_relevance_is_refused(score):
     assert "trains" in details["given"]
 
 
-def test_scores_that_rise_are_distances():
+@pytest.mark.parametrize("scores", [(0.1, 0.8), (0.1, 0.3, 0.8), (0.33, 0.87, 0.0)])
+def test_scores_of_a_store_that_rise_are_distances(scores):
     """A store has the best first; scores that grow from there on are distances, though they are below 1."""
-    details = refused(scored_store(0.1, 0.3, 0.8))
+    details = refused(scored_store(*scores))
     assert details["place"] == "found.score"
     assert "distances" in details["given"]
+    assert "relevance=" in details["allowed"]
+
+
+def test_scores_of_a_retriever_may_be_in_another_order():
+    """A reranker may leave the scores as they were; three or more that only rise are distances all the same."""
+    found = [Document(text, metadata={"id": name, "source": source}) for name, source, text in ROWS]
+    for document, score in zip(found, (0.5, 0.9, 0.4, 0.8, 0.3), strict=True):
+        document.metadata["score"] = score
+    assert ask(ListRetriever(found=found))["citations"] == ["hotels"]
+    found.sort(key=lambda document: document.metadata["score"])
+    assert refused(ListRetriever(found=found))["place"] == "found.score"
 
 
 @pytest.mark.parametrize("score", [numpy.float32(0.75), numpy.float64(0.75), 0.75, 1 + 5e-5])
@@ -290,6 +302,16 @@ def test_metadata_may_be_named_otherwise():
     }
 
 
+def test_a_function_of_the_document_that_fails_is_named():
+    """What the user's function raises is said with its field and the document."""
+    found = LangChainRetriever(
+        one(), sources=["pay"], metadata={"updated_at": lambda document: document.metadata["day"]}
+    )
+    details = refused(found, sources=None)
+    assert details["place"] == "found.0.metadata.updated_at"
+    assert details["given"] == "KeyError: 'day', in the document 'a'"
+
+
 def test_sources_that_name_nothing_that_was_found_are_an_error():
     """LangChain's loaders call a path `source`: names that no document has are said, and not taken for no answer."""
     details = refused(one(source="docs/hotels.md"), sources=["travel"])
@@ -358,6 +380,18 @@ def test_a_tool_that_fails_stops_the_run():
     assert "the index is down" in refused(look)["given"]
 
 
+@pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
+def test_a_tool_that_can_only_be_awaited_is_awaited(response_format):
+    """Tools without a sync side, as those of MCP, serve sync runs too."""
+
+    @tool(response_format=response_format)
+    async def look(query: str) -> object:
+        """Look."""
+        return SCORED if response_format == "content" else ("see the artifact", SCORED)
+
+    assert ask(look)["citations"] == ["hotels"]
+
+
 def test_a_tool_that_wants_more_is_refused_at_once():
     """A tool with arguments that nobody has is an error when the agent is made, and names them."""
 
@@ -391,6 +425,8 @@ def test_a_function_may_have_its_sources_named():
     [
         ({"sources": ["pay"]}, "sources: .* the demo base"),
         ({"sources": ["pay"], "knowledge_base": "docs"}, "sources: .* a knowledge_base"),
+        ({"sources": [], "retriever": store()}, r"sources: .* at least one; given: \[\]"),
+        ({"sources": ["pay", " "], "retriever": store()}, "sources: names that are not blank"),
         ({"sources": "pay", "retriever": store()}, "sources: a list of strings; given: 'pay'"),
         ({"retriever": store()}, "sources: .* or a policy with allowed_sources_policy and allowed_sources_execution"),
         ({"sources": ["pay"], "retriever": LangChainRetriever(store(), sources=["pay"])}, "sources: .*itself .*pay"),

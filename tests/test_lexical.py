@@ -229,3 +229,39 @@ def test_one_chunk_is_found_among_ten_thousand():
     texts = [found["text"] for found in RETRIEVERS["handbook"].documents]
     base = [document(str(n), f"{texts[n % len(texts)]} {texts[n % 13]} w{n}") for n in range(10_000)]
     assert ask(LexicalRetriever(base), "Enterprise w4711 uptime")[0]["doc_id"] == "4711"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "respond responded responds response responses responsive",
+        "extend extension extensive",
+        "decide decided decision decisive",
+        "conclude conclusion conclusive",
+        "permit permission permissive",
+        "subscribe subscription",
+        "resolve resolution",
+        "consume consumption",
+        "reduce reduction",
+        "notify notified notification",
+        "verify verification",
+        "create created creation",
+        "terminate termination",
+        "organize organization",
+        "diffuse diffusion",
+    ],
+)
+def test_an_english_noun_is_read_as_its_verb(words):
+    """A verb and what is derived from it are one term, whatever consonant the Latin participle gave the noun."""
+    assert len({*terms(words, "en")}) == 1
+
+
+@pytest.mark.parametrize("words", ["sense send", "mission mit", "version vert", "tension tend", "status stature"])
+def test_words_that_only_end_alike_stay_apart(words):
+    """Short words are no derivations: what is before the ending has three letters at least."""
+    assert len({*terms(words, "en")}) == 2
+
+
+def test_other_languages_keep_the_stems_of_their_stemmers():
+    """The endings are English: a German word that ends so is read as before."""
+    assert terms("response", "de") != terms("respond", "de")

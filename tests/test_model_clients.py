@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+
 import pytest
 from openai import DefaultHttpxClient
-from openai_server import OpenAIServer, answer, redirect
+from openai_server import (
+    OpenAIServer,
+    answer,
+    choice,
+    completion,
+    drip,
+    drip_headers,
+    flood,
+    payload,
+    redirect,
+)
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 
-from guardgraph import create_rag_agent
+from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
+from guardgraph.world.call import Asked, Call
 from guardgraph.world.client import is_followed
+from guardgraph.world.live import LiveWorld
+from guardgraph.world.models import chat_model
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -107,3 +130,180 @@ def test_where_a_redirect_may_lead(here, there, followed):
     url = type(DefaultHttpxClient().base_url)
     assert [is_followed(code, url(here), url(there)) for code in (307, 308)] == [followed] * 2
     assert not any(is_followed(code, url(here), url(there)) for code in (300, 301, 302, 303))
+
+
+def packed(content, encoding="gzip"):
+    """A good answer, or bytes, under a content encoding."""
+    body = content if isinstance(content, bytes) else json.dumps(completion(choice(json.dumps(content)))).encode()
+    body = gzip.compress(body) if encoding == "gzip" and not isinstance(content, bytes) else body
+    return lambda handler: handler.send(200, iter([body]), len(body), "application/json", Content_Encoding=encoding)
+
+
+def too_large(result, limit):
+    """Assert that a run ended for a reply that is too large, and that nothing of it is in the result."""
+    assert (result["stop_reason"], len(json.dumps(result)) < 10_000) == ("llm_bad_response", True)
+    assert result["details"].items() >= {"cause": "max_reply_bytes", "limit": limit}.items()
+
+
+@MODES
+def test_a_reply_is_refused_as_soon_as_it_is_too_large(environ, mode):
+    """A server that sends without end is left after max_reply_bytes, and what the system's buffers hold."""
+    sent = []
+    with OpenAIServer(flood(b" " * 2**20, 100, sent)) as server:
+        environ(server.environ())
+        too_large(asked(mode, budget=RagBudget(max_reply_bytes=2 * 2**20)), 2 * 2**20)
+    assert sum(sent) < 50 * 2**20
+
+
+@MODES
+def test_a_packed_reply_counts_as_it_is_unpacked(environ, mode):
+    """A few hundred kilobytes that unpack to 64 MB are refused without ever being unpacked."""
+    bomb = gzip.compress(bytes(64 * 2**20), compresslevel=1)
+    assert len(bomb) < 2**20
+    with OpenAIServer(packed(bomb)) as server:
+        environ(server.environ())
+        tracemalloc.start()
+        try:
+            too_large(asked(mode), RagBudget().max_reply_bytes)
+            assert tracemalloc.get_traced_memory()[1] < 32 * 2**20
+        finally:
+            tracemalloc.stop()
+
+
+@MODES
+def test_the_budget_says_how_large_a_reply_may_be(environ, mode):
+    """The same reply passes one budget and not another."""
+    with OpenAIServer(answer({**INTENT, "sources": None, "why": "x" * 5_000})) as server:
+        environ(server.environ())
+        too_large(asked(mode, budget=RagBudget(max_reply_bytes=4_000)), 4_000)
+        assert asked(mode, budget=RagBudget(max_reply_bytes=40_000))["outcome"] == "grounded_answer"
+
+
+def test_an_error_is_read_no_further_than_an_answer(environ):
+    """What a server says beside its failure has the same cap."""
+    with OpenAIServer(payload(500, b"x" * 10_000)) as server:
+        environ(server.environ())
+        too_large(asked(budget=RagBudget(max_reply_bytes=4_000)), 4_000)
+
+
+@MODES
+def test_a_packed_reply_is_read(environ, mode):
+    """Gzip is asked for, and an answer that came so is an answer."""
+    with OpenAIServer(packed(INTENT)) as server:
+        environ(server.environ())
+        assert asked(mode)["outcome"] == "grounded_answer"
+    headers = {name.lower(): value for name, value in server.requests[0]["headers"].items()}
+    assert headers["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("behaviour", [packed(INTENT, "br"), packed(INTENT, "gzip, gzip"), packed(b"no gzip")])
+def test_a_reply_that_cannot_be_unpacked(environ, behaviour):
+    """A packing that nobody asked for, and one that is broken, is a bad response."""
+    with OpenAIServer(behaviour) as server:
+        environ(server.environ())
+        result = asked()
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_bad_response", "content_encoding")
+
+
+def at_work():
+    """Count the threads in which one of our clients waits."""
+    frames, found = sys._current_frames(), 0
+    for thread in threading.enumerate():
+        frame = frames.get(thread.ident)
+        while frame is not None and not frame.f_code.co_filename.endswith("client.py"):
+            frame = frame.f_back
+        found += frame is not None
+    return found
+
+
+def ends(what):
+    """Wait until something is over, for a few seconds."""
+    for _ in range(250):
+        if what() == 0:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+ENDLESS = {"a body": drip(), "headers": drip_headers(), "nothing": answer("{}", delay=30.0)}
+
+
+@pytest.mark.parametrize("behaviour", ENDLESS.values(), ids=ENDLESS)
+def test_a_thread_that_is_left_behind_ends(environ, behaviour):
+    """The run is over at its deadline, and so is the connection: a server that drips holds no thread."""
+    with OpenAIServer(behaviour) as server:
+        environ(server.environ())
+        for _ in range(3):
+            assert asked(budget=RagBudget(max_seconds=0.2))["stop_reason"] == "llm_timeout"
+        assert ends(at_work)
+
+
+@pytest.mark.parametrize("behaviour", ENDLESS.values(), ids=ENDLESS)
+def test_a_thread_behind_tls_ends(environ, behaviour, tls):
+    """A connection with TLS ends in the same way."""
+    with OpenAIServer(behaviour, tls=tls) as server:
+        environ(server.environ())
+        assert asked(budget=RagBudget(max_seconds=0.3))["stop_reason"] == "llm_timeout"
+        assert ends(at_work)
+
+
+def test_calls_side_by_side_end_too(environ):
+    """What an act node calls at once and leaves behind hangs up as well, whoever makes the client."""
+    with OpenAIServer(drip()) as server:
+        environ(server.environ())
+        model = chat_model("openai:test-model")
+        calls = [Asked(Call("tool", lambda request: model.invoke("q"), {}), "node", 1, n) for n in range(3)]
+        came = LiveWorld().perform(calls, 0.3)
+        assert [item.outcome.content["reason"] for item in came] == ["max_seconds"] * 3
+        assert ends(at_work)
+
+
+@pytest.fixture
+def tls(tmp_path, monkeypatch):
+    """Return the TLS of a server whose certificate only SSL_CERT_FILE vouches for."""
+    if (openssl := shutil.which("openssl")) is None:
+        pytest.skip("no openssl to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=test",
+    ]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([openssl, *made, *names], check=True, capture_output=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+@MODES
+def test_certificates_of_the_environment_count(environ, mode, tls, monkeypatch):
+    """SSL_CERT_FILE says whom to trust, as it does for OpenAI's own client; without it the server is nobody."""
+    with OpenAIServer(answer(INTENT), tls=tls) as server:
+        environ(server.environ())
+        assert asked(mode)["outcome"] == "grounded_answer"
+        monkeypatch.delenv("SSL_CERT_FILE")
+        result = asked(mode)
+        assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "connection")
+        assert len(server.requests) == 1
+
+
+@MODES
+def test_proxies_of_the_environment_count(environ, mode, monkeypatch):
+    """HTTP_PROXY is asked for other hosts, and NO_PROXY names those that are asked themselves."""
+    with OpenAIServer(answer(INTENT)) as proxy, OpenAIServer(answer(INTENT)) as server:
+        environ(server.environ(OPENAI_BASE_URL="http://model.example/v1", HTTP_PROXY=proxy.url.removesuffix("/v1")))
+        assert asked(mode)["outcome"] == "grounded_answer"
+        assert [request["path"] for request in proxy.requests] == ["http://model.example/v1/chat/completions"]
+        environ(server.environ(NO_PROXY="127.0.0.1"))
+        assert asked(mode)["outcome"] == "grounded_answer"
+        assert (len(proxy.requests), len(server.requests)) == (1, 1)

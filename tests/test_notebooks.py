@@ -124,3 +124,11 @@ def test_stale_output_shows(tmp_path):
     assert outputs(fresh) != outputs(read(path))
     save(fresh, path)
     assert outputs(executed(path)) == outputs(read(path))
+
+
+@EVERY_NOTEBOOK
+def test_no_notebook_makes_its_own_table(path):
+    """What several notebooks need is the library's: none of them defines it again."""
+    sources = "".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+    assert "def table(" not in sources
+    assert "IPython" not in sources

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import fill
 
 import pytest
+from docs_parts import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_agents import CANDIDATE, INTENT, POLICY
 from runs import check_result
 
-from guardgraph import LexicalRetriever, RagBudget, create_rag_agent
+from guardgraph import LexicalRetriever, RagBudget, create_rag_agent, load_folder
 from guardgraph.nodes.offline.rag import answer, plan
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
@@ -265,3 +267,60 @@ def test_a_base_of_its_own():
     ]
     result = create_rag_agent(retriever=LexicalRetriever(base)).invoke({"question": "How long do refunds take?"})
     assert (result["answer"], result["citations"]) == ("Refunds take 14 days.", ["0"])
+
+
+# What answers the question
+
+
+@pytest.mark.parametrize(
+    ("question", "answering", "other"),
+    [
+        ("How fast is it restarted?", "It is restarted in 5 minutes.", "It is restarted in 3 steps."),
+        ("How long is the archive kept?", "The archive is kept for two years.", "The archive is kept in 4 places."),
+        ("When does the shop open?", "The shop does open at 9:00.", "The shop does open 2 doors."),
+        ("Who leads the review?", "The review of plans leads Ada Lovelace.", "The one that leads the review decides."),
+        ("How many seats has the plan?", "The plan has 25 seats.", "The plan has seats."),
+    ],
+)  # fmt: skip
+def test_a_sentence_with_what_the_question_wants_goes_first(question, answering, other):
+    """Of two sentences that cover as much, the one with a duration, a time, a name or a number answers."""
+    for texts in ((answering, other), (other, answering)):
+        assert said(question, *texts)["answer"] == answering
+
+
+def test_the_preference_is_bounded():
+    """A sentence that covers little of the question does not answer for its duration alone."""
+    right = "The gateway for payments restarts itself at once."
+    told = said("How fast does the gateway for payments restart?", "The gateway took 3 days.", right)
+    assert told == {"answer": right, "citations": ["d1"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How fast do you respond to P1?", "15 minutes"),
+        ("How quickly is a P1 incident answered?", "15 minutes"),
+        ("How fast do you respond to P2?", "1 hour"),
+        ("How many days do I have to request a refund?", "14 days"),
+        ("How much uptime does the enterprise plan have?", "99.95%"),
+    ],
+)
+def test_the_demo_answers_questions_in_other_words(question, told):
+    """Over the demo's documents the answer cites the passage with the time or the share that was asked for."""
+    result = create_rag_agent().invoke({"question": question})
+    assert result["outcome"] == "grounded_answer"
+    assert told in result["answer"]
+
+
+def test_over_the_docs_the_answerer_is_never_stopped_by_its_own_guard():
+    """Questions made of words of the documents themselves end in an answer or a clarification."""
+    graph = create_rag_agent(knowledge_base=str(ROOT / "docs"))
+    frames = ("How long does {} {} take?", "What is {} {}?", "Who decides on {} {}?", "When is {} {}?")
+    asked = 0
+    for place, document in enumerate(load_folder(ROOT / "docs")[::5]):
+        words = re.findall(r"[A-Za-z_][\w.-]{4,}", document["text"])[-2:]
+        if len(words) == 2:
+            result = graph.invoke({"question": frames[place % 4].format(*words)})
+            assert result["status"] == "ok", (words, result["stop_reason"])
+            asked += 1
+    assert asked > 20

@@ -59,7 +59,10 @@ def test_the_smallest_pattern_runs():
         ({"output": Shared}, r"channels: each name once .*; given twice: task"),
         ({"state": Logged}, r"given twice: log"),
         ({"input": State}, r"given twice: accepted_duty, "),
-        ({"output": NoResult}, r"output: a TypedDict derived from Result is required; missing: details, history, "),
+        (
+            {"output": NoResult},
+            r"output: a TypedDict derived from Result is required; missing: audit, details, ",
+        ),
     ],
 )
 def test_channels_are_named_once_and_the_output_is_a_result(changed, message):
@@ -154,6 +157,24 @@ LACKING = {
             StopReason("invalid_request:<field>", "invalid_request", PHASES, "m", "a"),
         ],
         r"phase of guard_error:request_guard: given label; allowed: nothing",
+    ),
+    "no audit_unavailable": (
+        [item for item in common_reasons(phases=PHASES) if item.family != "audit_unavailable"],
+        r"^catalogue 'lacking': a run that had to be recorded .* \(`common_reasons` has it\); missing: label, lookup$",
+    ),
+    "audit_unavailable in one phase": (
+        [
+            *(item for item in common_reasons(phases=PHASES) if item.family != "audit_unavailable"),
+            StopReason("audit_unavailable", "audit_unavailable", ("label",), "m", "a"),
+        ],
+        r"missing: lookup$",
+    ),
+    "audit_unavailable of another family": (
+        [
+            *(item for item in common_reasons(phases=PHASES) if item.family != "audit_unavailable"),
+            StopReason("audit_unavailable", "guard_error", PHASES, "m", "a"),
+        ],
+        r"missing: label, lookup$",
     ),
 }
 

@@ -86,6 +86,11 @@ FAILURES = {
 WRONG_BUDGET = RagBudget.model_construct(max_query_chars="240")
 WRONG_POLICY = RagPolicy.model_construct(allowed_sources_policy=None, allowed_sources_execution=())
 
+FULL = LiveWorld(max_abandoned=0)
+NO_ROOM = {"cause": "max_abandoned", "limit": 0}
+
+AUDITED = {"policy": {"audit_required": True}}
+UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
 STOPS = {
     "invalid_request:<field>": StopCase(
         "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
@@ -93,6 +98,11 @@ STOPS = {
     "max_seconds @ plan": StopCase("plan", slow(max_seconds=0.0), {"details": {"max_seconds": 0.0}}),
     "max_seconds @ retrieve": StopCase("retrieve", slow(20), {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
     "max_seconds @ generate": StopCase("generate", slow(12, 9), {"details": {"spent_seconds": 21.0}}),
+    "audit_unavailable @ plan": StopCase("plan", ask(agent(), {}, context=AUDITED), UNRECORDED),
+    "audit_unavailable @ retrieve": StopCase(
+        "retrieve", ask(agent(), context={**AUDITED, "budget": {"max_query_chars": 1}}), UNRECORDED
+    ),
+    "audit_unavailable @ generate": StopCase("generate", ask(agent(answer={}), context=AUDITED), UNRECORDED),
     "guard_error:<guard> @ plan": StopCase(
         "plan", ask(agent(policy=WRONG_POLICY)), {"details": {"type": "TypeError"}}, "guard_error:plan"
     ),
@@ -129,6 +139,9 @@ STOPS = {
         "source_denied:support_policy",
     ),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "tool_unavailable:retrieve": StopCase(
+        "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
+    ),
     "tool_invalid_output:retrieve": StopCase(
         "retrieve", ask(agent_with({**CANDIDATE, "score": 2})), {"details": {"given": "2"}}
     ),

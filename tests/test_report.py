@@ -296,3 +296,15 @@ def test_a_run_of_another_graph_is_refused():
     """A graph that is given has to be that of the run."""
     with pytest.raises(InputError, match="run: a run of another graph"):
         report(result_of("rag"), guardgraph.create_research_agent())
+
+
+def test_entries_of_a_result_are_shown_as_a_table():
+    """`table` has the named keys as columns, the rest in the last one without times, and escapes what it shows."""
+    shown = guardgraph.table(
+        [{"node": "<b>", "kind": "act", "elapsed_ms": 3}, {"kind": "guard", "to": "\u202ex"}], "kind"
+    )
+    rows = [[said(cell) for cell in row] for row in tree(f"\n{shown._repr_html_()}").iter("tr")]
+    assert rows == [["kind", "…"], ["act", "node: <b>"], ["guard", "to: \\u202ex"]]
+    assert repr(shown) == "<Table: 2 rows of kind, …>"
+    with pytest.raises(InputError, match="entries: dictionaries are required; given: str"):
+        guardgraph.table(["timeline"])

@@ -88,6 +88,11 @@ def written(**change):
     return lambda: research(writer=lambda view: {**ANSWER, **change})
 
 
+def unavailable(**part):
+    """Stop a run before a part that may hang is called, where no abandoned call may be at work."""
+    return lambda: research(world=LiveWorld(max_abandoned=0), **part)
+
+
 DETAILS = {"details": ...}
 UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
 BAD_STEPS = {
@@ -112,6 +117,11 @@ STOPS = {
         "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
     ),
     "max_seconds": StopCase("synthesize", lambda: timed("synthesize"), DETAILS),
+    "audit_unavailable": StopCase(
+        "synthesize",
+        lambda: research(context={"policy": {"audit_required": True}}),
+        {"details": {"type": "NoRecorder", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
+    ),
     "guard_error:<guard>": StopCase(
         "search", lambda: edited("query_guard", "plan_guard", accepted_plan=5), DETAILS, "guard_error:query_guard"
     ),
@@ -139,6 +149,9 @@ STOPS = {
         lambda: research(planner=plans(args={"query": " "})),
         raw_plan([{**STEPS[0], "args": {"query": " "}}, *STEPS[1:]]),
     ),
+    "tool_unavailable:search_sources": StopCase("search", unavailable(search=hits()), DETAILS),
+    "tool_unavailable:read_source": StopCase("read_extract", unavailable(reader=scripted_tool({})), DETAILS),
+    "tool_unavailable:extract_notes": StopCase("read_extract", unavailable(extractor=notes({})), DETAILS),
     "tool_invalid_output:search_sources": StopCase("search", lambda: research(search=scripted_tool(None)), DETAILS),
     "no_sources_after_dedupe": StopCase(
         "dedupe",

@@ -85,6 +85,8 @@ REVISIONS = {
 UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
 
+AUDITED = {"policy": {"audit_required": True}}
+UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
 STOPS = {
     **{
         reason: StopCase("draft", partial(result_of, text, shorter=text), evidence)
@@ -105,6 +107,7 @@ STOPS = {
         reason="invalid_request:goal",
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
+    "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, context=AUDITED), UNRECORDED),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
     "invalid_critique:required_changes_not_enforceable": StopCase(
         "critique",
@@ -176,6 +179,14 @@ STOPS |= dict(LLM_STOPS)
 LATE = {"budget": {"max_seconds": 0}}
 FURTHER = [
     *LLM_STOPS,
+    *(
+        ("audit_unavailable", StopCase(phase, partial(result_of, *given, context=AUDITED, **slots), UNRECORDED))
+        for phase, given, slots in (
+            ("draft", (), {"drafter": failing}),
+            ("critique", (DRAFT,), {"critic": failing}),
+            ("revise", (DRAFT, REVISE), {"reviser": failing}),
+        )
+    ),
     ("max_seconds", StopCase("critique", partial(resumed, "critique", context=LATE), DETAILS)),
     ("max_seconds", StopCase("revise", partial(resumed, "revise", DRAFT, REVISE, context=LATE), DETAILS)),
     *(

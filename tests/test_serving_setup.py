@@ -15,7 +15,7 @@ from langgraph_server import needs_server, serving
 from openai_server import OpenAIServer, status
 from served_clients import CREATE, INPUT
 
-from guardgraph import ConfigurationError
+from guardgraph import ConfigurationError, sql_store
 from guardgraph import serving as factories
 
 
@@ -87,3 +87,34 @@ def test_a_graph_is_built_once_and_on_the_model_of_the_environment(name, monkeyp
     monkeypatch.setenv("GUARDGRAPH_MODEL", "llama")
     with pytest.raises(ConfigurationError, match=r"^model: .+ is required; given: 'llama'"):
         loaded()
+
+
+def test_the_agents_record_in_the_store_of_the_environment(tmp_path, monkeypatch):
+    """Every agent of the server, in one store, under receipts that follow each other; without it nobody records."""
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    monkeypatch.delenv("GUARDGRAPH_AUDIT", raising=False)
+    assert "audit" not in asyncio.run(factories.rag()).invoke(INPUT["rag"])
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", f" {url} ")
+    results = [asyncio.run(getattr(factories, name)()).invoke(INPUT[name]) for name in CREATE]
+    assert [result["audit"]["seq"] for result in results] == [1, 2, 3]
+    assert [run.run_id for run in sql_store(url).runs()] == [result["run_id"] for result in results]
+    assert (tmp_path / "runs.db").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3cret",
+        "mysql://me:s3cret@localhost/runs",
+        "postgresql+psycopg://me:s3cret@127.0.0.1:1/runs",
+        "sqlite:///{file}?key=s3cret",
+    ],
+)
+def test_a_store_that_cannot_be_opened_is_told_without_its_password(url, tmp_path, monkeypatch):
+    """When the agent is asked for, before any run; the error names the variable."""
+    (tmp_path / "runs.db").write_text("this is no database", encoding="utf-8")
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", url.format(file=tmp_path / "runs.db"))
+    with pytest.raises(ConfigurationError, match=r"^GUARDGRAPH_AUDIT: ") as raised:
+        asyncio.run(factories.rag())
+    assert "s3cret" not in str(raised.value)
+    assert raised.value.__suppress_context__

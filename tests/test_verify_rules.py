@@ -28,7 +28,7 @@ from tampering import (
 from typing_extensions import TypedDict
 
 from guardgraph import RULES, create_rag_agent
-from guardgraph.graphs.router import Router
+from guardgraph.graphs.router import EndingRouter, Router
 
 BROKEN = {
     "foreign: a plain node": (["extra"], None, [node("extra"), edge("extra", "label_guard")]),
@@ -109,6 +109,11 @@ BROKEN = {
         ["label_guard"],
         None,
         [lambda builder: replace_router(builder, "label_guard", WildRouter())],
+    ),
+    "foreign: a guard's router at a stop": (
+        ["stop_llm"],
+        None,
+        [lambda builder: replace_router(builder, "stop_llm", Router())],
     ),
     "foreign: a path map that says one thing and means another": (
         ["label_guard"],
@@ -211,6 +216,12 @@ BROKEN = {
         [edge("label_guard", "routed")],
     ),
     "exits: a second branch": (["label_guard"], None, [branch("label_guard", lambda state: "spam", {"spam": "spam"})]),
+    "exits: a stop that ends past its router": (["stop_llm"], ("stop_llm", END), [edge("stop_llm", END)]),
+    "exits: an unrecorded stop that decides": (
+        ["stop_audit_unavailable"],
+        None,
+        [branch("stop_audit_unavailable", EndingRouter(), {END: END})],
+    ),
     "exits: no branch": (["duty_guard"], None, [lambda builder: builder.branches.pop("duty_guard")]),
     "exits: a tool that decides": (["lookup"], None, [branch("lookup", Router(), {"duty_guard": "duty_guard"})]),
     "reachable: an orphan": (["extra"], None, [node("extra"), edge("extra", "label_guard")]),
@@ -229,7 +240,24 @@ BROKEN = {
     "ends: after a guard": (["label_guard"], ("label_guard", END), [ways("label_guard", **{END: END})]),
     "ends: after a propose node": (["label"], ("label", END), [edge("label", END)]),
     "ends: a terminal that goes on": (["routed"], None, [edge("routed", "label_guard")]),
-    "ends: a terminal without an end": (["stop_llm"], None, [no_edge("stop_llm", END)]),
+    "ends: a terminal without an end": (["stop_llm"], None, [ways("stop_llm", **{END: None})]),
+    "ends: an unrecorded stop without an end": (
+        ["stop_audit_unavailable"],
+        None,
+        [no_edge("stop_audit_unavailable", END)],
+    ),
+    "ends: a stop that is always recorded": (["stop_llm"], None, [ways("stop_llm", stop_audit_unavailable=None)]),
+    "ends: an ok terminal that is always recorded": (["spam"], None, [ways("spam", stop_audit_unavailable=None)]),
+    "ends: a guard past the recorder": (
+        ["label_guard"],
+        ("label_guard", "stop_audit_unavailable"),
+        [ways("label_guard", stop_audit_unavailable="stop_audit_unavailable")],
+    ),
+    "ends: a proposal past the recorder": (
+        ["label"],
+        ("label", "stop_audit_unavailable"),
+        [edge("label", "stop_audit_unavailable")],
+    ),
     "families: declared, not drawn": (["label_guard"], None, [ways("label_guard", stop_llm=None)]),
     "families: drawn, not declared": (["duty_guard"], None, [ways("duty_guard", stop_llm="stop_llm")]),
     "families: another end": (["label_guard"], None, [declared("stop_llm", family="tool")]),

@@ -62,7 +62,7 @@ REASONS = Catalogue(
     "triage",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=["label"]),
+        *common_reasons(phases=PHASES, asking=["label"], tools={"lookup": "lookup"}),
         StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
         StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
         StopReason("tool_invalid_output:lookup", "tool", ("lookup",), "The tool failed.", "Mend it."),
@@ -197,7 +197,7 @@ def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=N
     return p
 
 
-def triage(*args, checkpointer=None, world=None, recorder=None, **kwargs):
+def triage(*args, checkpointer=None, world=None, recorder=None, shadow=None, **kwargs):
     """Return the pattern's graph; see `pattern`."""
-    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder}
+    compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
     return pattern(*args, **kwargs).compile(name="triage", **compiled)

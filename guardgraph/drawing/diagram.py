@@ -2,7 +2,8 @@
 
 The many edges to stop terminals would hide the way through a graph, so they are folded: a stop terminal is shown at
 every node that leads to it, and one that every guard leads to is named once for all. A terminal's edge to END is folded
-into its shape, and so is that of an ok terminal to the stop that it ends in if it fails.
+into its shape, and so are those to the stops that it ends in if it cannot end the run itself: if it fails, or if the
+run is not recorded that has to be. A stop that only terminals lead to is named once for all too.
 """
 
 from __future__ import annotations
@@ -120,6 +121,8 @@ class Diagram:
     """Another run of the same graph, whose way stands beside."""
     parting: str | None = None
     """The node from which the two runs go different ways."""
+    behind: tuple[Ending, ...] = ()
+    """Endings of terminals alone, which stand at none of them."""
 
 
 def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
@@ -136,7 +139,7 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
     everywhere = _everywhere(nodes)
     nodes = [_without(node, everywhere) for node in nodes]
     main = main_way([node.name for node in nodes], [(edge.start, edge.end) for edge in edges])
-    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken)
+    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, _behind(shape, taken))
 
 
 def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
@@ -173,7 +176,7 @@ def _ends_by_itself(shape: Topology, name: str) -> bool:
 
 def _is_folded(shape: Topology, name: str) -> bool:
     """Say whether a stop terminal is shown at the nodes that lead to it, instead of by itself."""
-    if _kind(shape, name) != "stop" or shape.after(name) != {END}:
+    if _kind(shape, name) != "stop" or not _ends_by_itself(shape, name):
         return False
     before = shape.before(name)
     return bool(before) and START not in before
@@ -182,15 +185,34 @@ def _is_folded(shape: Topology, name: str) -> bool:
 def _endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, ...]:
     endings = []
     for way in () if _ends_by_itself(shape, name) else _ways(shape, name):
-        item = shape.declaration(way)
-        if item is not None and item.family is not None and _is_folded(shape, way):
-            endings.append(Ending(item.family, f"{way}: the run ends here", way))
+        if _is_folded(shape, way):
+            endings.append(_ending(shape, way))
     if _leads_anywhere(shape, name):
         endings.append(Ending(ANYWHERE, "a branch without a path map, which can lead to any node", None))
-    if taken is not None and taken.path[-2:-1] == (name,) and _is_folded(shape, taken.path[-1]):
+    if taken is not None and name == _last_drawn(shape, taken) != taken.path[-1]:
         terminal = taken.path[-1]
         reached = Ending(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
         endings = [reached, *(ending for ending in endings if ending.terminal != terminal)]
+    return tuple(endings)
+
+
+def _ending(shape: Topology, name: str) -> Ending:
+    item = shape.declaration(name)
+    return Ending((item and item.family) or name, f"{name}: the run ends here", name)
+
+
+def _last_drawn(shape: Topology, taken: Taken) -> str:
+    """Return the last node of a run that is drawn by itself; two stops follow it if the first could not be recorded."""
+    return next((name for name in reversed(taken.path) if not _is_folded(shape, name)), taken.path[-1])
+
+
+def _behind(shape: Topology, taken: Taken | None) -> tuple[Ending, ...]:
+    endings = []
+    for name in shape.builder.nodes:
+        before = shape.before(name)
+        only = _is_folded(shape, name) and all(_ends_by_itself(shape, other) for other in before)
+        if only and (taken is None or name != taken.path[-1]):
+            endings.append(_ending(shape, name))
     return tuple(endings)
 
 

@@ -76,6 +76,8 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
         yield _chips([Ending("name", "", None)], "the run can end here, in the node stop_name")
     if diagram.everywhere:
         yield _chips(diagram.everywhere, "every guard can also end the run so")
+    if diagram.behind:
+        yield _chips(diagram.behind, "every ending can lead here")
     if any(ending.label == ANYWHERE for ending in endings):
         yield Entry("plain", arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node")
     if any(edge.decided for edge in diagram.edges):

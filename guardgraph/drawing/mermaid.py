@@ -50,6 +50,10 @@ def mermaid(diagram: Diagram) -> str:
             box = f"{ids[node.name]}_{kind}"
             lines.append(f"{ids[node.name]} {'==>' if kind == 'stopping' else '-.->'} {box}{_shape('stop', endings)}")
             classes[kind].append(box)
+    if diagram.behind:
+        lines += [f"{ids[node.name]} -.-> behind" for node in diagram.nodes if node.kind == "ok"]
+        lines.append(f"behind{_shape('stop', [ending.terminal or ending.label for ending in diagram.behind])}")
+        classes["stop"].append("behind")
     for kind, members in classes.items():
         if members:
             lines += [f"classDef {kind} {STYLES[kind]}", f"class {','.join(members)} {kind}"]

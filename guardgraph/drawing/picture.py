@@ -107,7 +107,7 @@ class Picture:
         diagram = self.diagram
         folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
         nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
-        stops = len(folded.union(ending.terminal for ending in diagram.everywhere))
+        stops = len(folded.union(ending.terminal for ending in (*diagram.everywhere, *diagram.behind)))
         run = "" if diagram.taken is None else f", a run that {_how(diagram.taken)}"
         other = "" if diagram.earlier is None else f", beside an earlier one that {_how(diagram.earlier)}"
         return f"{diagram.name}, {nodes} nodes and {stops} stops{run}{other}"

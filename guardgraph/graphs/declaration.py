@@ -8,14 +8,28 @@ from typing import TypeVar
 
 from guardgraph.graphs.kinds import CALLING, KINDS, record_of
 from guardgraph.nodes.body import Body, Declares, declared_by
-from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.errors import GrammarError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.run import Kind
 
-__all__ = ["Declaration", "check_declarations", "complete", "declaration_of", "unique"]
+__all__ = [
+    "FAILED_ENDING",
+    "UNRECORDED_ENDING",
+    "Declaration",
+    "check_declarations",
+    "complete",
+    "declaration_of",
+    "unique",
+]
 
 T = TypeVar("T")
+
+FAILED_ENDING = "stop_guard_error"
+"""Where a run ends whose ok ending fails."""
+
+UNRECORDED_ENDING = f"stop_{AUDIT_UNAVAILABLE}"
+"""Where a run ends that had to be recorded and was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,13 @@ class Declaration:
     def calls(self) -> bool:
         """Whether the node calls out, and so spends the run's time."""
         return self.kind in CALLING
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Of a terminal: the stops that it leads to where it cannot end the run itself."""
+        if self.kind != "terminal" or self.family == AUDIT_UNAVAILABLE:
+            return ()
+        return (UNRECORDED_ENDING,) if self.family is not None else (FAILED_ENDING, UNRECORDED_ENDING)
 
     def metadata(self) -> JsonObject:
         """Return the declaration as LangGraph node metadata."""
@@ -100,7 +121,7 @@ def complete(declared: Mapping[str, Declaration], *, outputs: Iterable[str]) -> 
     """
     records = tuple(record_of(name) for name, item in declared.items() if item.calls)
     done = {name: _completed(item, declared, records) for name, item in declared.items()}
-    for family in unique(family for item in done.values() for family in item.stops):
+    for family in unique([*(family for item in done.values() for family in item.stops), AUDIT_UNAVAILABLE]):
         name = f"stop_{family}"
         done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
@@ -143,11 +164,23 @@ def check_declarations(
         _require(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
         _require(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
         _require(item, "to", item.to, declarations)
-        _require(item, "stops", item.stops, catalogue.families)
+        _require(item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
         _require(item, "phase", [item.phase], catalogue.phases)
         for reason in _own_reasons(item):
             entry = catalogue.find(reason)
             _require(item, f"phase of {reason}", [item.phase], entry.phases if entry is not None else ())
+    _check_unrecorded(catalogue)
+
+
+def _check_unrecorded(catalogue: Catalogue) -> None:
+    """Refuse a catalogue in which a run cannot end that had to be recorded, in whichever phase it was."""
+    entry = catalogue.find(AUDIT_UNAVAILABLE)
+    phases = () if entry is None or entry.family != AUDIT_UNAVAILABLE else entry.phases
+    if missing := [phase for phase in catalogue.phases if phase not in phases]:
+        raise GrammarError(
+            f"catalogue {catalogue.pattern!r}: a run that had to be recorded and was not stops with the reason and the "
+            f"family {AUDIT_UNAVAILABLE} in every phase (`common_reasons` has it); missing: {', '.join(missing)}"
+        )
 
 
 def _own_reasons(item: Declaration) -> list[str]:

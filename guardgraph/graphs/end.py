@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
-from guardgraph.graphs.frame import Part, declared, failure, show, verdict
-from guardgraph.graphs.record import keepers, recording
+from guardgraph.graphs.audit import NoRecorder, is_required, kept, unavailable
+from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
+from guardgraph.graphs.frame import Frame, GrammarBreach, Part, declared, described, failure, show, verdict
+from guardgraph.graphs.record import recording, watchers
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
-from guardgraph.state.catalogue import SUCCESS
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson, storable
-from guardgraph.state.recording import VisitRecord
-from guardgraph.state.run import LogEntry, TimelineEntry
+from guardgraph.state.recording import Recording, VisitRecord
+from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.world.people import REJECTED
 
-__all__ = ["FAILED_ENDING", "end"]
-
-FAILED_ENDING = "stop_guard_error"
-"""Where a run ends whose ok ending fails."""
+__all__ = ["end"]
 
 _UNSHOWN = ("clock", "active", "opening")
 """Of a line in the log: what is for the record alone."""
 
 
 def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
-    """Run a terminal, and return the result; of an ok terminal that fails, the way to the stop that says so."""
+    """Run a terminal, and return the result, or the way to the stop that says why there is none.
+
+    An ok terminal that fails leads to a stop, and so does every terminal whose run had to be recorded and was not.
+    """
     item = part.declaration
     if item.family is not None:
-        return _ended(part, state, visit, _stopped(part, state), {"phase": state["verdict"]["phase"]})
+        return _ended(part, state, run, visit, _stopped(part, state))
     try:
         if isinstance(run, Exception):
             raise run
-        result = storable(declared(item, show(part, state, visit.run(run))))
-        return _ended(part, state, visit, _finished(part, state, result), {})
+        result = _unaudited(storable(declared(item, show(part, state, visit.run(run)))))
+        return _ended(part, state, run, visit, _finished(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
         stop = failure(item, error)
         line = visit.line({"reason": stop.reason})
         said = verdict(stop.reason, item.phase, stop.evidence)
         return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
+
+
+def _unaudited(result: JsonObject) -> JsonObject:
+    """Return what an ok terminal's body wrote, if what it calls its audit does not say whether the run was recorded."""
+    own = result.get("audit", {})
+    if not isinstance(own, dict) or own.keys() & {*AUDITED}:
+        raise GrammarBreach(f"wrote an audit that is no object without {', '.join(AUDITED)}")
+    return result
 
 
 def _finished(part: Part, state: JsonObject, result: JsonObject) -> JsonObject:
@@ -57,16 +66,44 @@ def _head(part: Part, state: JsonObject) -> JsonObject:
     return {"run_id": state["run"], "pattern": part.frame.catalogue.pattern}
 
 
-def _ended(part: Part, state: JsonObject, visit: Visit, head: JsonObject, said: JsonObject) -> JsonObject:
-    log = [*visit.log, visit.line(said)]
-    records = _records(part, state)
-    result = {**head, **_told(log, records)}
+def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, head: JsonObject) -> JsonObject:
+    line: Any = visit.line({"phase": head["phase"]} if "phase" in head else {})
+    log, records = [*visit.log, line], _records(part, state)
     visit.session.over = True
-    for keep in () if visit.session.is_replay else keepers(part.frame):
-        made = recording(part, state, log, records, result)
-        with suppress(Exception):  # whatever a recorder of somebody's raises, the result stays what it is
-            keep(made)
-    return result
+    if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
+        return {**head, **_withheld(_told(log, {})), "audit": unavailable(head["details"])}
+    result = {**head, **_told(log, records)}
+    if visit.session.is_replay:
+        return result
+    audit, required = None, is_required(part.frame, run)
+    if part.frame.recorder is not None or watchers():
+        audit = kept(part.frame, _shadowed(part.frame, recording(part, state, log, records, result)))
+    if required and part.frame.recorder is None:
+        audit = unavailable(described(NoRecorder()))
+    if required and audit is not None and audit["status"] == "unavailable":
+        return _unrecorded(part, result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
+    return result if audit is None else {**result, "audit": {**result.get("audit", {}), **audit}}
+
+
+def _shadowed(frame: Frame, made: Recording) -> Recording:
+    """Add what the shadows make of a run, if it is to be kept; its time is over, and nothing of theirs is in it."""
+    if frame.shadows and frame.recorder is not None:
+        made["shadows"] = {name: judge(made) for name, judge in frame.shadows.items()}
+    return made
+
+
+def _unrecorded(part: Part, result: JsonObject, audit: Audit, line: Any) -> JsonObject:
+    """Return the way to the stop of a run that had to be recorded, with how it would have ended and no more."""
+    ending: JsonObject = {key: result[key] for key in ("stop_reason", "outcome") if key in result}
+    details: JsonObject = {**audit["error"], **ending}
+    said = verdict(AUDIT_UNAVAILABLE, result.get("phase", part.declaration.phase), {"details": details})
+    return {"route": UNRECORDED_ENDING, "verdict": said, "log": [line]}
+
+
+def _withheld(record: JsonObject) -> JsonObject:
+    """Return how a run went without what came of it: nobody may have the answer of a run that is not recorded."""
+    kept = ("step", "elapsed_ms")
+    return {**record, "history": [{key: step[key] for key in kept} for step in record["history"]]}
 
 
 def _records(part: Part, state: JsonObject) -> dict[int, VisitRecord]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,14 +16,26 @@ from guardgraph.state.context import Context
 from guardgraph.state.hashing import digest
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import copied, json_problem, storable
-from guardgraph.state.recording import Recorder
+from guardgraph.state.recording import Recorder, Recording
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
+from guardgraph.state.shadow import Shadow
 from guardgraph.world.models import Opens
 from guardgraph.world.opening import held_by
 from guardgraph.world.world import World
 
-__all__ = ["Frame", "GrammarBreach", "Part", "as_stop", "check_time", "declared", "failure", "show", "verdict"]
+__all__ = [
+    "Frame",
+    "GrammarBreach",
+    "Part",
+    "as_stop",
+    "check_time",
+    "declared",
+    "described",
+    "failure",
+    "show",
+    "verdict",
+]
 
 
 class GrammarBreach(Exception):
@@ -43,6 +55,8 @@ class Frame:
     """What a run of this pattern may give as context."""
     world: World
     recorder: Recorder | None
+    shadows: dict[str, Callable[[Recording], Shadow]]
+    """Who judges a recorded run once more, by name."""
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
     lasting: tuple[str, ...]
@@ -149,8 +163,7 @@ def as_stop(item: Declaration, error: Exception) -> Stop:
 
 def failure(item: Declaration, error: Exception) -> Stop:
     """Return the stop that the failure of a node is."""
-    details = {"type": type(error).__name__, "message": _message(error)}
-    return Stop(f"guard_error:{item.name}", details=details)
+    return Stop(f"guard_error:{item.name}", details=described(error))
 
 
 def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
@@ -159,7 +172,12 @@ def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     return said
 
 
-def _message(error: Exception) -> str:
+def described(error: BaseException) -> JsonObject:
+    """Return what an error is, in a few words."""
+    return {"type": type(error).__name__, "message": _message(error)}
+
+
+def _message(error: BaseException) -> str:
     try:
         return str(error)[:200]
     except Exception:  # noqa: BLE001 - an error that cannot even say what it is

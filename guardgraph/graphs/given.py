@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from inspect import isasyncgenfunction, isclass, iscoroutinefunction
+from math import inf
 from typing import Any, TypeVar
 
 from pydantic_core import PydanticSerializationError
@@ -34,9 +35,14 @@ def checked_recorder(given: Any) -> Recorder:
     """Return a recorder, if it is one.
 
     Raises:
-        ConfigurationError: it is a class, `record` is missing, or it is a coroutine function, which nobody would await.
+        ConfigurationError: it is a class, `record` is missing, or it is a coroutine function, which nobody would await;
+            or its `timeout` is no number of seconds above 0.
     """
     recorder: Recorder = _checked(given, "recorder", ("record",))
+    seconds = getattr(recorder, "timeout", None)
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and 0 < seconds < inf):
+        raise ConfigurationError(f"recorder.timeout: seconds above 0, or None; given: {seconds!r:.80}")
     return recorder
 
 

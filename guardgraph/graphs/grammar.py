@@ -8,7 +8,7 @@ terminals end. Edges, stop terminals and input schemas follow from the declarati
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -18,16 +18,16 @@ from typing_extensions import get_type_hints
 from guardgraph.graphs.channels import CALLED, RECORD, check_channels, check_node_name, ephemeral, schema
 from guardgraph.graphs.declaration import Declaration, check_declarations, complete, declaration_of
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.given import checked_recorder, checked_settings, checked_world
 from guardgraph.graphs.handing import hear
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.naming import DefaultName
 from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.results import record_last, result_keys
+from guardgraph.graphs.results import has_own_audit, record_last, result_keys
 from guardgraph.graphs.router import EndingRouter, Router, straightened
 from guardgraph.graphs.seal import Seal
+from guardgraph.graphs.shadows import checked_shadows
 from guardgraph.graphs.signatures import ContextT, InputT, ResultT
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body, Declares, names
@@ -165,6 +165,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         checkpointer: Any = None,
         world: World | None = None,
         recorder: Recorder | None = None,
+        shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
@@ -173,11 +174,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             checkpointer: LangGraph's.
             world: what the graph reaches outside through; the live one when None.
             recorder: who is given the recording of every run that ends.
+            shadow: agents of this pattern by name, who judge every run that is recorded once more, from the same
+                outcomes; the recording says what they make of it, the result does not.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
                 lacks a method, has a coroutine function where a function is called or the other way round, or is a
-                class.
+                class; a shadow is no agent of this pattern.
             GrammarError: the pattern breaks a rule of the grammar; the message lists the findings.
         """
         if name is None:
@@ -186,14 +189,19 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
-        builder = self.builder(name=name, world=world, recorder=recorder)
+        builder = self.builder(name=name, world=world, recorder=recorder, shadow=shadow)
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
 
     def builder(
-        self, *, name: str | None = None, world: World | None = None, recorder: Recorder | None = None
+        self,
+        *,
+        name: str | None = None,
+        world: World | None = None,
+        recorder: Recorder | None = None,
+        shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
         declarations = self._complete()
@@ -211,7 +219,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             context=context,
             world=LiveWorld() if world is None else checked_world(world),
             recorder=None if recorder is None else checked_recorder(recorder),
-            evidence=frozenset(self._output) - {*RECORDED, "outcome"},
+            shadows=checked_shadows(shadow, self.catalogue.pattern),
+            evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
             declarations=declarations,
@@ -254,13 +263,14 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
     def _complete(self) -> dict[str, Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
+        kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
         declarations = complete(self.declarations, outputs=self._output)
         check_declarations(
             declarations,
             self.catalogue,
             channels=self._state,
             inputs=self._input,
-            outputs=[name for name in self._output if name not in RECORDED],
+            outputs=[name for name in self._output if name not in kept],
         )
         return declarations
 
@@ -268,10 +278,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
 def _connect(graph: PatternGraph, item: Declaration) -> None:
     if item.entry:
         graph.add_edge(START, item.name)
-    if item.family is not None:
-        graph.add_edge(item.name, END)
-    elif item.kind == "terminal":
-        graph.add_conditional_edges(item.name, EndingRouter(), {END: END, FAILED_ENDING: FAILED_ENDING})
+    if item.kind == "terminal":
+        if item.endings:
+            graph.add_conditional_edges(item.name, EndingRouter(), {way: way for way in (END, *item.endings)})
+        else:
+            graph.add_edge(item.name, END)
     elif item.kind == "guard":
         ways = [*item.to, *(f"stop_{family}" for family in item.stops)]
         graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,7 @@ def create_rag_agent(
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
+    shadow: Mapping[str, GuardedGraph] | None = None,
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
     """Return the RAG agent as a compiled LangGraph graph.
 
@@ -91,6 +92,7 @@ def create_rag_agent(
         name: the graph's name; ``"rag"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
@@ -108,7 +110,7 @@ def create_rag_agent(
         policy=_policy(policy, listed, there_are),
         budget=limits,
         clarification=clarification,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 
 
 def rag_pattern(

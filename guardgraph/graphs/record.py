@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.state.hashing import digest
@@ -21,22 +20,21 @@ from guardgraph.state.recording import (
 from guardgraph.state.run import LogEntry
 from guardgraph.state.version import version
 
-__all__ = ["keepers", "recording", "watched"]
+__all__ = ["recording", "watched", "watchers"]
 
-Keep: TypeAlias = Callable[[Recording], Any]
-"""What is given the recording of a run that has ended."""
+Watch: TypeAlias = Callable[[Frame, Recording], None]
+"""What is given every recording of the process, for tests."""
 
-_watching: list[Callable[[Frame, Recording], None]] = []
+_watching: list[Watch] = []
 
 
-def keepers(frame: Frame) -> list[Keep]:
-    """Return who is given the recordings of a pattern's runs."""
-    own: list[Keep] = [] if frame.recorder is None else [frame.recorder.record]
-    return [*own, *(partial(watch, frame) for watch in _watching)] if _watching else own
+def watchers() -> list[Watch]:
+    """Return who is given the recordings beside the graph's own recorder."""
+    return _watching
 
 
 @contextmanager
-def watched(watch: Callable[[Frame, Recording], None]) -> Iterator[None]:
+def watched(watch: Watch) -> Iterator[None]:
     """Give every recording of this process to `watch` while the block lasts; for tests."""
     _watching.append(watch)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ def create_research_agent(
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
+    shadow: Mapping[str, GuardedGraph] | None = None,
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent as a compiled LangGraph graph.
 
@@ -72,6 +74,7 @@ def create_research_agent(
         name: the graph's name; ``"research"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -86,7 +89,7 @@ def create_research_agent(
         extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
         budget=limits,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 
 
 def research_pattern(

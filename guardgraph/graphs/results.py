@@ -9,9 +9,9 @@ from typing import Any, NotRequired, Required, Union, get_args, get_origin
 from typing_extensions import ReadOnly, get_type_hints
 
 from guardgraph.state.errors import GrammarError
-from guardgraph.state.run import Result, Waiting
+from guardgraph.state.run import Audit, Result, Waiting
 
-__all__ = ["record_last", "result_keys"]
+__all__ = ["has_own_audit", "record_last", "result_keys"]
 
 
 def result_keys(output: Any) -> dict[str, Any]:
@@ -34,15 +34,21 @@ def result_keys(output: Any) -> dict[str, Any]:
     return {**ours, **_joined(results, ours)} if is_union else results[0]
 
 
+def has_own_audit(keys: dict[str, Any]) -> bool:
+    """Say whether the results of a pattern have an ``audit`` of their own, to which the grammar adds what it says."""
+    return _unqualified(keys["audit"]) is not Audit
+
+
 def record_last(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
-    return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline"))
+    return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline", "audit"))
 
 
 def _joined(results: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
     """Return the keys that are the pattern's own: which of them a run returns depends on how it ends."""
+    shared = ours.keys() - ({"audit"} if any(map(has_own_audit, results)) else set())
     said: dict[str, list[Any]] = {}
-    for name, hint in ((name, hint) for hints in results for name, hint in hints.items() if name not in ours):
+    for name, hint in ((name, hint) for hints in results for name, hint in hints.items() if name not in shared):
         said.setdefault(name, []).append(_unqualified(hint))
     return {name: NotRequired[Union[tuple(hints)]] for name, hints in said.items()}  # noqa: UP007 - of any number
 

@@ -1,4 +1,4 @@
-"""The conditional edges: a guard's goes where its verdict says, an ok terminal's to the end unless it failed."""
+"""The conditional edges: a guard's goes where its verdict says, a terminal's to the end unless it cannot end there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from langgraph.graph import END
 from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.end import FAILED_ENDING
+from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
 from guardgraph.state.json import JsonObject
 
 __all__ = ["EndingRouter", "Router", "straightened"]
@@ -52,8 +52,9 @@ class Router(Runnable[JsonObject, str]):
 
 
 class EndingRouter(Router):
-    """Ends the run after an ok terminal, or leads to the stop that says that it failed."""
+    """Ends the run after a terminal, or leads to the stop that says that it failed, or that the run is not recorded."""
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> str:
         """Return the name of the next node."""
-        return FAILED_ENDING if input.get("route") == FAILED_ENDING else END
+        route = input.get("route")
+        return route if route in (FAILED_ENDING, UNRECORDED_ENDING) else END

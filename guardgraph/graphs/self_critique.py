@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -41,6 +42,7 @@ def create_self_critique_agent(
     name: str | None = None,
     world: World | None = None,
     recorder: Recorder | None = None,
+    shadow: Mapping[str, GuardedGraph] | None = None,
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
@@ -61,6 +63,7 @@ def create_self_critique_agent(
         name: the graph's name; ``"self_critique"`` when None, and on LangGraph's server the id in langgraph.json.
         world: what the graph reaches outside through; the live one when None.
         recorder: who is given the recording of every run that ends.
+        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -75,7 +78,7 @@ def create_self_critique_agent(
         strict_reviser=choose("reviser", reviser, prompt="critique_revise_strict", offline=offline.revise),
         policy=settings_or(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
-    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder)
+    ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 
 
 def self_critique_pattern(

@@ -10,7 +10,6 @@ from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.declaration import Declaration
-from guardgraph.graphs.end import FAILED_ENDING
 from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.node import GrammarNode
 from guardgraph.graphs.router import EndingRouter, Router
@@ -85,9 +84,13 @@ class Topology:
         return channel == "log" or channel.startswith(RECORD_PREFIX)
 
     def endings(self, name: str) -> frozenset[str]:
-        """Return where a terminal leads to: an ok one that fails to the stop that says so."""
-        failed = {FAILED_ENDING} if self.is_ok_terminal(name) else set()
-        return frozenset({END, *failed})
+        """Return where a terminal leads to: to the end, or to the stops that say why the run cannot end there."""
+        item = self.declaration(name)
+        return frozenset({END, *(item.endings if item is not None else ())})
+
+    def is_decided(self, name: str) -> bool:
+        """Say whether a terminal may lead elsewhere than to the end."""
+        return self.endings(name) != {END}
 
     def reads(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
@@ -123,6 +126,10 @@ class Topology:
         items = [self.declaration(way) for way in self.after(name)]
         return frozenset(item.family for item in items if item is not None and item.family is not None)
 
+    def stops(self, name: str) -> frozenset[str]:
+        """Return the families by which a node can stop the run, other than by failing."""
+        return self.drawn_families(name) - {"guard_error"}
+
     def declared_ways(self, name: str) -> frozenset[str]:
         """Return where a node says that it leads when nothing stops the run."""
         item = self.declaration(name)
@@ -156,9 +163,9 @@ class Topology:
     def cycles_that_cannot_stop(self) -> Iterator[tuple[str, ...]]:
         """Yield one cycle for every group of nodes that run in circles past every guard that can stop.
 
-        That a guard may fail is no way to stop: it needs a family of its own.
+        That a guard may fail is no way to stop, nor that a terminal may: it needs a family of its own.
         """
-        free = {name for name in self.nodes if not self.drawn_families(name) - {"guard_error"}}
+        free = {name for name in self.nodes if self.kind(name) == "terminal" or not self.stops(name)}
         seen: set[str] = set()
         for name in sorted(free):
             cycle = () if name in seen else self._cycle(name, free)
@@ -201,7 +208,7 @@ class Topology:
             for branch in branches.values():
                 if branch.ends is None:
                     yield name, "has a branch without a path_map, which can lead anywhere"
-                elif not _is_ours(branch, self.is_ok_terminal(name)):
+                elif not _is_ours(branch, self.kind(name) == "terminal"):
                     yield name, "has a branch that the grammar did not make"
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"

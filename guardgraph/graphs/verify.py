@@ -15,6 +15,7 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.compiled import changes
+from guardgraph.graphs.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.topology import Topology
@@ -152,19 +153,19 @@ def _fresh(shape: Topology) -> Iterator[Finding]:
 
 
 def _exits(shape: Topology) -> Iterator[Finding]:
-    """A guard leaves by its one conditional edge only; no other node has one, but for ok terminals that fail."""
+    """A guard leaves by its one conditional edge only; no other node has one, but for terminals."""
     for name in shape.of_kind("guard"):
         if ways := sorted(shape.static_after(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which no verdict decides"
             yield Finding("exits", message, _sorted(name, *ways), (name, ways[0]))
         if (branches := shape.branch_count(name)) != 1:
             yield Finding("exits", f"{name} has {branches} conditional edges; a guard has one", (name,))
-    for name in filter(shape.is_ok_terminal, shape.of_kind("terminal")):
+    for name in filter(shape.is_decided, shape.of_kind("terminal")):
         if ways := sorted(shape.static_after(name)):
-            message = f"{name} has a plain edge to {', '.join(ways)}, which hides that it failed"
+            message = f"{name} has a plain edge to {', '.join(ways)}, which hides that it failed, or is not recorded"
             yield Finding("exits", message, _sorted(name), (name, ways[0]))
     for name in [START, *shape.of_kind(*CALLING, "terminal")]:
-        if shape.branch_count(name) > shape.is_ok_terminal(name):
+        if shape.branch_count(name) > shape.is_decided(name):
             yield Finding("exits", f"{name} decides where the run goes, but is no guard", (name,))
 
 
@@ -184,13 +185,16 @@ def _cycles(shape: Topology) -> Iterator[Finding]:
 
 
 def _ends(shape: Topology) -> Iterator[Finding]:
-    """The run ends after a terminal, and a terminal ends the run; an ok terminal that fails ends it by a stop."""
+    """Only terminals end a run, or leave it unrecorded; each ends it, or leads to the stop that says why not."""
     for name in sorted(shape.nodes):
         ends = END in shape.after(name)
         if shape.kind(name) == "terminal" and shape.after(name) != shape.endings(name):
             yield Finding("ends", f"terminal {name} does not end the run", (name,))
         if shape.kind(name) != "terminal" and ends:
             yield Finding("ends", f"the run can end after {name}, which is no terminal", (name,), (name, END))
+        if shape.kind(name) != "terminal" and UNRECORDED_ENDING in shape.after(name):
+            message = f"{name} is no terminal, and can end the run where nothing is recorded"
+            yield Finding("ends", message, (name,), (name, UNRECORDED_ENDING))
 
 
 def _families(shape: Topology) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ REFUSED = "refused"
 DAMAGED = "damaged"
 """How the reason of a run begins whose recording cannot be read."""
 
-_HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline", "audit"}
+_HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline"}
 """Keys of a result that say how the run went, not what came of it."""
 
 _HEAD = {*RECORDED, "outcome", "audit"}
@@ -115,8 +115,8 @@ def _plain(value: Any) -> JsonValue:
 def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) -> Again:
     """Judge a recorded run by another graph of its pattern: exactly, or not at all.
 
-    A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path, timeline,
-    `audit`. So an answer, a reason or a piece of evidence that differs makes it `changed`.
+    A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path,
+    timeline. So an answer, a reason or a piece of evidence that differs makes it `changed`.
 
     Args:
         frame: of the candidate.

@@ -9,7 +9,16 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson, excerpt, parse_json
 
-__all__ = ["Proposal", "check_text", "found", "proposal", "proposed_object", "proposed_text", "reviewed"]
+__all__ = [
+    "Proposal",
+    "check_text",
+    "found",
+    "proposal",
+    "proposed_object",
+    "proposed_text",
+    "reviewed",
+    "tool_failure",
+]
 
 SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
@@ -134,14 +143,20 @@ def found(packed: str, tool: str) -> JsonValue:
         tool: the tool's name in the catalogue.
 
     Raises:
-        Stop: ``tool_invalid_output:<tool>`` when it raised, ``max_seconds`` when it outlasted the run's time.
+        Stop: ``tool_invalid_output:<tool>`` when it raised or broke its contract, ``max_seconds`` when it outlasted the
+            run's time, ``tool_unavailable:<tool>`` when it was not called: too many abandoned calls are still at work.
     """
     outcome = Outcome.unpacked(packed)
     if outcome.form != "failure":
         return outcome.content
-    if outcome.content["reason"] == "max_seconds":
-        raise Stop("max_seconds", details=outcome.content["details"])
-    raise Stop(f"tool_invalid_output:{tool}", details=outcome.content["details"])
+    raise tool_failure(outcome, tool)
+
+
+def tool_failure(outcome: Outcome, tool: str) -> Stop:
+    """Return the stop that a tool's failure is; see `found`."""
+    reason, details = outcome.content["reason"], outcome.content["details"]
+    named = {"max_seconds": "max_seconds", "tool_unavailable": f"tool_unavailable:{tool}"}
+    return Stop(named.get(reason, f"tool_invalid_output:{tool}"), details=details)
 
 
 def reviewed(packed: str) -> JsonObject:

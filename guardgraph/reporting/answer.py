@@ -11,6 +11,7 @@ from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.revision import revision
 from guardgraph.reporting.values import facts, link, named, passage, value
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.run import AUDITED
 
 __all__ = ["answer"]
 
@@ -42,7 +43,8 @@ def answer(reading: Reading) -> Iterator[tuple[str, Html]]:
     if without := list(_left_out(left)):
         yield "Left out", tag("ul", without, class_="card left")
     if (changed := revision(reading)) is not None:
-        left.pop("audit")
+        if receipt := {key: item for key, item in left.pop("audit").items() if key in AUDITED}:
+            left["audit"] = receipt
         yield "Change", changed
     if left:
         yield "Also in the result", tag("div", value(left), class_="card")

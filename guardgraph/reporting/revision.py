@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.values import facts, named, passage
+from guardgraph.state.run import AUDITED
 
 __all__ = ["marked", "revision"]
 
@@ -18,9 +19,10 @@ WORD = re.compile(r"\s*\S+|\s+")
 
 
 def revision(reading: Reading) -> Html | None:
-    """Return the change that a run made to its draft, None for a run without an audit."""
-    audit = reading.run.get("audit")
-    if not isinstance(audit, dict):
+    """Return the change that a run made to its draft, None for a run without an audit of it."""
+    whole = reading.run.get("audit")
+    audit = {key: item for key, item in whole.items() if key not in AUDITED} if isinstance(whole, dict) else {}
+    if not audit:
         return None
     measures = {key: item for key, item in audit.items() if key != "diff_excerpt"}
     lines = audit.get("diff_excerpt")

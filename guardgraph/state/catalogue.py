@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-__all__ = ["SUCCESS", "Catalogue", "StopReason", "common_reasons"]
+__all__ = ["AUDIT_UNAVAILABLE", "SUCCESS", "Catalogue", "StopReason", "common_reasons"]
 
 SUCCESS = "success"
 """The stop reason of a run that ended well."""
+
+AUDIT_UNAVAILABLE = "audit_unavailable"
+"""The stop reason, and the family, of a run that had to be recorded and was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ _MODEL_FAILURES = (
     ("llm_invalid_json", "The model's text is no JSON object.", "Use a model or mode that returns JSON."),
     ("llm_rate_limited", "The provider refused with 429.", "Try again later or raise the provider's limit."),
     ("llm_auth", "The provider refused the key (401 or 403).", "Check the key and what it may use."),
-    ("llm_unavailable", "The provider failed with 5xx.", "Try again later."),
+    ("llm_unavailable", "The provider failed with 5xx, or was not asked: too many calls that outlasted their deadline are still at work.", "Look at details; try again later."),
     ("llm_refused", "The model refused to answer.", "Read the refusal in details; change the request."),
     ("llm_truncated", "The model's answer was cut off at its length limit.", "Raise the model's output limit."),
     ("llm_content_filter", "The provider's content filter stopped the answer.", "Change the request."),
@@ -113,6 +116,7 @@ def common_reasons(
     texts: Iterable[str] = (),
     reviewing: Iterable[str] = (),
     spending: Iterable[str] | None = None,
+    tools: Mapping[str, str] | None = None,
 ) -> tuple[StopReason, ...]:
     """Return the reasons that every pattern has.
 
@@ -123,12 +127,14 @@ def common_reasons(
         texts: those of them in which a model writes a text (answer, draft, revision).
         reviewing: the phases in which a person is asked.
         spending: the phases whose first step spends time; every phase when None.
+        tools: the tools that act nodes call, by name, each with its phase.
     """
     every = tuple(phases)
     rows = [
         StopReason("invalid_request:<field>", "invalid_request", every[:1], "A field of the input is missing or malformed; nothing was run.", "Look at details: the field, what was given, what is allowed."),
         StopReason("max_seconds", "budget", every if spending is None else tuple(spending), "The run's time is spent; phase is the step that would have begun.", "Raise max_seconds or use faster models and tools."),
         StopReason("guard_error:<guard>", "guard_error", every, "A node failed or broke the grammar; the run was closed.", "Look at details and report the defect."),
+        StopReason(AUDIT_UNAVAILABLE, AUDIT_UNAVAILABLE, every, "The run had to be recorded and was not; details say how it would have ended.", "Look at details: give the graph a recorder, or mend it."),
     ]  # fmt: skip
     if asking_phases := tuple(asking):
         own = {} if objects is None else {"llm_invalid_json": tuple(objects)}
@@ -136,6 +142,16 @@ def common_reasons(
             rows.append(StopReason(name, "llm", own.get(name, asking_phases), meaning, advice))
     if text_phases := tuple(texts):
         rows += [StopReason(name, "llm", text_phases, meaning, advice) for name, meaning, advice in _TEXT_FAILURES]
+    for tool, phase in (tools or {}).items():
+        rows.append(
+            StopReason(
+                f"tool_unavailable:{tool}",
+                "tool",
+                (phase,),
+                "The tool was not called: too many calls that outlasted their deadline are still at work.",
+                "Look at details; see why calls hang, or raise max_abandoned.",
+            )
+        )
     if reviewing_phases := tuple(reviewing):
         rows += [StopReason(name, "review", reviewing_phases, meaning, advice) for name, meaning, advice in _REVIEWS]
     return tuple(rows)

@@ -10,7 +10,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings
+from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
 
 __all__ = [
     "PASSAGE_CHARS",
@@ -176,7 +176,7 @@ RagResult: TypeAlias = RagOk | RagStopped
 """What a run returns; `status` says which."""
 
 
-class RagPolicy(Settings):
+class RagPolicy(Policy):
     """What the model may ask for, what the runtime will do now, and which checks run."""
 
     allowed_sources_policy: Allowlist = ()
@@ -211,7 +211,13 @@ RAG_REASONS = Catalogue(
     "rag",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=("plan", "generate"), objects=("generate",), texts=("generate",)),
+        *common_reasons(
+            phases=PHASES,
+            asking=("plan", "generate"),
+            objects=("generate",),
+            texts=("generate",),
+            tools={"retrieve": "retrieve"},
+        ),
         StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects."),
         StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve."),
         StopReason("invalid_intent:query", "invalid_intent", ("plan",), "The query is missing, blank or no string.", "Look at raw_intent."),

@@ -17,6 +17,7 @@ from guardgraph.state.errors import InputError
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.opening import CLOSED, Opening
 from guardgraph.state.run import Kind
+from guardgraph.state.shadow import Sha256, Shadow
 
 __all__ = [
     "FORMAT",
@@ -36,9 +37,6 @@ FORMAT: Literal[1] = 1
 
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]
 """Who is called."""
-
-Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A hash, 64 hex digits."""
 
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 """A number that counts from 1 on."""
@@ -147,6 +145,8 @@ class Recording(TypedDict):
     """What they called, in the order of the visits."""
     result: JsonObject
     """What the run returned."""
+    shadows: NotRequired[dict[str, Shadow]]
+    """What other agents of the pattern make of the same outcomes, by the name that the deployment gave them."""
 
 
 class Recorder(Protocol):
@@ -158,8 +158,15 @@ class Recorder(Protocol):
         A run may be given more than once, such as one whose `ainvoke` was cancelled while it was being recorded, and
         which was then resumed: keep it by its ``run_id``.
 
+        A recorder may have an attribute `timeout`, in seconds: it is then called in a thread of its own, and waited for
+        no longer. Without one it is waited for until it returns.
+
         Returns:
-            A receipt, or None.
+            A receipt, ``{"seq": int, "hash": str}``, which the result's ``audit`` shows; or None.
+
+        Raises:
+            Exception: the run could not be kept. Its result says so, or the run ends in ``stop_audit_unavailable``
+                where the policy has `audit_required`.
         """
 
 

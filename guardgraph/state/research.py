@@ -17,7 +17,7 @@ from guardgraph.state.settings import (
     Hosts,
     MaxFloat,
     MaxInt,
-    Settings,
+    Policy,
     Vocabulary,
 )
 
@@ -169,7 +169,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchStopped
 """What a run returns; `status` says which."""
 
 
-class ResearchPolicy(Settings):
+class ResearchPolicy(Policy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
     allowed_domains_policy: Hosts = (
@@ -217,6 +217,7 @@ RESEARCH_REASONS = Catalogue(
             asking=("plan", "synthesize"),
             texts=("synthesize",),
             spending=("plan", "search", "read_extract", "synthesize"),
+            tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
         ),
         StopReason("invalid_plan:steps", "invalid_plan", ("plan",), "The plan has no list of steps, or an empty one.", "Look at raw_plan; use a model that follows the prompt."),
         StopReason("invalid_plan:too_many_steps", "invalid_plan", ("plan",), "The plan has more than max_steps steps.", "Look at raw_plan, or raise max_steps."),

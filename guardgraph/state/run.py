@@ -22,7 +22,9 @@ else:
 
 
 __all__ = [
+    "AUDITED",
     "RECORDED",
+    "Audit",
     "Kind",
     "LogEntry",
     "Ok",
@@ -35,6 +37,9 @@ __all__ = [
 
 RECORDED = ("run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline")
 """Keys of a result that say how the run went; no body writes them."""
+
+AUDITED = ("status", "seq", "hash", "error")
+"""Keys of a result's ``audit`` that say whether the run was recorded; no body writes them."""
 
 Kind = Literal["propose", "act", "review", "guard", "terminal"]
 """What a node is, for the grammar."""
@@ -107,6 +112,22 @@ class Waiting(TypedDict):
     path: list[str]
 
 
+class Audit(TypedDict):
+    """Whether a run was recorded; in no recording, since that is found out when the recording is kept.
+
+    A pattern whose results have an ``audit`` of their own derives its type from this one; the grammar adds these keys.
+    """
+
+    status: NotRequired[Literal["recorded", "unavailable"]]
+    """Absent where nobody recorded the run, or the recorder gave no receipt."""
+    seq: NotRequired[int]
+    """Of a recorded run, where its recorder says it: the number of the record."""
+    hash: NotRequired[str]
+    """Of a recorded run, where its recorder says it: the hash of the record."""
+    error: NotRequired[dict[str, str]]
+    """Of a run that was not recorded: ``{type, message}``, what the recorder raised."""
+
+
 class Result(TypedDict):
     """What every run returns. Keys that do not belong to the ending are absent."""
 
@@ -121,6 +142,8 @@ class Result(TypedDict):
     phase: NotRequired[ReadOnly[str]]
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]
+    audit: NotRequired[ReadOnly[Audit]]
+    """What came of recording the run."""
 
 
 class Ok(Result):

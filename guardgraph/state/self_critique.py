@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.run import Ok, Stopped
+from guardgraph.state.run import Audit, Ok, Stopped
 from guardgraph.state.settings import (
     Budget,
     Check,
@@ -17,14 +17,14 @@ from guardgraph.state.settings import (
     MaxInt,
     MinFloat,
     Names,
-    Settings,
+    Policy,
     Vocabulary,
 )
 from guardgraph.state.tightening import Tightens
 
 __all__ = [
     "SELF_CRITIQUE_REASONS",
-    "Audit",
+    "ChangeAudit",
     "Critique",
     "Decision",
     "Patch",
@@ -113,7 +113,7 @@ class Patch(TypedDict):
     """Growth of the white-space-normalised text, in per cent, 2 digits."""
 
 
-class Audit(TypedDict):
+class ChangeAudit(Audit):
     """The difference between a draft and the final text; lengths are of the stripped texts, in characters."""
 
     changed: bool
@@ -144,7 +144,7 @@ class SelfCritiqueState(TypedDict):
     rejected_revision: Rejected
     accepted_revision: Patch
     accepted_answer: str
-    accepted_audit: Audit
+    accepted_audit: ChangeAudit
 
 
 class SelfCritiqueOk(Ok):
@@ -155,7 +155,7 @@ class SelfCritiqueOk(Ok):
     severity: Severity
     risks: list[Risk]
     required_changes: list[str]
-    audit: Audit
+    audit: ChangeAudit
 
 
 class SelfCritiqueStopped(Stopped):
@@ -176,7 +176,7 @@ SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped
 """What a run returns; `status` says which."""
 
 
-class SelfCritiquePolicy(Settings):
+class SelfCritiquePolicy(Policy):
     """What a critic may decide and name, what the runtime will carry out now, and which checks run."""
 
     allowed_decisions_policy: Decisions = get_args(Decision)

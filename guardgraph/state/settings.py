@@ -31,6 +31,7 @@ __all__ = [
     "MaxInt",
     "MinFloat",
     "Names",
+    "Policy",
     "PolicyT",
     "Settings",
     "Vocabulary",
@@ -224,6 +225,13 @@ def settings_or(default: SettingsT, given: SettingsT | None, slot: str) -> Setti
     if not isinstance(given, type(default)):
         raise ConfigurationError(f"{slot}: a {type(default).__name__} is required; given: {type(given).__name__}")
     return given
+
+
+class Policy(Settings):
+    """What the policies of our patterns have; one of your own may derive from it, or be plain `Settings`."""
+
+    audit_required: Check = False
+    """A run must be recorded; one that is not ends in ``stop_audit_unavailable``, without its answer."""
 
 
 class Budget(Settings):

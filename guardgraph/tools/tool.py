@@ -19,8 +19,8 @@ class HasSources(Protocol):
     """A retriever that knows which sources it has; one over a live index does not."""
 
     @property
-    def sources(self) -> Sequence[str] | None:
-        """The names of its sources, as a list or a tuple: what a policy may list; None where it does not know."""
+    def sources(self) -> Sequence[str]:
+        """The names of its sources, as a list or a tuple: what a policy may list."""
 
 
 def sources_of(retriever: object) -> tuple[str, ...] | None:
@@ -29,7 +29,7 @@ def sources_of(retriever: object) -> tuple[str, ...] | None:
     Raises:
         ConfigurationError: it has an attribute `sources` that is no list or tuple of strings.
     """
-    if not isinstance(retriever, HasSources) or retriever.sources is None:
+    if not isinstance(retriever, HasSources):
         return None
     return _names("retriever.sources", retriever.sources)
 
@@ -49,7 +49,10 @@ def known_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, 
         return said
     if said is not None:
         raise ConfigurationError(f"sources: to be left out, the retriever says itself that it has {', '.join(said)}")
-    return _names("sources", named)
+    names = _names("sources", named)
+    if not names or not all(map(str.strip, names)):
+        raise ConfigurationError(f"sources: names that are not blank, at least one; given: {named!r:.80}")
+    return names
 
 
 def _names(slot: str, given: object) -> tuple[str, ...]:

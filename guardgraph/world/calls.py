@@ -11,6 +11,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from threading import TIMEOUT_MAX
@@ -30,16 +31,18 @@ from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
 from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
-from guardgraph.world.threads import Handover, in_thread
+from guardgraph.world.threads import Handover, abandon, abandoned, awaited, in_thread
 from guardgraph.world.threads import start as start_thread
 
 __all__ = [
     "Arrived",
+    "Working",
     "aperform",
     "is_cut_off",
     "is_unreturnable",
     "late",
     "perform",
+    "refusal",
     "refused_above",
     "start",
     "too_large",
@@ -80,6 +83,7 @@ def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
     came = done.wait(min(seconds, TIMEOUT_MAX))
     if came is None:
         connections.close()
+        abandon(done)
         return late(call, seconds)
     returned, error = came
     return _returned(call, returned, most) if error is None else _raised(call, error)
@@ -91,11 +95,16 @@ async def aperform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outco
         return late(call, seconds)
     if is_instant(call.target) and isinstance(call.target, FunctionType):  # a large base would hold up the event loop
         return _at_once(call, most)
+    connections = Connections()  # of a function, which has a thread here too
     try:
         async with asyncio.timeout(seconds) as limit:
-            returned = await _awaitable(call)
+            with connections:
+                returned = await _awaitable(call)
     except TimeoutError as error:
-        return late(call, seconds) if limit.expired() else _raised(call, error)
+        if not limit.expired():
+            return _raised(call, error)
+        connections.close()
+        return late(call, seconds)
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
@@ -112,17 +121,28 @@ def _at_once(call: Call, most: int) -> Outcome:
         return _raised(call, error)
 
 
-def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Connections:
-    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it.
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A call at work in a thread of its own."""
 
-    Returns:
-        What the call opens, for whoever leaves it behind.
-    """
+    future: Future[Any]
+    connections: Connections
+    """What it opens."""
+
+    def abandon(self) -> None:
+        """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
+        if not self.future.done():
+            self.connections.close()
+            abandon(self.future)
+
+
+def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
+    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
     connections = Connections()
     with connections:
         future = in_thread(partial(_invoke, call))
     future.add_done_callback(lambda came: done.put((at, partial(_arrived, call, came, most))))
-    return connections
+    return Working(future, connections)
 
 
 def _arrived(call: Call, future: Future[Any], most: int) -> Outcome:
@@ -135,7 +155,7 @@ async def _awaitable(call: Call) -> Any:
         return await call.target.ainvoke(copied(call.request))
     if inspect.iscoroutinefunction(call.target):
         return await call.target(copied(call.request))
-    returned = await asyncio.wrap_future(in_thread(partial(_asked, call)))
+    returned = await awaited(partial(_asked, call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
@@ -222,6 +242,17 @@ def _raised(call: Call, error: BaseException) -> Outcome:
 def _is_rule(target: object) -> bool:
     """Say whether a target is code of the deployment alone, and no model that it asks through LangChain."""
     return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
+
+
+def refusal(call: Call, most: int) -> Outcome | None:
+    """Return the outcome of a call that is not made, since `most` abandoned ones are still at work; None for others.
+
+    Who answers at once takes no thread, and is always asked.
+    """
+    if abandoned() < most or is_instant(call.target):
+        return None
+    reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
+    return _failure(reason, {"cause": "max_abandoned", "limit": most}, call.about)
 
 
 def late(call: Call, seconds: float) -> Outcome:

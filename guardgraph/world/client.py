@@ -1,4 +1,6 @@
-"""The HTTP clients of the models that we open: they follow no redirect to elsewhere and hang up when time is up.
+"""The HTTP clients of the models that we open.
+
+They follow no redirect to elsewhere, read no more than a reply may have, and hang up when time is up.
 
 Everything else is as OpenAI's own clients have it, proxies and certificates of the environment included. The module
 imports OpenAI's package, so it is imported when a model is opened.
@@ -9,6 +11,7 @@ from __future__ import annotations
 import os
 import socket
 import urllib.request
+import zlib
 from collections.abc import Mapping
 from contextlib import aclosing, closing, suppress
 from functools import lru_cache, partial
@@ -16,7 +19,10 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
+from guardgraph.state.json import JsonObject
+from guardgraph.state.size import REPLY_BYTES
 from guardgraph.world.connections import close_with_call
+from guardgraph.world.deadline import reply_bytes
 from guardgraph.world.failures import ReplyRefused
 
 __all__ = ["http_clients", "is_followed"]
@@ -27,6 +33,9 @@ LONGEST_HOST = 200
 _SAME_METHOD = (307, 308)
 """Redirects that repeat the request; the others make a GET of it, without a prompt."""
 _PORTS = {"http": 80, "https": 443}
+_OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that say how a reply came, and nothing of what is in it."""
+_ABOUT = ("http_version", "reason_phrase")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -51,8 +60,10 @@ class _Client(DefaultHttpxClient):
             response = super().send(request, **{**given, "stream": True, "follow_redirects": False})
             with closing(response):
                 if (following := _followed(response)) is None:
-                    response.read()
-                    return response
+                    reply = _Reply(response)
+                    for part in response.iter_raw():
+                        reply.add(part)
+                    return reply.whole()
             request = following
         raise _redirected(response)
 
@@ -63,10 +74,64 @@ class _AsyncClient(DefaultAsyncHttpxClient):
             response = await super().send(request, **{**given, "stream": True, "follow_redirects": False})
             async with aclosing(response):
                 if (following := _followed(response)) is None:
-                    await response.aread()
-                    return response
+                    reply = _Reply(response)
+                    async for part in response.aiter_raw():
+                        reply.add(part)
+                    return reply.whole()
             request = following
         raise _redirected(response)
+
+
+class _Reply:
+    """A reply while it is read: no more of it than the run's budget allows, as it comes and unpacked.
+
+    Raises:
+        ReplyRefused: it is packed in a way that nobody asked for.
+    """
+
+    def __init__(self, response: Any) -> None:
+        packing = response.headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("identity", "gzip"):
+            raise _unreadable(f"a reply packed as {packing[:40]!r}, though gzip was asked for")
+        self._response = response
+        self._most = REPLY_BYTES if (most := reply_bytes()) is None else most
+        self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None
+        self._parts: list[bytes] = []
+        self._came = self._size = 0
+
+    def add(self, part: bytes) -> None:
+        """Take what came.
+
+        Raises:
+            ReplyRefused: that is more than the budget allows, or no gzip.
+        """
+        self._came += len(part)
+        self._parts.append(self._unpacked(part))
+        self._size += len(self._parts[-1])
+        if max(self._came, self._size) > self._most:
+            details: JsonObject = {"cause": "max_reply_bytes", "limit": self._most}
+            raise ReplyRefused(f"a reply of more than {self._most} bytes", details)
+
+    def _unpacked(self, part: bytes) -> bytes:
+        if self._gzip is None:
+            return part
+        try:
+            return self._gzip.decompress(part, self._most - self._size + 1)
+        except zlib.error as error:
+            raise _unreadable(f"a reply that is no gzip: {error}") from None
+
+    def whole(self) -> Any:
+        """Return the response with all that was read."""
+        came = self._response
+        headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in _OF_THE_WIRE]
+        about = {name: value for name, value in came.extensions.items() if name in _ABOUT}
+        made = type(came)(came.status_code, headers=headers, content=b"".join(self._parts), extensions=about)
+        made.request, made.elapsed = came.request, came.elapsed
+        return made
+
+
+def _unreadable(message: str) -> ReplyRefused:
+    return ReplyRefused(message, {"cause": "content_encoding"})
 
 
 def _followed(response: Any) -> Any:

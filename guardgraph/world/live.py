@@ -14,15 +14,18 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.world.call import Asked, Call, Performed
-from guardgraph.world.calls import Arrived, aperform, late, perform, start
-from guardgraph.world.connections import Connections
+from guardgraph.world.calls import Arrived, Working, aperform, late, perform, refusal, start
 from guardgraph.world.deadline import within
 from guardgraph.world.people import decided
 
-__all__ = ["MAX_AT_ONCE", "LiveWorld"]
+__all__ = ["MAX_ABANDONED", "MAX_AT_ONCE", "LiveWorld"]
 
 MAX_AT_ONCE = 16
 """Calls of one node that are at work at the same time; more of them wait for their turn."""
+
+MAX_ABANDONED = 64
+"""Calls that outlasted their deadline and may still be at work in the process before another one is refused: each has
+a thread, which on most systems holds a few hundred kilobytes to a few megabytes beside what its client holds."""
 
 
 class LiveWorld:
@@ -30,15 +33,19 @@ class LiveWorld:
 
     Args:
         clock: seconds that only ever grow; tests give a `guardgraph.testing.ScriptedClock`.
+        max_abandoned: calls that were left behind at their deadline and may still be at work, in the whole process,
+            before this world refuses another one: ``llm_unavailable``, or ``tool_unavailable:<tool>``.
 
     Raises:
-        ConfigurationError: the clock is no function.
+        ConfigurationError: the clock is no function, or the bound no whole number from 0 on.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.perf_counter, max_abandoned: int = MAX_ABANDONED) -> None:
         if not callable(clock):
             raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
-        self._clock = clock
+        if not isinstance(max_abandoned, int) or isinstance(max_abandoned, bool) or max_abandoned < 0:
+            raise ConfigurationError(f"max_abandoned: a whole number from 0 on; given: {max_abandoned!r:.80}")
+        self._clock, self._max_abandoned = clock, max_abandoned
 
     def __repr__(self) -> str:
         return "<LiveWorld>"
@@ -86,6 +93,8 @@ class LiveWorld:
         began = self._clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
+        if (refused := refusal(item.call, self._max_abandoned)) is not None:
+            return Performed(refused, 0.0)
         with within(seconds, self._clock, item.max_reply_bytes):
             outcome = perform(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self._clock() - began)
@@ -94,27 +103,32 @@ class LiveWorld:
         began = self._clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
+        if (refused := refusal(item.call, self._max_abandoned)) is not None:
+            return Performed(refused, 0.0)
         with within(seconds, self._clock, item.max_reply_bytes):
             outcome = await aperform(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self._clock() - began)
 
     def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        working: list[Working] = []
+        try:
+            return self._brought(asked, seconds, working)
+        finally:
+            for work in working:
+                work.abandon()
+
+    def _brought(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
         began, done = self._clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
         brought: dict[int, Performed | GraphInterrupt] = {}
-        opened: list[Connections] = []
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
-                item = asked[started]
-                with within(left, self._clock, item.max_reply_bytes):
-                    opened.append(start(item.call, done, started, item.max_reply_bytes))
+                working += self._started(asked[started], left, done, started)
                 started += 1
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
             except Empty:
-                for connections in (item for at, item in enumerate(opened) if at not in brought):
-                    connections.close()
                 late = [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
                 return [_returned(item) for item in late]
             try:
@@ -122,6 +136,15 @@ class LiveWorld:
             except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
                 brought[at] = interrupt
         return [_returned(brought[at]) for at in range(len(asked))]
+
+    def _started(self, item: Asked, left: float, done: SimpleQueue[tuple[int, Arrived]], at: int) -> list[Working]:
+        """Start one of several calls; a refused one is brought at once, and is no work."""
+        refused = refusal(item.call, self._max_abandoned)
+        if refused is not None:
+            done.put((at, lambda: refused))
+            return []
+        with within(left, self._clock, item.max_reply_bytes):
+            return [start(item.call, done, at, item.max_reply_bytes)]
 
     def _late(self, call: Call, seconds: float, began: float) -> Performed:
         return Performed(late(call, seconds), self._clock() - began)

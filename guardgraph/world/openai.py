@@ -25,9 +25,9 @@ LONGEST_URL = 2_000
 FORMS = ("json_schema", "json_mode")
 """How a server is asked for JSON: by a schema, or, where it knows none, for any JSON object."""
 
-_ONE_CALL_ONE_CONNECTION = {"Connection": "close"}
-"""HTTP clients are shared between models, and a connection that one event loop left open fails in the next one
-("Event loop is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``."""
+_HEADERS = {"Connection": "close", "Accept-Encoding": "gzip"}
+"""Clients are shared between models, and a connection that one event loop left open fails in the next one ("Event loop
+is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``. Gzip is what our client can count unpacked."""
 
 
 def default_model(environ: Mapping[str, str]) -> str:
@@ -52,7 +52,7 @@ def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
         "temperature": 0,
         "max_retries": 0,  # retries belong to one layer, and that is not the client
         "disable_streaming": True,  # a proposal is judged whole
-        "default_headers": _ONE_CALL_ONE_CONNECTION,
+        "default_headers": _HEADERS,
         "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
     }
     form = _form(environ)

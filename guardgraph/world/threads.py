@@ -3,6 +3,8 @@
 A call that hangs keeps its thread for as long as it hangs, and nobody waits for that: not the run, nor the process at
 its end, as it would for an executor of the standard library. A thread whose call is over waits for the next one, since
 starting a thread costs more than most guards.
+
+Work that nobody waits for any longer is counted until it ends, over the whole process: there is a bound to it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from contextvars import Context, copy_context
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-__all__ = ["Handover", "awaited", "in_thread", "start"]
+__all__ = ["Handover", "abandon", "abandoned", "awaited", "in_thread", "start"]
 
 MAX_IDLE = 32
 """Threads that are kept waiting; a burst of calls may use more."""
@@ -25,9 +27,10 @@ MAX_IDLE = 32
 class Handover:
     """What one thread waits for and another brings: a `Future` for one who waits, at a fraction of its cost."""
 
-    __slots__ = ("_error", "_here", "_result")
+    __slots__ = ("_error", "_here", "_is_done", "_result")
 
     def __init__(self) -> None:
+        self._is_done = False
         self._here = Lock()
         self._here.acquire()
         self._result: Any = None
@@ -35,13 +38,17 @@ class Handover:
 
     def set_result(self, result: Any) -> None:
         """Bring a result."""
-        self._result = result
+        self._result, self._is_done = result, True
         self._here.release()
 
     def set_exception(self, error: BaseException) -> None:
         """Bring an exception."""
-        self._error = error
+        self._error, self._is_done = error, True
         self._here.release()
+
+    def done(self) -> bool:
+        """Say whether something was brought."""
+        return self._is_done
 
     def wait(self, seconds: float) -> tuple[Any, BaseException | None] | None:
         """Wait for at most `seconds`; return the result and None, or None and the exception, or None for neither."""
@@ -77,8 +84,25 @@ def start(work: Callable[[], Any], done: Handover | Future[Any]) -> None:
 
 
 async def awaited(work: Callable[[], Any]) -> Any:
-    """Do work in a thread of its own, and wait for it without blocking the event loop."""
-    return await asyncio.wrap_future(in_thread(work))
+    """Do work in a thread of its own, and wait for it without blocking the event loop; who is cancelled abandons it."""
+    done = in_thread(work)
+    try:
+        return await asyncio.wrap_future(done)
+    except asyncio.CancelledError:
+        abandon(done)
+        raise
+
+
+def abandon(done: Handover | Future[Any]) -> None:
+    """Say that nobody waits for what comes of some work any longer."""
+    _abandoned.add(done)
+    if done.done():  # in this order: whatever ends from now on takes itself out
+        _abandoned.discard(done)
+
+
+def abandoned() -> int:
+    """Return how much abandoned work is still going on in this process."""
+    return len(_abandoned)
 
 
 class _Worker(Thread):
@@ -108,8 +132,10 @@ class _Worker(Thread):
 
 
 _idle: deque[_Worker] = deque()
+_abandoned: set[Handover | Future[Any]] = set()
 if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of these threads
+    os.register_at_fork(after_in_child=_abandoned.clear)
 
 
 def _fulfil(done: Handover | Future[Any], work: Callable[[], Any]) -> None:
@@ -120,4 +146,5 @@ def _fulfil(done: Handover | Future[Any], work: Callable[[], Any]) -> None:
     except BaseException as error:  # noqa: BLE001 - nothing may be lost in a thread; the waiting side judges it
         done.set_exception(error)
     finally:
+        _abandoned.discard(done)
         del done, work  # the error's traceback has this frame: the two must not keep each other alive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from guardgraph.guards.proposals import tool_failure
 from guardgraph.guards.research.notes import parse_page
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import denial
@@ -55,7 +56,8 @@ def read_pages(brought: str, sources: Sources, *, usable: Collection[str]) -> tu
 
     Raises:
         Stop: ``no_reliable_sources`` when there is no page, ``tool_invalid_output:read_source`` for something that
-            is none, ``max_seconds`` when a reader outlasted the run's time.
+            is none, ``max_seconds`` when a reader outlasted the run's time, ``tool_unavailable:read_source`` when it
+            was not called.
     """
     pages: dict[str, Page] = {}
     failed: list[JsonObject] = []
@@ -80,9 +82,7 @@ def no_reliable_sources(sources: Sources) -> Stop:
 
 
 def _failure(outcome: Outcome) -> JsonObject:
+    if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
+        raise tool_failure(outcome, "read_source")
     details: JsonObject = outcome.content["details"]
-    if outcome.content["reason"] == "max_seconds":
-        raise Stop("max_seconds", details=details)
-    if outcome.content["reason"] == "tool_invalid_output":
-        raise Stop("tool_invalid_output:read_source", details=details)
     return details

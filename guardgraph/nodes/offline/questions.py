@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-__all__ = ["asks_for_number"]
+__all__ = ["Wanted", "wanted"]
+
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
+"""What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""
+
+_DURATION: Final = (
+    r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
+    r"|як (?:швидко|довго)|как (?:быстро|долго|скоро)"
+)
+_TIME: Final = r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда"
+_NAME: Final = r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"
 
 _ENGLISH: Final = (
     r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
@@ -32,7 +42,15 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 
+_KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
+    "duration": re.compile(rf"(?<!\w)(?:{_DURATION})(?!\w)", re.IGNORECASE),
+    "time": re.compile(rf"(?<!\w)(?:{_TIME})(?!\w)", re.IGNORECASE),
+    "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
+    "number": _WORDS,
+}
 
-def asks_for_number(question: str) -> bool:
-    """Say whether a question asks for an amount, a time or a date, in English or one of the languages listed here."""
-    return _WORDS.search(question) is not None
+
+def wanted(question: str) -> Wanted:
+    """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
+    found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
+    return min(found, key=found.__getitem__, default="")

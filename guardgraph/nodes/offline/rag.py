@@ -14,7 +14,8 @@ from guardgraph.guards import rag as guards
 from guardgraph.guards.sentences import sentences, unwrapped
 from guardgraph.guards.stop import Stop
 from guardgraph.locales.language import language_of
-from guardgraph.nodes.offline.questions import asks_for_number
+from guardgraph.nodes.offline.fitting import fit
+from guardgraph.nodes.offline.questions import wanted
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import ContextChunk
@@ -28,6 +29,8 @@ QUERY_CHARS = 240
 _INSUFFICIENT: Final[JsonObject] = {"answer": "", "citations": [], "insufficient": True}
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
+_PREFERENCE: Final = 4
+"""To which a fit of 0 to 2 is added: a sentence that has what is wanted counts half as much again."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence covers of the question at least, as a share of its weight."""
 _TRIES: Final = 16
@@ -76,8 +79,8 @@ class _Line:
     """The question's terms that it has."""
     inherited: frozenset[str]
     """Those that only the title, the section, or the question, heading or table's head before it have."""
-    counts: bool
-    """Whether it has a number that the question does not have."""
+    fit: int
+    """How well it answers what the question wants."""
 
 
 @instant
@@ -85,9 +88,9 @@ def answer(view: JsonObject) -> JsonObject:
     """Propose the sentences that say most about the question, word for word.
 
     Sentences are taken one by one, each the one that covers most of what none before it covers: a term weighs the more
-    the fewer sentences of the context have it, and half where only the words above the sentence have it. A question
-    that asks for a number prefers sentences with one. A sentence that asks, or that the guards would refuse, is passed
-    over.
+    the fewer sentences of the context have it, and half where only the words above the sentence have it. Where a
+    question asks how long, when, who or how much, a sentence that says so counts half as much again. A sentence that
+    asks, or that the guards would refuse, is passed over.
 
     Args:
         view: ``{question, context_chunks}``, the chunks best first.
@@ -125,7 +128,7 @@ def _chunk(item: JsonObject) -> ContextChunk:
 
 def _lines(question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]) -> Iterator[_Line]:
     """Read the context as sentences, lines that were broken to a width joined before."""
-    known = _numbers(question)
+    kind = wanted(question)
     for rank, chunk in enumerate(chunks):
         above = asked.intersection(terms(f"{chunk['title']}\n{chunk['section']}", language))
         led: frozenset[str] = frozenset()
@@ -136,30 +139,24 @@ def _lines(question: str, asked: frozenset[str], language: str, chunks: list[Con
             if text.endswith(_LEADS) or is_header:
                 led = own
             if text and not (text.endswith(_ASKS) or is_header or _is_rule(text)):
-                yield _Line(rank, text, own, (above | led) - own, bool(_numbers(text) - known))
+                yield _Line(rank, text, own, (above | led) - own, fit(text, kind, question) if own else 0)
 
 
 def _is_rule(line: str) -> bool:
     return len(line) > 1 and not line.strip(_RULES)
 
 
-def _numbers(text: str) -> frozenset[object]:
-    from guardgraph.guards.facts import facts_in_text  # the largest part of an import
-
-    return frozenset(facts_in_text(text).numbers)
-
-
 def _chosen(question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
     holders = Counter(term for line in lines for term in line.own)
     weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
-    wants_number, whole, open_terms = asks_for_number(question), sum(weights.values()), set(asked)
+    whole, open_terms = sum(weights.values()), set(asked)
 
     def worth(place: int) -> int:
         line = lines[place]
         own = sum(weights[term] for term in line.own & open_terms)
         inherited = sum(weights[term] for term in line.inherited & open_terms)
-        return (2 * own + inherited) * (3 if wants_number and line.counts else 2) if own else 0
+        return (2 * own + inherited) * (_PREFERENCE + line.fit) if own else 0
 
     chosen: list[int] = []
     rest = list(range(len(lines)))

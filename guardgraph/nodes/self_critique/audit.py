@@ -7,7 +7,7 @@ from collections import Counter
 from guardgraph.guards.self_critique.revision import length_increase_pct
 from guardgraph.guards.sentences import sentences
 from guardgraph.guards.wording import normalised, text_hash
-from guardgraph.state.self_critique import Audit
+from guardgraph.state.self_critique import ChangeAudit
 
 __all__ = ["EXCERPT_LINES", "audit", "diff_excerpt"]
 
@@ -15,7 +15,7 @@ EXCERPT_LINES = 6
 """How many changed sentences an audit shows."""
 
 
-def audit(before: str, after: str, *, risks_count: int, required_changes_count: int) -> Audit:
+def audit(before: str, after: str, *, risks_count: int, required_changes_count: int) -> ChangeAudit:
     """Compare a draft with the final text.
 
     Args:
@@ -26,7 +26,7 @@ def audit(before: str, after: str, *, risks_count: int, required_changes_count: 
     """
     before_hash, after_hash = text_hash(before), text_hash(after)
     before_chars, after_chars = len(before.strip()), len(after.strip())
-    return Audit(
+    return ChangeAudit(
         changed=before_hash != after_hash,
         before_hash=before_hash,
         after_hash=after_hash,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
@@ -83,7 +84,7 @@ def asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
     if is_retriever(inner):
         return _AsksRunnable(given, lambda request: request[names[0]])
     if is_tool(inner):
-        return _AsksRunnable(given, _tool_input(slot, inner, names), read=returned_by_tool)
+        return _AsksRunnable(given, _tool_input(slot, inner, names), read=returned_by_tool, is_async=_is_async(inner))
     if isinstance(given, Runnable):
         return _AsksRunnable(given, dict)
     if callable(given):
@@ -126,18 +127,29 @@ class _AsksRunnable:
         shown: Callable[[JsonObject], Any],
         *,
         read: Callable[[Any], object] = lambda returned: returned,
+        is_async: bool = False,
     ) -> None:
         self._runnable = runnable
         self._shown = shown
         self._read = read
+        self._is_async = is_async
 
     def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
+        if self._is_async:  # as the world does with a coroutine function; a call has a thread of its own
+            return asyncio.run(self.aask(request, count, extra, config))
         return self._read(self._runnable.invoke(self._shown(request), config, **extra))
 
     async def aask(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
         return self._read(await self._runnable.ainvoke(self._shown(request), config, **extra))
+
+
+def _is_async(tool: BaseTool) -> bool:
+    """Say whether a tool can only be awaited, as those of MCP are."""
+    from langchain_core.tools import StructuredTool, Tool
+
+    return isinstance(tool, StructuredTool | Tool) and tool.func is None and tool.coroutine is not None
 
 
 def _tool_input(slot: str, tool: BaseTool, names: Sequence[str]) -> Callable[[JsonObject], Any]:

@@ -61,17 +61,27 @@ class MetadataKeys:
         """Say whether the user says where a field stands."""
         return field in self._own
 
-    def read(self, document: Document, field: str) -> object:
-        """Return a field of a document, None where it has none."""
-        where = self._own.get(field)
-        if callable(where):
-            return where(document)
-        keys = self._usual[field] if where is None else (where,)
-        return next((value for key in keys if (value := document.metadata.get(key)) is not None), None)
+    def read(self, document: Document, at: int, field: str) -> object:
+        """Return a field of the document at a place, None where it has none.
 
-    def text(self, document: Document, field: str) -> str | None:
+        Raises:
+            Unreturnable: the user's function of the document failed.
+        """
+        where = self._own.get(field)
+        if not callable(where):
+            keys = self._usual[field] if where is None else (where,)
+            return next((value for key in keys if (value := document.metadata.get(key)) is not None), None)
+        try:
+            return where(document)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            given = f"{type(error).__name__}: {error!s:.80}"
+            raise fault(
+                document, (at, "metadata", field), given, "what the function of the document returns"
+            ) from error
+
+    def text(self, document: Document, at: int, field: str) -> str | None:
         """Return a field that is a text or a date as a text, None for anything else."""
-        value = self.read(document, field)
+        value = self.read(document, at, field)
         return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
 
     def missing(self, document: Document, at: int, field: str, allowed: str) -> Unreturnable:

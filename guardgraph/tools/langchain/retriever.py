@@ -15,7 +15,14 @@ from guardgraph.state.rag import Candidate
 from guardgraph.state.returned import Unreturnable
 from guardgraph.tools.langchain.asking import Asker, asker, core, is_retriever, is_store
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in
-from guardgraph.tools.langchain.scores import RELEVANCE, SURE_RISE, asks_for_relevance, check_ranks, relevance_of
+from guardgraph.tools.langchain.scores import (
+    RELEVANCE,
+    WAY_OUT,
+    asks_for_relevance,
+    check_ranks,
+    relevance_of,
+    shown_score,
+)
 from guardgraph.tools.tool import known_sources
 
 if TYPE_CHECKING:
@@ -80,6 +87,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         ConfigurationError: an argument is wrong; the message names it.
     """
 
+    sources: tuple[str, ...]
+    """The names of its sources; there is no such attribute where they are not known."""
+
     def __init__(
         self,
         given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
@@ -90,8 +100,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         relevance: Callable[[float], float] | None = None,
     ) -> None:
         self._given = given
-        self.sources = known_sources(given, sources)
-        """The names of its sources; None where they are not known."""
+        self._sources = known_sources(given, sources)
+        if self._sources is not None:
+            self.sources = self._sources
         self._keys = MetadataKeys("metadata", _USUAL, metadata)
         self._asker, self._relevance = self._asks(relevance)
         if search_kwargs is not None and not (
@@ -102,7 +113,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         self._search_kwargs = search_kwargs
 
     def __repr__(self) -> str:
-        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self.sources or ()) or None})"
+        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self._sources or ()) or None})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find what answers a query.
@@ -165,14 +176,13 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             for at, ((document, score), source) in enumerate(zip(documents, sources, strict=True))
             if source in request["sources"]
         ]
-        # A store has the best first; another's order may be a reranker's, which left the scores as they were.
-        check_ranks([item["score"] for item in candidates], sure=2 if self._asker.is_counted else SURE_RISE)
+        check_ranks([item["score"] for item in candidates], is_sorted=self._asker.is_counted)
         return _Looked(candidates, sources)
 
     def _chosen(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
-        if looked.sources and self.sources is not None and not set(looked.sources) & set(self.sources):
+        if looked.sources and self._sources is not None and not set(looked.sources) & set(self._sources):
             names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
-            allowed = f"a source that sources= names ({', '.join(self.sources)}); metadata={{'source': ...}} makes one"
+            allowed = f"a source that sources= names ({', '.join(self._sources)}); metadata={{'source': ...}} makes one"
             raise Unreturnable(f"{names:.200}", place=("found", "source"), allowed=allowed)
         return looked.candidates[: request["top_k"]]
 
@@ -188,7 +198,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         )
 
     def _doc_id(self, document: Document, at: int) -> str:
-        given = self._keys.read(document, "doc_id")
+        given = self._keys.read(document, at, "doc_id")
         if given is None and not self._keys.are_told("doc_id"):
             given = document.id
         allowed = "a text that is not blank, a whole number or a UUID, in the metadata or as the document's id"
@@ -199,9 +209,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return str(given)
 
     def _source(self, document: Document, at: int) -> str:
-        given = self._keys.read(document, "source")
-        if given is None and self.sources is not None and len(self.sources) == 1:
-            return self.sources[0]
+        given = self._keys.read(document, at, "source")
+        if given is None and self._sources is not None and len(self._sources) == 1:
+            return self._sources[0]
         allowed = "a text that is not blank; sources= with one name stands in for it"
         if given is None:
             raise self._keys.missing(document, at, "source", allowed)
@@ -210,7 +220,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return given
 
     def _text(self, document: Document, at: int, field: str) -> str:
-        given = self._keys.read(document, field)
+        given = self._keys.read(document, at, field)
         if isinstance(given, date) and field == "updated_at":
             return given.isoformat()
         if given is not None and not isinstance(given, str):
@@ -222,10 +232,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         if beside is not None and not self._keys.are_told("score"):
             relevance = relevance_of(beside if self._relevance is None else self._relevance(beside))
             if relevance is None:
-                allowed = f"{RELEVANCE}; relevance= makes one of distances and of cosines below 0"
-                raise fault(document, (at, "score"), f"{beside!r:.80}", allowed)
+                raise fault(document, (at, "score"), shown_score(beside), f"{RELEVANCE}; {WAY_OUT}")
             return relevance
-        given = self._keys.read(document, "score")
+        given = self._keys.read(document, at, "score")
         if given is None:
             allowed = f"{RELEVANCE}; a vector store tells it, if it is given itself, or metadata={{'score': ...}}"
             raise self._keys.missing(document, at, "score", allowed)

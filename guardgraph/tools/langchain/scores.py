@@ -16,10 +16,13 @@ from guardgraph.tools.langchain.documents import is_langchain
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["RELEVANCE", "asks_for_relevance", "check_ranks", "relevance_of"]
+__all__ = ["RELEVANCE", "WAY_OUT", "asks_for_relevance", "check_ranks", "relevance_of", "shown_score"]
 
 RELEVANCE = "a relevance, which is a number from 0 to 1, 1 the most"
 """What a score has to be, in the words of a refusal."""
+
+WAY_OUT = "LangChainRetriever(store, relevance=...) makes one of a store's own score"
+"""What to do about a store whose scores are something else."""
 
 ROUNDING = 1e-4
 """How far beyond 0 and 1 a relevance may be: cosines of 32-bit vectors with a thousand numbers are off by less."""
@@ -74,16 +77,27 @@ def relevance_of(given: object) -> float | None:
     return min(max(score, 0.0), 1.0)
 
 
-def check_ranks(scores: Sequence[float], *, sure: int = SURE_RISE) -> None:
-    """Refuse scores that rise from the best document to the worst.
+def shown_score(given: object) -> str:
+    """Return a score as a message shows it."""
+    if isinstance(given, Real) and not isinstance(given, bool):
+        return f"{float(given):.4g}"
+    return f"{given!r:.80}"
+
+
+def check_ranks(scores: Sequence[float], *, is_sorted: bool) -> None:
+    """Refuse scores that rise from the best document on.
 
     Args:
         scores: of the documents, best first.
-        sure: how many there have to be.
+        is_sorted: whether the order is that of the scores, as it is for a vector store; it may be a reranker's, which
+            left the scores as they were.
 
     Raises:
-        Unreturnable: each is higher than the one before.
+        Unreturnable: one is higher than the one before; where the order may be another's, all of `SURE_RISE` or more.
     """
-    if len(scores) >= sure and all(before < after for before, after in pairwise(scores)):
-        given = f"scores that rise from the best document on, as distances do: {scores[0]:.4g} to {scores[-1]:.4g}"
-        raise Unreturnable(given, place=("found", "score"), allowed=f"{RELEVANCE}, best first")
+    rises = [after > before + ROUNDING for before, after in pairwise(scores)]
+    if any(rises) if is_sorted else len(scores) >= SURE_RISE and all(rises):
+        given = "scores that rise from the best document on, as distances do: " + ", ".join(
+            f"{at:.3g}" for at in scores
+        )
+        raise Unreturnable(f"{given:.200}", place=("found", "score"), allowed=f"{RELEVANCE}, best first; {WAY_OUT}")

@@ -12,6 +12,7 @@ from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, is_store
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, found_in, page_in
 
 if TYPE_CHECKING:
+    from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
 __all__ = ["LangChainReader", "LangChainSearch"]
@@ -74,13 +75,14 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
 
     def _hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
         documents = [document for document, _ in found_in(returned)][: request["max_results"]]
-        hits = [
-            {"url": self._keys.text(item, "url"), "title": self._keys.text(item, "title"), "snippet": item.page_content}
-            for item in documents
-        ]
+        hits = [self._hit(document, at) for at, document in enumerate(documents)]
         if hits and not any(hit["url"] for hit in hits):
             raise self._keys.missing(documents[0], 0, "url", "the url of a hit; metadata={'url': ...} says where it is")
         return hits
+
+    def _hit(self, document: Document, at: int) -> JsonObject:
+        said = {field: self._keys.text(document, at, field) for field in _HIT}
+        return {**said, "snippet": document.page_content}
 
 
 class LangChainReader(Runnable[JsonObject, JsonObject]):
@@ -126,5 +128,5 @@ class LangChainReader(Runnable[JsonObject, JsonObject]):
         documents = page_in(returned)
         if not documents:
             return {"title": "", "published_at": "", "body": ""}
-        said = {field: self._keys.text(documents[0], field) or "" for field in _PAGE}
+        said = {field: self._keys.text(documents[0], 0, field) or "" for field in _PAGE}
         return {**said, "body": "\n\n".join(document.page_content for document in documents)}

@@ -1,0 +1,447 @@
+"""Runs that must be recorded: what a result says of its record, and how a run ends that could not be recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from typing import NotRequired
+
+import pytest
+import refund_pattern
+import ticket_pattern
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from recorded_runs import AGENTS, Kept
+from runs import MODES, check_result, content, masked, run
+from ticket_pattern import REASONS, TICKET, State, triage
+from typing_extensions import TypedDict
+
+from guardgraph import (
+    CATALOGUES,
+    ConfigurationError,
+    GrammarError,
+    create_rag_agent,
+    create_self_critique_agent,
+    draw,
+    replay,
+    report,
+    verify,
+)
+from guardgraph.grammar import Budget, Ok, Pattern, Policy, Result, Stop, Stopped
+from guardgraph.state.run import Audit
+from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+
+THREAD = {"configurable": {"thread_id": "1"}}
+REQUIRED = {"policy": {"audit_required": True}}
+INPUTS = {"rag": rag_input, "research": research_input, "self_critique": self_critique_input}
+
+
+class Audited(ticket_pattern.Policy, Policy):
+    """The policy of the tests' own pattern, which may require an audit."""
+
+
+class Approved(refund_pattern.Policy, Policy):
+    """The policy of the tests' pattern that asks a person."""
+
+
+class Failing:
+    """A recorder that fails, and counts how often it was asked."""
+
+    def __init__(self, error=None):
+        self.error = OSError("the disk is full") if error is None else error
+        self.asked = 0
+
+    def record(self, run):
+        """Fail."""
+        self.asked += 1
+        raise self.error
+
+
+class Hanging:
+    """A recorder that does not return in its time."""
+
+    timeout = 0.05
+
+    def __init__(self):
+        self.released = threading.Event()
+
+    def record(self, run):
+        """Wait until the test is over."""
+        self.released.wait(20)
+
+
+class Receipts(Kept):
+    """A recorder that returns what it is told to."""
+
+    def __init__(self, receipt):
+        super().__init__()
+        self.receipt = receipt
+
+    def record(self, run):
+        """Keep a recording and return the receipt."""
+        super().record(run)
+        return self.receipt
+
+
+@pytest.fixture
+def hanging():
+    """Return a recorder that hangs until the test is over."""
+    recorder = Hanging()
+    yield recorder
+    recorder.released.set()
+
+
+def audited(**kwargs):
+    """Return the tests' own pattern under a policy that requires an audit."""
+    return triage(policy=Audited(audit_required=True), **kwargs)
+
+
+def unrecorded(catalogue, result, **details):
+    """Assert that a run ended since it was not recorded, with these details, and return the result."""
+    check_result(catalogue, result)
+    assert (result["status"], result["stop_reason"]) == ("stopped", "audit_unavailable")
+    assert content(result).keys() == {"details", "audit"}
+    assert result["details"] == {**result["details"], **details}
+    error = {key: result["details"][key] for key in ("type", "message")}
+    assert result["audit"] == {"status": "unavailable", "error": error}
+    return result
+
+
+# What a result says of its record
+
+
+RECEIPTS = [
+    ({"seq": 7, "hash": "ab"}, {"seq": 7, "hash": "ab"}),
+    ({"seq": 7, "hash": "ab", "status": "lost", "answer": 1}, {"seq": 7, "hash": "ab"}),
+    ({"seq": True, "hash": 5}, {}),
+    ({"seq": 2**80, "hash": "\ud800"}, {"seq": ..., "hash": ...}),
+    ({}, {}),
+]
+
+
+@pytest.mark.parametrize(("given", "shown"), RECEIPTS)
+def test_a_receipt_stands_in_the_result(given, shown):
+    """Number and hash are shown as plain JSON that every checkpointer keeps; whatever else a receipt has is not."""
+    recorder = Receipts(given)
+    graph = triage(recorder=recorder, checkpointer=InMemorySaver())
+    audit = graph.invoke(TICKET, THREAD)["audit"]
+    assert audit.keys() == {"status", *shown}
+    assert audit["status"] == "recorded"
+    assert all(value in (..., audit[key]) for key, value in shown.items())
+    assert graph.get_state(THREAD).values.get("audit", audit) == audit
+
+
+@pytest.mark.parametrize("receipt", [None, "kept", 5, [1]])
+def test_a_run_without_a_receipt_has_no_audit(receipt):
+    """What is no object says nothing."""
+    assert "audit" not in triage(recorder=Receipts(receipt)).invoke(TICKET)
+    assert "audit" not in triage().invoke(TICKET)
+
+
+def test_the_audit_is_in_no_recording():
+    """What is kept is the result without it, and a replay gives that result."""
+    recorder = Receipts({"seq": 1, "hash": "ab"})
+    result = triage(recorder=recorder).invoke(TICKET)
+    assert recorder.only["result"] == {key: value for key, value in result.items() if key != "audit"}
+    assert replay(triage(), recorder.only) == recorder.only["result"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("error", [OSError("the disk is full"), KeyError(), asyncio.CancelledError("gone")])
+def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
+    """The answer stays; the result says why there is no record of it."""
+    result = run(triage(recorder=Failing(error)), TICKET, mode)
+    audit = result.pop("audit")
+    assert audit["status"] == "unavailable"
+    assert str(error) in audit["error"]["message"]
+    assert masked(result) == masked(triage().invoke(TICKET))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_recorder_that_hangs_is_left_after_its_timeout(mode, hanging):
+    """Its run ends with its answer, and says that it is not recorded."""
+    result = run(triage(recorder=hanging), TICKET, mode)
+    assert result.pop("audit")["error"]["type"] == "TimeoutError"
+    assert masked(result) == masked(triage().invoke(TICKET))
+
+
+def test_a_recorder_with_a_timeout_works_in_a_thread_of_its_own():
+    """One without a timeout works in the thread of a sync run."""
+
+    class Noting(Receipts):
+        def record(self, run):
+            self.thread = threading.get_ident()
+            return super().record(run)
+
+    for timeout in (None, 20):
+        recorder = Noting({"seq": 1})
+        recorder.timeout = timeout
+        assert triage(recorder=recorder).invoke(TICKET)["audit"] == {"status": "recorded", "seq": 1}
+        assert (recorder.thread == threading.get_ident()) is (timeout is None)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), "5", True, lambda: 5])
+def test_a_timeout_is_a_number_of_seconds(timeout):
+    """Anything else is one clear error before any run."""
+    recorder = Kept()
+    recorder.timeout = timeout
+    with pytest.raises(ConfigurationError, match=r"^recorder\.timeout: seconds above 0, or None; given: "):
+        triage(recorder=recorder)
+
+
+# How a run ends that had to be recorded
+
+
+ENDINGS = {
+    "an ok ending": ({}, "routed", "lookup", {"stop_reason": "success", "outcome": "routed"}),
+    "another one": ({"proposer": lambda view: {"label": "spam"}}, "spam", "label", {"outcome": "spam"}),
+    "a stop": ({"proposer": lambda view: {}}, "stop_invalid_label", "label", {"stop_reason": "invalid_label"}),
+    "an ending that fails": (
+        {"bodies": {"routed": lambda state, run: 1 / 0}},
+        "stop_guard_error",
+        "lookup",
+        {"stop_reason": "guard_error:routed"},
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):
+    """From every terminal, in every way of running; the recorder is asked once."""
+    given, terminal, phase, details = ENDINGS[ending]
+    recorder = Failing()
+    result = run(audited(recorder=recorder, **given), TICKET, mode)
+    unrecorded(REASONS, result, type="OSError", message="the disk is full", **details)
+    assert (result["phase"], result["path"][-2:]) == (phase, [terminal, "stop_audit_unavailable"])
+    assert result["timeline"][-2]["reason"] == "audit_unavailable"
+    assert "outcome" in details or "outcome" not in result["details"]
+    assert recorder.asked == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_recorder_that_hangs_ends_a_run_that_must_be_recorded(mode, hanging):
+    """After its timeout the run is over."""
+    unrecorded(REASONS, run(audited(recorder=hanging), TICKET, mode), type="TimeoutError", stop_reason="success")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
+    """Nobody to record is no reason to answer."""
+    unrecorded(REASONS, run(audited(), TICKET, mode), type="NoRecorder", stop_reason="success", outcome="routed")
+
+
+@pytest.mark.parametrize("receipt", [None, {"seq": 1, "hash": "ab"}])
+def test_a_run_that_is_recorded_ends_as_it_would(receipt):
+    """A receipt is not required, only that the recorder returns."""
+    result = audited(recorder=Receipts(receipt)).invoke(TICKET)
+    result.pop("audit", None)
+    assert masked(result) == masked(triage().invoke(TICKET))
+
+
+@pytest.mark.parametrize("pattern", AGENTS)
+def test_the_three_patterns_give_no_answer_without_a_record(pattern):
+    """Nothing of the answer, the draft, a proposal or a source is left in the result, which the catalogue knows."""
+    create, policy, _ = AGENTS[pattern]
+    given = INPUTS[pattern]()
+    answered = create().invoke(given)
+    result = create(policy=policy(audit_required=True), recorder=Failing()).invoke(given)
+    unrecorded(CATALOGUES[pattern], result, stop_reason="success", outcome=answered["outcome"])
+    shown, known = json.dumps(result), json.dumps([given, answered["trace"]])
+    said = _texts({**answered, "path": [], "trace": [], "outcome": ""})
+    texts = [text for text in said if len(text) > 25 and json.dumps(text)[1:-1] not in known]
+    assert texts
+    assert [text for text in texts if json.dumps(text)[1:-1] in shown] == []
+
+
+def _texts(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for item in value for text in _texts(item)] if isinstance(value, list) else [str(value)]
+
+
+def test_a_context_may_require_an_audit_and_never_lift_it():
+    """On if either says so, as every check."""
+    graph = triage(policy=Audited())
+    assert graph.invoke(TICKET)["status"] == "ok"
+    assert graph.invoke(TICKET, context=REQUIRED)["stop_reason"] == "audit_unavailable"
+    lifted = {"policy": {"audit_required": False}}
+    assert audited().invoke(TICKET, context=lifted)["stop_reason"] == "audit_unavailable"
+
+
+def test_plain_settings_require_no_audit():
+    """A policy that is no `Policy` cannot require one, and a context cannot either."""
+    assert triage(recorder=Failing()).invoke(TICKET)["status"] == "ok"
+    with pytest.raises(ConfigurationError, match=r"context\.policy\.audit_required: no such setting"):
+        triage().invoke(TICKET, context=REQUIRED)
+
+
+# With checkpoints, persons and graphs around
+
+
+@pytest.mark.parametrize("recorder", [None, Failing()], ids=["none", "failing"])
+def test_a_run_that_goes_on_on_its_thread_ends_so_too(recorder):
+    """Interrupted before a node, or between its terminal and its end; a thread takes new runs afterwards."""
+    graph = audited(checkpointer=InMemorySaver(), recorder=recorder)
+    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
+    graph.invoke(TICKET, THREAD, interrupt_before=["stop_audit_unavailable"])
+    unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
+    unrecorded(REASONS, graph.invoke(TICKET, THREAD), stop_reason="success")
+    assert recorder is None or recorder.asked == 3
+
+
+def test_a_context_that_requires_it_holds_for_the_session_in_which_the_run_ends():
+    """The context of the resume decides, as for every setting."""
+    graph = triage(policy=Audited(), checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD, context=REQUIRED, interrupt_before=["lookup"])
+    assert graph.invoke(None, THREAD)["status"] == "ok"
+    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    unrecorded(REASONS, graph.invoke(None, THREAD, context=REQUIRED))
+
+
+def test_what_a_person_approved_is_done_and_withheld():
+    """A run that waited ends stopped if it cannot be recorded; what was done is done, and the details say it."""
+    graph = refund_pattern.refund(policy=Approved(audit_required=True), checkpointer=InMemorySaver())
+    waiting = graph.invoke({"order": "A-1"}, THREAD)
+    assert waiting["status"] == "waiting"
+    answer = refund_pattern.answering(waiting)
+    result = unrecorded(refund_pattern.REASONS, graph.invoke(answer, THREAD), outcome="refunded")
+    assert result["phase"] == "pay"
+    assert "answer" not in json.dumps(result["timeline"])
+
+
+class Around(TypedDict):
+    ticket: str
+    status: str
+    stop_reason: str
+    on_duty: NotRequired[str]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_graph_inside_a_graph_ends_so_too(mode):
+    """The graph around sees the stop, and no answer."""
+    outer = StateGraph(Around)
+    outer.add_node("triage", audited(recorder=Failing()))
+    outer.add_edge(START, "triage")
+    outer.add_edge("triage", END)
+    state = run(outer.compile(), TICKET, mode)
+    assert (state["status"], state["stop_reason"]) == ("stopped", "audit_unavailable")
+    assert "on_duty" not in state
+
+
+@pytest.mark.unreplayable  # what another graph decided cannot be decided again by the one that ends the run
+def test_a_stray_run_ends_so_too():
+    """A run whose next node is gone is recorded like any other, or not."""
+    saver = InMemorySaver()
+    triage(policy=Audited(), checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    other = refund_pattern.refund(policy=Approved(audit_required=True), checkpointer=saver)
+    result = other.invoke(None, THREAD)
+    assert (result["stop_reason"], result["path"][-1]) == ("audit_unavailable", "stop_audit_unavailable")
+    assert result["details"]["stop_reason"] == "guard_error:door"
+
+
+# What the grammar holds
+
+
+class Noted(Audit):
+    remark: str
+
+
+class Plain(Result):
+    """Results without an audit of their own."""
+
+
+class Own(Ok):
+    audit: Noted
+
+
+def ending(output, audit, **compiled):
+    """Return the graph of a pattern whose one ending writes an audit."""
+    p = Pattern(REASONS, state=State, input=ticket_pattern.In, output=output, policy=Audited(), budget=Budget())
+    p.entry("request_guard", ticket_pattern.check_request, writes=["task"], to="done")
+    body = lambda state, run: {"outcome": "done", "audit": audit}  # noqa: E731
+    p.terminal("done", body, phase="lookup", reads=["task"], writes=["outcome", "audit"])
+    return p.compile(name="noted", **compiled)
+
+
+def test_only_a_pattern_with_an_audit_of_its_own_writes_one():
+    """Whether a run was recorded is for the grammar to say."""
+    with pytest.raises(GrammarError, match=r"^node 'done', writes: given audit; allowed: details, outcome"):
+        ending(Plain, {})
+
+
+@pytest.mark.parametrize("output", [Own, Own | Stopped])
+def test_what_a_pattern_says_in_its_audit_stays(output):
+    """The grammar's keys stand beside it, in the result and not in the recording."""
+    recorder = Receipts({"seq": 3, "hash": "cd"})
+    graph = ending(output, {"remark": "fine"}, recorder=recorder)
+    assert graph.invoke(TICKET)["audit"] == {"remark": "fine", "status": "recorded", "seq": 3, "hash": "cd"}
+    assert recorder.only["result"]["audit"] == {"remark": "fine"}
+    assert "audit" in graph.get_output_jsonschema()["properties"]
+
+
+@pytest.mark.parametrize(
+    "audit", [{"status": "recorded"}, {"seq": 1}, {"remark": "", "error": {}}, None, "recorded", [1]]
+)
+def test_no_body_says_that_a_run_was_recorded(audit):
+    """A body that writes the grammar's keys, or no object, closes the run."""
+    result = check_result(REASONS, ending(Own | Stopped, audit).invoke(TICKET))
+    assert result["stop_reason"] == "guard_error:done"
+    assert "audit" not in result
+
+
+def test_the_critics_audit_has_both():
+    """The Self-critique agent's measures and the receipt stand side by side, in the result and on its page."""
+    recorder = Receipts({"seq": 3, "hash": "cd"})
+    given = self_critique_input()
+    result = create_self_critique_agent(recorder=recorder).invoke(given)
+    plain = create_self_critique_agent().invoke(given)
+    assert result["audit"] == {**plain["audit"], "status": "recorded", "seq": 3, "hash": "cd"}
+    assert recorder.only["result"]["audit"] == plain["audit"]
+    page = report(result, create_self_critique_agent()).html
+    assert page.count("before_chars") == 1
+    assert page.count("recorded") >= 1
+
+
+def test_no_guard_stops_a_run_past_its_recorder():
+    """The family is the grammar's: a guard can neither declare it nor raise it."""
+    p = ticket_pattern.pattern()
+    p.guard(
+        "extra", ticket_pattern.check_request, phase="label", reads=["task"], to="spam", stops=["audit_unavailable"]
+    )
+    with pytest.raises(GrammarError, match=r"node 'extra', stops: given audit_unavailable; allowed: "):
+        p.compile(name="x")
+
+    def raising(state, run):
+        raise Stop("audit_unavailable")
+
+    recorder = Kept()
+    result = triage(bodies={"label_guard": raising}, recorder=recorder).invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:label_guard"
+    assert recorder.only["result"] == result
+
+
+@pytest.mark.parametrize("graph", [triage, audited, create_rag_agent, refund_pattern.refund])
+def test_every_terminal_but_one_leads_to_the_stop(graph):
+    """The edges are drawn for every pattern, and the proof holds."""
+    made = graph()
+    edges = {(edge.source, edge.target) for edge in made.get_graph().edges}
+    kinds = {name: spec.metadata["kind"] for name, spec in made.builder.nodes.items()}
+    terminals = {name for name, kind in kinds.items() if kind == "terminal"} - {"stop_audit_unavailable"}
+    assert {start for start, end in edges if end == "stop_audit_unavailable"} == terminals
+    assert ("stop_audit_unavailable", "__end__") in edges
+    assert verify(made) == []
+
+
+@pytest.mark.parametrize(("label", "marked"), [("bug", "routed"), ("none", "label_guard")])
+def test_a_picture_shows_the_stop_at_the_last_node_that_is_drawn(label, marked):
+    """Beside the ending that could not be recorded, or the guard whose stop could not be."""
+    graph = audited(proposer=lambda view: {"label": label})
+    diagram = draw(graph, graph.invoke(TICKET)).diagram
+    [node] = [node for node in diagram.nodes if any(ending.taken for ending in node.endings)]
+    assert node.name == marked
+    assert [ending.label for ending in node.endings if ending.taken] == ["audit_unavailable"]
+    assert [ending.label for ending in draw(graph).diagram.behind] == ["audit_unavailable"]
+    assert "stop_audit_unavailable" in draw(graph).mermaid

@@ -1,0 +1,271 @@
+"""Shadows: other agents judge every recorded run once more; the recording says how, and the result does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import refund_pattern
+import ticket_pattern
+from docs_parts import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from langgraph.checkpoint.memory import InMemorySaver
+from recorded_runs import AGENTS, Kept, recorded
+from runs import MODES, masked, run
+from ticket_pattern import TICKET, TIGHT, triage
+
+from guardgraph import (
+    ConfigurationError,
+    LiveWorld,
+    RagBudget,
+    RagPolicy,
+    create_rag_agent,
+    create_self_critique_agent,
+    verify,
+)
+from guardgraph.grammar import Budget, Policy
+from guardgraph.state.recording import checked_recording, schema
+from guardgraph.testing import ScriptedClock
+from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+
+THREAD = {"configurable": {"thread_id": "1"}}
+INPUTS = {"rag": rag_input, "research": research_input, "self_critique": self_critique_input}
+VALID = Draft202012Validator(schema())
+
+
+def strict():
+    """Return the tests' own pattern under a policy that allows no label that is proposed."""
+    return triage(policy=ticket_pattern.Policy(labels=("billing",)))
+
+
+def shadows(recording):
+    """Return what a recording says of its shadows; it must be in the form that is written down."""
+    VALID.validate(recording)
+    return checked_recording(recording)["shadows"]
+
+
+def broken():
+    """Return an agent that was broken after it was made: it fails whatever it judges."""
+    graph = triage()
+    graph.frame.nodes.clear()
+    return graph
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_shadow_judges_a_run_once_more(mode):
+    """From the same outcomes, in every way of running; who decides otherwise says how, and by which guard."""
+    seen = shadows(recorded(lambda **kw: triage(shadow={"as it is": triage(), "strict": strict()}, **kw), mode=mode))
+    assert seen["as it is"]["kind"] == "same"
+    assert seen["as it is"]["ending"] == {"status": "ok", "stop_reason": "success", "outcome": "routed"}
+    assert seen["strict"]["kind"] == "changed"
+    assert seen["strict"]["guard"] == "label_guard"
+    assert seen["strict"]["ending"] == {"status": "stopped", "stop_reason": "invalid_label", "phase": "label"}
+
+
+def test_a_shadow_says_what_it_judges_by():
+    """Its fingerprints are those of its settings, which the run's own are not."""
+    recording = recorded(lambda **kw: triage(shadow={"strict": strict()}, **kw))
+    theirs = recorded(lambda **kw: strict().builder and triage(policy=ticket_pattern.Policy(labels=("billing",)), **kw))
+    fingerprints = {key: value for key, value in theirs["fingerprints"].items() if key != "prompts"}
+    assert shadows(recording)["strict"]["fingerprints"] == fingerprints
+    assert recording["fingerprints"]["policy"] != fingerprints["policy"]
+
+
+@pytest.mark.parametrize("pattern", AGENTS)
+def test_the_three_patterns_are_shadowed(pattern):
+    """An agent in its own shadow is the same; one without time would have stopped at once."""
+    create, _, budget = AGENTS[pattern]
+    other = create(budget=budget(max_seconds=0))
+    seen = shadows(recorded(lambda **kw: create(shadow={"itself": create(), "late": other}, **kw), INPUTS[pattern]()))
+    assert seen["itself"]["kind"] == "same"
+    assert seen["late"]["kind"] in ("changed", "unknown")
+    assert ("ending" in seen["late"]) is (seen["late"]["kind"] == "changed")
+
+
+def test_a_shadow_that_would_have_asked_for_something_else_is_unknown():
+    """It names the call, and invents no ending."""
+    fewer = create_rag_agent(policy=RagPolicy(allowed_sources_execution=["support_policy"]))
+    other = create_rag_agent(budget=RagBudget(max_top_k=1), policy=RagPolicy(allowed_sources_policy=["support_policy"]))
+    kept = Kept()
+    create_rag_agent(recorder=kept, shadow={"fewer": fewer, "other": other}).invoke(rag_input())
+    for shadow in shadows(kept.only).values():
+        assert shadow["kind"] == "unknown"
+        assert shadow["call"]["node"] in ("plan", "retrieve")
+        assert "ending" not in shadow
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_of_a_shadow_shows_in_the_result(mode):
+    """Whatever shadows say or do, the result and the rest of the recording are those without them."""
+    kept = Kept()
+    result = run(triage(recorder=kept, shadow={"strict": strict(), "broken": broken()}), TICKET, mode)
+    assert masked(result) == masked(triage().invoke(TICKET))
+    assert kept.only["result"] == result
+    assert "shadows" not in recorded(triage)
+    left = {key: value for key, value in kept.only.items() if key != "shadows"}
+    assert left.keys() == recorded(triage).keys()
+
+
+def test_a_shadow_that_fails_is_recorded_as_failed():
+    """With the type and the message of what it raised; the others still judge."""
+
+    def raising(state, run):
+        raise SystemError("no body can be this wrong")
+
+    failing = triage(bodies={"label_guard": raising})
+    recording = recorded(lambda **kw: triage(shadow={"a": broken(), "b": failing, "c": strict()}, **kw))
+    seen = shadows(recording)
+    assert seen["a"]["kind"] == "failed"
+    assert seen["a"]["error"] == {"type": "KeyError", "message": "'request_guard'"}
+    assert seen["b"]["ending"]["stop_reason"] == "guard_error:label_guard"
+    assert seen["c"]["kind"] == "changed"
+
+
+def test_no_shadow_works_where_nobody_records():
+    """Without a recorder its guards are not run."""
+    ran = []
+
+    def noting(state, run):
+        ran.append(1)
+        return ticket_pattern.check_label(state, run)
+
+    shadow = {"noting": triage(bodies={"label_guard": noting})}
+    triage(shadow=shadow).invoke(TICKET)
+    assert ran == []
+    triage(shadow=shadow, recorder=Kept()).invoke(TICKET)
+    assert ran == [1]
+
+
+def test_a_shadow_takes_none_of_the_runs_time():
+    """It begins when the run's time is over, so its slowest guard stops nothing and stands in no line."""
+    clock = ScriptedClock()
+
+    def slow(state, run):
+        clock.advance(1000)
+        return ticket_pattern.check_label(state, run)
+
+    kept = Kept()
+    shadow = {"slow": triage(bodies={"label_guard": slow})}
+    agent = triage(shadow=shadow, recorder=kept, world=LiveWorld(clock=clock), budget=Budget(max_seconds=5.0))
+    result = agent.invoke(TICKET)
+    assert result["status"] == "ok"
+    assert sum(line["elapsed_ms"] for line in result["timeline"]) == 0
+    assert shadows(kept.only)["slow"]["kind"] == "same"
+
+
+def test_shadows_see_each_half_of_a_run_under_its_own_context():
+    """A run that was resumed is judged by a shadow as it was judged itself."""
+    kept = Kept()
+    shadow = {"same": triage(), "strict": strict()}
+    graph = triage(recorder=kept, shadow=shadow, checkpointer=InMemorySaver())
+    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    assert kept.texts == []
+    graph.invoke(None, THREAD, context={"policy": {"desks": []}})
+    assert kept.only["result"]["stop_reason"] == "desk_denied:bug"
+    seen = shadows(kept.only)
+    assert seen["same"]["kind"] == "same"
+    assert seen["strict"]["ending"]["stop_reason"] == "invalid_label"
+
+
+def test_a_run_that_waited_for_a_person_is_shadowed():
+    """What a person answered counts for the same request, and for no other."""
+    kept = Kept()
+    other = refund_pattern.refund(policy=refund_pattern.Policy(max_refund=40))
+    shadow = {"same": refund_pattern.refund(), "other": other}
+    graph = refund_pattern.refund(recorder=kept, shadow=shadow, checkpointer=InMemorySaver())
+    graph.invoke(refund_pattern.answering(refund_pattern.waiting(graph, THREAD)), THREAD)
+    seen = shadows(kept.only)
+    assert seen["same"]["kind"] == "same"
+    assert seen["other"]["kind"] == "unknown"
+    assert seen["other"]["call"]["node"] == "approve"
+
+
+def test_a_run_that_must_be_recorded_and_is_not_has_no_shadow_left():
+    """What the shadows said is lost with the record, and shows nowhere."""
+
+    class Audited(ticket_pattern.Policy, Policy):
+        """May require an audit."""
+
+    class Full:
+        def record(self, run):
+            self.run = json.loads(json.dumps(run))
+            raise OSError("no space")
+
+    recorder = Full()
+    graph = triage(policy=Audited(audit_required=True), recorder=recorder, shadow={"strict": strict()})
+    result = graph.invoke(TICKET)
+    assert result["stop_reason"] == "audit_unavailable"
+    assert "strict" in recorder.run["shadows"]
+    assert "strict" not in json.dumps(result)
+
+
+@settings(max_examples=25)
+@given(
+    proposed=st.sampled_from(["bug", "billing", "spam", "none"]),
+    labels=st.sets(st.sampled_from(["bug", "billing", "spam"])),
+    desks=st.sets(st.sampled_from(["bug", "billing"])),
+    tight=st.booleans(),
+)
+def test_a_shadow_that_knows_ends_as_a_live_run_would(proposed, labels, desks, tight):
+    """Whatever its policy and the run's context: same and changed are the ending of a run of its own."""
+
+    def proposer(view):
+        return {"label": proposed}
+
+    policy = ticket_pattern.Policy(labels=tuple(sorted(labels)), desks=tuple(sorted(desks)))
+    context = TIGHT if tight else None
+    kept = Kept()
+    triage(proposer, recorder=kept, shadow={"x": triage(proposer, policy=policy)}).invoke(TICKET, context=context)
+    live = triage(proposer, policy=policy).invoke(TICKET, context=context)
+    shadow = shadows(kept.only)["x"]
+    if shadow["kind"] == "unknown":
+        assert shadow["call"]["node"] == "lookup"
+    else:
+        assert shadow["ending"] == {
+            key: live[key] for key in ("status", "stop_reason", "outcome", "phase") if key in live
+        }
+
+
+NOT_SHADOWS = {
+    "no mapping": (5, r"^shadow: a mapping of names to agents is required; given: int$"),
+    "a list": ([strict], r"^shadow: a mapping of names to agents is required; given: list$"),
+    "no agent": ({"x": 5}, r"^shadow\.x: an agent of the pattern triage is required; given: int$"),
+    "a factory": ({"x": triage}, r"^shadow\.x: an agent of the pattern triage is required; given: function$"),
+    "another pattern": (
+        {"x": create_self_critique_agent()},
+        r"^shadow\.x: an agent of the pattern triage is required; given: one of self_critique$",
+    ),
+    "a blank name": ({" ": strict()}, r"^shadow: names that are texts and not blank are required; given: ' '$"),
+    "a name that is no text": ({1: strict()}, r"^shadow: names that are texts and not blank are required; given: 1$"),
+    "half a letter": ({"\ud800": strict()}, r"^shadow: names that are texts"),
+    "two": ({"x": 5, "": 6}, r"^shadow\.x: .*\nshadow: names"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_SHADOWS)
+def test_what_is_no_shadow_is_refused(name):
+    """One clear line for each, before any run."""
+    given, message = NOT_SHADOWS[name]
+    with pytest.raises(ConfigurationError, match=message):
+        triage(shadow=given)
+
+
+def test_a_shadow_is_what_was_given():
+    """Changing the mapping later changes no agent; the proof holds with shadows, and sees one that was exchanged."""
+    mapping = {"strict": strict()}
+    kept = Kept()
+    graph = triage(recorder=kept, shadow=mapping)
+    mapping.clear()
+    graph.invoke(TICKET)
+    assert shadows(kept.only).keys() == {"strict"}
+    assert verify(graph) == []
+    graph.frame.shadows.clear()
+    assert {finding.rule for finding in verify(graph)} == {"foreign"}
+
+
+def test_the_schema_on_the_page_has_the_shadows():
+    """It is written down what a recording says of them."""
+    written = json.loads((ROOT / "docs" / "recording.schema.json").read_text(encoding="utf-8"))
+    assert written["properties"]["shadows"]["additionalProperties"] == {"$ref": "#/$defs/Shadow"}
