@@ -58,9 +58,9 @@ RUNS = (
     Section(
         "what_if",
         "What-if",
-        "Recorded runs that are judged again on one core by `what_if`: a recording is checked, decided by the candidate "
-        "and held against its result; nothing is called. `demo` is the run of a pattern's demo, again and again. "
-        "`fresh` are runs with texts that no other has, which the guards must read anew.",
+        "Recorded runs that are judged again on one core by `what_if`: a recording is checked, decided by the "
+        "candidate and held against its result; nothing is called. `demo` is the run of a pattern's demo, again and "
+        "again. `fresh` are runs with texts that no other has, which the guards must read anew.",
         (
             Meaning("*_fresh_what_ifs_per_s", "Runs judged per second of processor time, each of another recording."),
             *(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending, Taken
+from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
 from guardgraph.drawing.shapes import DOT, PARTS, arrow, badge, chip, group, outline, text
+from guardgraph.drawing.taken import Taken
 from guardgraph.drawing.text import cells, shown
 
 __all__ = ["legend", "legend_width", "wide"]
