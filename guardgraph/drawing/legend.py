@@ -98,8 +98,11 @@ def _way_entries(diagram: Diagram, taken: Taken) -> Iterator[Entry]:
         yield Entry("taken", line, SWATCH, f"the way of this run{often}")
         return
     yield Entry("taken", line, SWATCH, f"the way of both runs{often}")
-    yield Entry("taken newer", line, SWATCH, "of this run alone")
-    yield Entry("earlier", line, SWATCH, "of the earlier run alone")
+    steps, before = set(taken.steps), set(diagram.earlier.steps)
+    if steps - before:
+        yield Entry("taken newer", line, SWATCH, "of this run alone")
+    if before - steps:
+        yield Entry("earlier", line, SWATCH, "of the earlier run alone")
     if diagram.parting is not None:
         yield Entry("", badge(PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
 
