@@ -67,6 +67,20 @@ RUNS = (
         ),
     ),
     Section(
+        "what_if",
+        "What-if",
+        "Recorded runs that are judged again on one core by `what_if`: a recording is checked, decided by the "
+        "candidate and held against its result; nothing is called. `demo` is the run of a pattern's demo, again and "
+        "again. `fresh` are runs with texts that no other has, which the guards must read anew.",
+        (
+            Meaning("*_fresh_what_ifs_per_s", "Runs judged per second of processor time, each of another recording."),
+            *(
+                Meaning(f"{pattern}_demo_what_ifs_per_s", "Runs of the demo judged per second.", at_least=least)
+                for pattern, least in {"rag": 1500, "research": 800, "self_critique": 1000}.items()
+            ),
+        ),
+    ),
+    Section(
         "overhead",
         "Beside an empty floor",
         "A whole run whose proposers and tools return at once, beside a LangGraph graph of the same nodes, edges, "
