@@ -238,10 +238,6 @@ def _channels(shape: Topology) -> Iterator[Finding]:
     for name in shape.of_kind(*CALLING, "guard", "terminal"):
         for channel in sorted(shape.asked(name) - kept):
             yield Finding("channels", f"{name} reads {channel}, which no node writes", (name,))
-    read = {channel for name in shape.nodes for channel in shape.asked(name)}
-    for name in shape.of_kind("guard"):
-        for channel in sorted(shape.writes(name) - read):
-            yield Finding("channels", f"{name} writes {channel}, which no node reads", (name,))
     for name in shape.of_kind(*CALLING):
         if (judge := shape.judge(name)) is None:
             continue
