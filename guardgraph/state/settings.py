@@ -43,7 +43,7 @@ __all__ = [
 MOST_NAMES = 100_000
 """Names that a list of a setting may have."""
 
-LONGEST_NAME = 2_000
+LONGEST_NAME = 10_000
 """Characters of each."""
 
 
