@@ -10,6 +10,7 @@ import os
 import random
 import sqlite3
 import sys
+import time
 from itertools import count
 from multiprocessing import forkserver
 from unittest.mock import patch
@@ -97,9 +98,8 @@ def written(url, template, processes, runs):
 def killed(url, checkpoints, first, chance):
     """Let a process make runs, kill it at some point, and return what was acknowledged and the thread it was at."""
     process, pipe = started(run_agents, url, checkpoints, first)
-    got = [pipe.recv()]  # the first run has begun
-    if pipe.poll(chance.random() * 0.4):
-        got.append(pipe.recv())
+    got = [pipe.recv() for _ in range(chance.randint(1, 5))]  # runs that began, and in between what was acknowledged
+    time.sleep(chance.random() * 0.1)
     process.kill()
     got += sent(pipe)
     process.join()

@@ -11,8 +11,9 @@ from itertools import count
 import psycopg
 from postgres_server import postgres_server
 
-from guardgraph import create_rag_agent
+from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import InMemoryRecorder
+from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context, research_request
 
 _numbers = count()
 
@@ -50,6 +51,22 @@ def recording(number=0, **caller):
     if caller:
         made["visits"][0]["opening"]["context"] = {"caller": caller}
     return made
+
+
+@cache
+def _recordings():
+    recorder = InMemoryRecorder()
+    asked(recorder, "What is the P1 target of ann@acme.example?", tenant="acme", user="ann")
+    asked(recorder, "")
+    create_research_agent(recorder=recorder).invoke(research_request())
+    given = {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    create_self_critique_agent(recorder=recorder).invoke(given)
+    return [json.dumps(run) for run in recorder.runs]
+
+
+def recordings():
+    """Return a recording of every pattern, and one of a run that was stopped at once."""
+    return [json.loads(text) for text in _recordings()]
 
 
 def numbered(made, number):
