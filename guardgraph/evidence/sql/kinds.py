@@ -14,6 +14,7 @@ __all__ = ["begin", "engine"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
+_LOGGED = "guardgraph writes ahead"
 LOCK = 7_305_437_213_966_884_212
 """The number of PostgreSQL's lock that writers of a store take: any number, as long as it stays."""
 
@@ -52,8 +53,9 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
         return
     writes = mode != "read"
     if connection.dialect.name == "sqlite":
-        if writes:
+        if writes and not connection.info.get(_LOGGED):
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
+            connection.info[_LOGGED] = True
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
         return
     limit = int(seconds * PATIENCE * 1000)
