@@ -3,12 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 
-.PHONY: soak demo test install format lint types imports unit wheel bench clean
+.PHONY: demo test soak install format lint types imports unit wheel bench clean
 
 demo: .venv/.installed  ## the three patterns, offline
 	@$(BIN)/guardgraph demo
 
 test: lint types imports unit wheel  ## everything that CI checks
+
+soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster
+	$(BIN)/python -m pytest tests/soak
 
 install: .venv/.dev
 
@@ -42,9 +45,6 @@ imports: .venv/.dev
 
 unit: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term --cov-fail-under=97
-
-soak: .venv/.dev  ## trials that take minutes: large stores, clusters
-	$(BIN)/python -m pytest -m soak
 
 wheel: .venv/.dev  ## the built wheel in an empty environment
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -40,6 +40,17 @@ RUNS = (
         ),
     ),
     Section(
+        "shadow",
+        "Recorded, with a shadow",
+        "The same runs with a recorder and one shadow, which judges every run to its end, beside runs without both.",
+        (
+            Meaning("*_shadowed_ratio", "Processor time of a run over that without recorder and shadow.", at_most=1.3),
+            Meaning("*_shadowed_wall_ratio", "Wall time of a run over that without both.", at_most=1.3),
+            Meaning("*_shadowed_us", "Microseconds that a recorded and shadowed run takes."),
+            Meaning("*_alone_us", "Microseconds that a run without both takes."),
+        ),
+    ),
+    Section(
         "replay",
         "Replay",
         "Recorded runs that are decided again on one core, from recordings as they are read from JSON; nothing is "

@@ -9,34 +9,27 @@ from functools import cache
 from itertools import count
 
 import psycopg
-import pytest
 from postgres_server import postgres_server
 
-from guardgraph import create_rag_agent
+from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import InMemoryRecorder
+from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context, research_request
 
 _numbers = count()
 
 
-@pytest.fixture(scope="module")
-def server():
-    """The address of a PostgreSQL server that runs as long as the tests of a module."""
+def running_server():
+    """Yield the address of a PostgreSQL server."""
     with postgres_server() as address:
         yield address
 
 
-@pytest.fixture
-def database(server):
-    """The URL of an empty database on that server."""
-    return new_database(server)
-
-
 def new_database(server):
-    """Make an empty database on a server, and return the URL of a store in it."""
+    """The URL of a place of its own on a server, empty."""
     name = f"runs{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return server.replace("/postgres?", f"/{name}?").replace("postgresql://", "postgresql+psycopg://")
+        connection.execute(f"CREATE SCHEMA {name}")  # much cheaper than a database
+    return f"{server}&options=-csearch_path%3D{name}".replace("postgresql://", "postgresql+psycopg://")
 
 
 def asked(recorder, question="What is the P1 first response target?", **caller):
@@ -54,11 +47,32 @@ def _recording():
 
 def recording(number=0, **caller):
     """Return a recording with a run_id of its own; quick, since only one run is made for all of them."""
-    made = json.loads(_recording())
-    made["run_id"] = made["result"]["run_id"] = f"00000000-0000-4000-8000-{number:012d}"
+    made = numbered(json.loads(_recording()), number)
     if caller:
         made["visits"][0]["opening"]["context"] = {"caller": caller}
     return made
+
+
+@cache
+def _recordings():
+    recorder = InMemoryRecorder()
+    asked(recorder, "What is the P1 target of ann@acme.example?", tenant="acme", user="ann")
+    asked(recorder, "")
+    create_research_agent(recorder=recorder).invoke(research_request())
+    given = {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    create_self_critique_agent(recorder=recorder).invoke(given)
+    return [json.dumps(run) for run in recorder.runs]
+
+
+def recordings():
+    """Return a recording of every pattern, and one of a run that was stopped at once."""
+    return [json.loads(text) for text in _recordings()]
+
+
+def numbered(made, number):
+    """Return a copy of a recording with a run_id that is made of a number."""
+    run_id = f"00000000-0000-4000-8000-{number:012d}"
+    return {**made, "run_id": run_id, "result": {**made["result"], "run_id": run_id}}
 
 
 @contextmanager

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from memory_store import MemoryStore
-from stored_runs import database, server  # noqa: F401
+from stored_runs import new_database, running_server
 
 from guardgraph import InputError, sql_store
 from guardgraph.testing import STORE_CHECKS, check_store
+
+server = pytest.fixture(scope="module")(running_server)
+database = pytest.fixture(new_database)
 
 
 @pytest.fixture(params=["sqlite", "postgres", "memory"])

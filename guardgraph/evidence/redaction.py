@@ -157,7 +157,7 @@ class _Pass:
 
     def _without(self, text: str) -> str:
         for pattern in self._finder:
-            text = pattern.sub(MARKER, text)
+            text = MARKER.join(pattern.sub(MARKER, part) for part in text.split(MARKER))
         return text
 
     def _replaced(self, place: Place) -> str:

@@ -70,7 +70,7 @@ class Verification:
     """Number and hash of the last entry, ``N:HASH``, to be kept elsewhere; None of an empty chain."""
     erasures: tuple[Erasure, ...]
     findings: tuple[ChainFinding, ...]
-    """In order of their numbers: the first break of the chain, and the first hundred of all else."""
+    """First where the chain breaks and what the head shows; then, by number, a hundred of all else at most."""
 
     @property
     def ok(self) -> bool:
@@ -121,23 +121,24 @@ class _Reading:
         if said is not None and said["kind"] == "erasure":
             self._erasure(kept, said)
             return
-        self._runs += 1
-        self._states[kept.seq] = _MISSING if kept.content is None else _PRESENT
-        if said is not None and kept.content is not None:
-            self._content(kept.seq, kept.content, said)
+        self._runs += kept.run_id is not None
+        if said is not None:
+            self._states[kept.seq] = _MISSING if kept.content is None else _PRESENT
+            if kept.content is not None:
+                self._content(kept.seq, kept.content, said)
 
     def result(self) -> Verification:
         """Return what was found."""
         for seq in (at for at, state in enumerate(self._states) if state == _MISSING):
             if not self._find("missing", seq, "its content is missing, and nobody erased it"):
                 break
-        found = self._findings + [item for item in (self._walk.broken(), self._cut()) if item is not None]
+        chain = [item for item in (self._walk.broken(), self._cut()) if item is not None]
         return Verification(
             entries=self._entries,
             runs=self._runs,
             head=None if self._walk.last == 0 else f"{self._walk.last}:{self._walk.hash}",
             erasures=tuple(self._erasures),
-            findings=tuple(sorted(found, key=lambda item: item.seq)),
+            findings=(*chain, *sorted(self._findings, key=lambda item: item.seq)),
         )
 
     def _cut(self) -> ChainFinding | None:

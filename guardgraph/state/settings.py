@@ -18,7 +18,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import json_problem
-from guardgraph.state.size import REPLY_BYTES
+from guardgraph.state.size import INPUT_BYTES, REPLY_BYTES
 from guardgraph.state.tightening import Problem, Tightens
 
 __all__ = [
@@ -40,10 +40,19 @@ __all__ = [
 ]
 
 
+MOST_NAMES = 100_000
+"""Names that a list of a setting may have."""
+
+LONGEST_NAME = 10_000
+"""Characters of each."""
+
+
 def _strings(value: object) -> object:
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    raise ValueError("a list of strings is required")
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of strings is required")
+    if len(value) > MOST_NAMES or any(len(item) > LONGEST_NAME for item in value):
+        raise ValueError(f"a list of at most {MOST_NAMES} strings of at most {LONGEST_NAME} characters is required")
+    return tuple(value)
 
 
 MaxInt: TypeAlias = Annotated[int, Field(ge=0), Tightens.smallest]
@@ -241,6 +250,8 @@ class Budget(Settings):
     """Seconds that a run may be active, summed over resumes."""
     max_reply_bytes: MaxInt = REPLY_BYTES
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
+    max_input_bytes: MaxInt = INPUT_BYTES
+    """Bytes that each field of the input may have as JSON text (UTF-8)."""
 
 
 PolicyT = TypeVar("PolicyT", bound=Settings)

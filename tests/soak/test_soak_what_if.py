@@ -6,16 +6,18 @@ from threading import Timer
 
 import pytest
 from dask_cluster import dask_cluster
-from stored_runs import database, recording, server  # noqa: F401 - fixtures
+from stored_runs import new_database, recording, running_server
 
 from guardgraph import RagBudget, sql_store, what_if
+
+server = pytest.fixture(scope="module")(running_server)
+database = pytest.fixture(new_database)
 
 RUNS = 20_000
 
 
-@pytest.mark.soak
 @pytest.mark.unreplayable(reason="nothing runs")
-def test_twenty_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_is_killed(database, tmp_path):  # noqa: F811
+def test_twenty_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_is_killed(database, tmp_path):
     """The workers read ranges of the store, one of them is killed in the middle, and every run has its row in order."""
     store = sql_store(database)
     for number in range(RUNS):

@@ -1,0 +1,142 @@
+"""`guardgraph audit`, and the page of a stored run."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from cli_runs import empty_folder, process, refused, run
+from stored_runs import asked, opened, recording
+
+from guardgraph import InputError, report, sql_store
+
+here = pytest.fixture(autouse=True)(empty_folder)
+URL = "sqlite:///runs.db"
+
+
+@pytest.fixture
+def store(here, monkeypatch):
+    """A store of three runs, which the environment names."""
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", URL)
+    made = sql_store(URL)
+    made.record(recording(1, tenant="acme", user="ann"))
+    made.record(recording(2))
+    made.record({**recording(3), "redacted": [["input", "question"]]})
+    return made
+
+
+def printed(*arguments, code=0):
+    """Return what a command of the audit prints on its way to an exit code."""
+    done = run("audit", *arguments)
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def test_runs_are_listed(store):
+    """A line or an object each, in the order of the chain; what narrows them, narrows the list."""
+    lines = printed("list").splitlines()
+    assert [line.split()[0] for line in lines if re.match(r" +\d", line)] == ["1", "2", "3"]
+    rows = json.loads(printed("list", "--json", "--store", URL))
+    assert [(row["seq"], row["pattern"], row["stop_reason"], row["redacted"]) for row in rows] == [
+        (1, "rag", "success", False),
+        (2, "rag", "success", False),
+        (3, "rag", "success", True),
+    ]
+    assert [row["seq"] for row in json.loads(printed("list", "--tenant", "acme", "--json"))] == [1]
+    assert json.loads(printed("list", "--pattern", "research", "--json")) == []
+    assert json.loads(printed("list", "--since", "2999-01-01", "--json")) == []
+    assert len(json.loads(printed("list", "--since", "2026-01-01T00:00:00+01:00", "--json"))) == 3
+
+
+def test_a_run_is_shown(store):
+    """Where it stands and how it ended; as JSON its whole recording."""
+    stored = store.read(recording(1)["run_id"])
+    shown = printed("show", stored.run_id)
+    assert stored.position.hash in shown
+    assert "success" in shown
+    told = json.loads(printed("show", stored.run_id, "--json"))
+    assert told["recording"] == stored.recording
+    assert told["position"] == {"seq": 1, "hash": stored.position.hash, "at": stored.position.at}
+
+
+def test_a_head_that_is_printed_finds_a_cut(store, here):
+    """`head` prints what `verify --head` takes; without it a cut is not seen, with it the exit code is 3."""
+    head = printed("head").strip()
+    assert printed("verify", "--head", head).endswith("no findings\n")
+    with opened(here / "runs.db") as connection:
+        connection.execute("DELETE FROM guardgraph_entries WHERE seq = 3")
+        connection.execute("DELETE FROM guardgraph_contents WHERE seq = 3")
+    assert json.loads(printed("verify", "--json"))["ok"]
+    assert "entry 3: it was cut off" in printed("verify", "--head", head, code=3)
+    found = json.loads(printed("verify", "--head", head, "--json", code=3))
+    assert [(item["kind"], item["seq"]) for item in found["findings"]] == [("cut", 3)]
+
+
+def test_runs_are_erased(store):
+    """By run, by caller and by age; verify tells by whom, and what is erased twice is nothing to erase."""
+    run_id = recording(1)["run_id"]
+    assert "1 record erased by the data officer" in printed("erase", "--tenant", "acme", "--by", "the data officer")
+    assert printed("erase", run_id, "--by", "me") == "nothing to erase\n"
+    assert json.loads(printed("erase", run_id, "--by", "me", "--json")) is None
+    assert json.loads(printed("retain", "--days", "0", "--by", "cron", "--json"))["records"] == 2
+    verified = printed("verify")
+    assert "5 entries, 3 of runs" in verified
+    assert "the data officer" in verified
+    assert "cron" in verified
+    assert "erased" in printed("show", run_id)
+    assert all(row["erased"] for row in json.loads(printed("list", "--json")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("list", "--store", "sqlite:///none.db"), "there is no such file; nothing was recorded yet"),
+        (("list", "--store", "none.db"), "url: sqlite:///FILE or postgresql"),
+        (("head", "--store", "postgresql://u:secret@127.0.0.1:1/runs"), "u:***@127.0.0.1:1/runs: connection failed"),
+        (("show", "nobody"), "run_id: a run of the store is required; given: 'nobody'"),
+        (("erase", "nobody", "--by", "me"), "run_id: a run of the store is required; given: 'nobody'"),
+        (("erase", "--by", "me"), "either a run_id, or a tenant or user"),
+        (("erase", "--tenant", "acme", "--by", ""), "by: who erases"),
+        (("retain", "--days", "-1", "--by", "me"), "days: a number from 0"),
+        (("retain", "--days", "nan", "--by", "me"), "days: a number from 0"),
+        (("verify", "--head", "3"), "--head: N:HASH"),
+        (("list", "--since", "yesterday"), "--since: a date"),
+    ],
+)
+def test_wrong_usage_is_one_line(store, arguments, message):
+    """One line on stderr, nothing on stdout, exit code 2, and no password."""
+    told = refused(run("audit", *arguments))
+    assert message in told
+    assert "secret" not in told
+
+
+def test_no_store_is_one_line(here, monkeypatch):
+    """Nobody names one: the line says how to."""
+    monkeypatch.delenv("GUARDGRAPH_AUDIT", raising=False)
+    assert refused(run("audit", "list")).startswith("--store: a URL, such as sqlite:///runs.db")
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", " ")
+    assert refused(process("audit", "head")).startswith("--store: a URL, such as sqlite:///runs.db")
+
+
+def test_a_store_of_a_newer_version_is_one_line(store, here):
+    """It is neither read nor erased from."""
+    with opened(here / "runs.db") as connection:
+        connection.execute("UPDATE guardgraph_store SET version = 2")
+    for arguments in (("list",), ("verify",), ("retain", "--days", "0", "--by", "me")):
+        assert "a store of version 1 is required; it has version 2" in refused(run("audit", *arguments))
+
+
+def test_the_page_of_a_stored_run_says_where_it_stands(store):
+    """What was asked, its place in the chain and when it was recorded; one that was erased has no page."""
+    result = asked(store, "What is the <P1> target?")
+    stored = store.read(result["run_id"])
+    page = report(stored).html
+    assert f"{stored.position.seq}:{stored.position.hash}" in page
+    assert stored.position.at in page
+    assert "What is the &lt;P1&gt; target?" in page
+    assert run("report", result["run_id"], "--store", URL, "-o", "run.html").exit_code == 0
+    store.erase(result["run_id"], by="me")
+    with pytest.raises(InputError, match="run: one that was not erased is required"):
+        report(store.read(result["run_id"]))
+    assert "one that was not erased" in refused(run("report", result["run_id"], "--store", URL, "-o", "run.html"))

@@ -1,0 +1,137 @@
+"""What a deployment does not keep is in no file, and a redacted recording still is one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stored_runs import asked, everything_written, recording, recordings
+
+from guardgraph import ConfigurationError, InputError, Redaction, report, sql_store
+from guardgraph.evidence.redaction import MARKER, redacted
+from guardgraph.state.recording import checked_recording
+from guardgraph.testing import InMemoryRecorder
+
+SECRET = "sk-canary-1234567890"
+
+
+@pytest.mark.parametrize(
+    ("fields", "patterns", "message"),
+    [
+        (["run_id"], [], "redact.fields: a recording needs what stands there; given: 'run_id'"),
+        (["calls.*.request"], [], "a recording needs what stands there"),
+        (["visits.0.clock"], [], "a recording needs what stands there"),
+        (["nothing.here"], [], "redact.fields: a path that begins with one of budget, calls,"),
+        (["input..question"], [], "redact.fields: a path that begins with"),
+        (["input", 3], [], "redact.fields: a list of texts is required"),
+        ("input", [], "redact.fields: a list of texts is required"),
+        ([], ["("], "redact.patterns: "),
+        ([], ["a*"], "redact.patterns: it must not find an empty text"),
+        ([], None, "redact.patterns: a list of texts is required"),
+    ],
+)
+def test_a_redaction_that_is_none_is_refused(fields, patterns, message):
+    """One line that names what is wrong."""
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        Redaction(fields=fields, patterns=patterns)
+    with pytest.raises(ConfigurationError, match="redact: a Redaction is required"):
+        sql_store("sqlite:///runs.db", redact={"fields": ["input"]})
+
+
+def test_a_secret_is_in_no_file(tmp_path):
+    """A key in a question, in what a proposer returned, in a key of an object: nothing of it is written anywhere."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", redact=Redaction(patterns=[r"sk-[\w-]+", r"(?i)bearer \S+"]))
+    run = recording(1, tenant="acme", user=SECRET)
+    run["input"]["question"] = f"My key is {SECRET}, é"
+    packed = json.dumps({"arguments": {SECRET: [f"Authorization: Bearer {SECRET}é"]}})
+    run["calls"][0]["outcome"] = json.dumps(["text", packed, {"proposer": "model"}])
+    run["result"]["stop_reason"] = f"source_denied:{SECRET}"
+    run["result"][SECRET] = 1
+    store.record(run)
+    written = everything_written(tmp_path)
+    assert b"canary" not in written
+    assert b"1234567890" not in written
+    kept = store.read(run["run_id"]).recording
+    assert checked_recording(kept) == kept
+    assert kept["result"]["stop_reason"] == "source_denied:[redacted]"
+    assert kept["redacted"]
+    assert list(store.runs(tenant="acme"))
+    assert store.verify().ok
+
+
+def test_a_field_is_nowhere_else_either(tmp_path):
+    """What a path leads to is replaced wherever it stands word for word: in calls, steps and proposals."""
+    question = "What is the P1 first response target of Ann Miller?"
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", redact=Redaction(fields=["input.question"]))
+    result = asked(store, question)
+    assert b"Ann Miller" not in everything_written(tmp_path)
+    kept = store.read(result["run_id"]).recording
+    assert ["input", "question"] in kept["redacted"]
+    assert kept["input"] == {"question": MARKER}
+    assert {call["request"] for call in kept["calls"]} == {"0" * 64}
+    assert MARKER in report(store.read(result["run_id"])).html
+
+
+def test_a_path_goes_into_packed_texts():
+    """Numbers too, and with wildcards for one step and for any number of them."""
+    run = recording(1)
+    fields = ["calls.*.outcome.1.*.score", "calls.*.outcome.**.title", "result.citation_details.0"]
+    made = redacted(run, Redaction(fields=fields))
+    chunks = json.loads(made["calls"][1]["outcome"])[1]
+    assert {chunk["score"] for chunk in chunks} == {chunk["title"] for chunk in chunks} == {MARKER}
+    assert chunks[0]["text"] == json.loads(run["calls"][1]["outcome"])[1][0]["text"]
+    assert {*made["result"]["citation_details"][0].values()} == {MARKER}
+    assert ["calls", 1, "outcome", 1, 0, "score"] in made["redacted"]
+
+
+def test_a_run_without_anything_to_redact_stays_what_it_is():
+    """Nothing is said of it, no hash is taken, and the same run is the same record."""
+    run = recording(1)
+    assert redacted(run, Redaction(fields=["input.nothing"], patterns=["nobody@"])) == run
+
+
+def test_the_same_run_is_redacted_to_the_same(tmp_path):
+    """A run that is recorded again gets the receipt that it has."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db", redact=Redaction(fields=["input"], patterns=["SLA"]))
+    assert store.record(recording(1)) == store.record(recording(1))
+
+
+def test_keys_that_become_the_same_stay_apart():
+    """Nothing is lost by the name of another."""
+    run = recording(1)
+    run["input"] = {"ann@acme": 1, "bob@acme": 2, "other": 3}
+    assert redacted(run, Redaction(patterns=[r"\w+@acme"]))["input"] == {MARKER: 1, f"{MARKER} 2": 2, "other": 3}
+
+
+WORDS = st.sampled_from([r"\w+", r"\d", r"[a-z]{3}", "e", r"\S+", "P1", r".+", "success|rag|plan", "0"])
+PATHS = st.sampled_from(["**", "input", "result.**", "calls.*.outcome", "**.text", "visits.**", "policy", "result.*.*"])
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 3), st.lists(WORDS, max_size=2), st.lists(PATHS, max_size=2))
+def test_a_redacted_recording_is_one(at, patterns, fields):
+    """Whatever is redacted of a run of any pattern, what is left has the form, the run's id and its path."""
+    run = recordings()[at]
+    before = json.dumps(run)
+    made = redacted(run, Redaction(fields=fields, patterns=patterns))
+    assert json.dumps(run) == before
+    assert checked_recording(json.loads(json.dumps(made))) == made
+    for key in ("run_id", "pattern", "status", "path"):
+        assert made["result"].get(key) == run["result"].get(key)
+    if "**" in fields:
+        assert all(item in (None, MARKER) or isinstance(item, dict | list) for item in made["input"].values())
+    try:
+        report(made["result"])
+    except InputError:  # as for a run of nobody's pattern
+        assert made["result"]["pattern"] not in ("rag", "research", "self_critique")
+
+
+def test_nothing_that_patterns_find_is_left():
+    """In no text of the whole recording, but for what the form needs."""
+    recorder = InMemoryRecorder()
+    asked(recorder)
+    made = redacted(recorder.runs[0], Redaction(patterns=["P1", "incident"]))
+    assert not re.search("P1|incident", json.dumps(made))

@@ -1,0 +1,490 @@
+"""A store in a database: how it is opened, who may read it, what it refuses, and what an erasure leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from docs_parts import ROOT
+from stored_runs import asked, everything_written, new_database, opened, recording, running_server
+
+from guardgraph import ConfigurationError, InputError, StoreError, sql_store
+
+server = pytest.fixture(scope="module")(running_server)
+database = pytest.fixture(new_database)
+
+ROOT_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a process as another user")
+NOBODY = 65534
+
+
+@pytest.fixture
+def url(tmp_path):
+    """The URL of a store in a file that is not there yet."""
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def each(request):
+    """The URL of a store that is not there yet, in both kinds of databases."""
+    return request.getfixturevalue({"sqlite": "url", "postgres": "database"}[request.param])
+
+
+def rights(file):
+    """Return who may do what with a file."""
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def in_process(code, *arguments):
+    """Run Python code in a process of its own, which has 100 recordings, and return its output."""
+    code = f"import json, sys; recordings = json.loads(sys.stdin.read()){code}"
+    texts = json.dumps([recording(number) for number in range(100)])
+    given = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}:{ROOT / 'examples'}"}
+    command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, env=given, input=texts, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_store_that_is_made_opens_nothing(tmp_path):
+    """No file is made and no server asked before a store is used; reading makes no file either."""
+    sql_store("postgresql+psycopg://u:secret@127.0.0.1:1/runs")
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    assert store.head() is None
+    assert list(store.runs()) == []
+    assert store.runs().parts(3) == []
+    with pytest.raises(InputError, match="run_id: a run of the store is required"):
+        store.read("nobody")
+    for use in (store.verify, lambda: store.retain(1, by="me"), lambda: store.erase(tenant="acme", by="me")):
+        with pytest.raises(StoreError, match="nothing was recorded yet"):
+            use()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_read_by_its_owner_alone(url, tmp_path):
+    """All files of a store, whatever rights the process gives away; a file that others could read is closed to them."""
+    before = os.umask(0)
+    try:
+        store = sql_store(url)
+        store.record(recording(1))
+        made = {file.name: rights(file) for file in tmp_path.iterdir()}
+        assert made == {"runs.db": 0o600, "runs.db-wal": 0o600, "runs.db-shm": 0o600}
+    finally:
+        os.umask(before)
+    for file in tmp_path.iterdir():
+        file.chmod(0o644)
+    store.record(recording(2))
+    assert {rights(file) for file in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_relative_file_stays_where_it_was_named(tmp_path, monkeypatch):
+    """A process that goes elsewhere goes on with the same file."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = sql_store("sqlite:///runs.db")
+    store.record(recording(1))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert store.record(recording(2))["seq"] == 2
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_store_is_used_by_threads_pickled_and_by_forked_processes(each):
+    """All of them go on with one chain, and nobody closes what another one opened."""
+    store = sql_store(each, timeout=60)
+    store.record(recording(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # this process has threads, as every test's has
+        pid = os.fork()
+    if pid == 0:
+        try:
+            store.record(recording(2))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(store.record, map(recording, range(3, 11))))
+    other = pickle.loads(pickle.dumps(store))
+    assert other.record(recording(11))["seq"] == 11
+    assert [stored.run_id for stored in pickle.loads(pickle.dumps(store.runs()))] == [
+        stored.run_id for stored in store.runs()
+    ]
+    assert (store.verify().ok, store.verify().entries) == (True, 11)
+
+
+def test_a_file_that_took_the_place_of_another_is_written_to(url, tmp_path):
+    """Nothing is acknowledged that went into a file that is gone."""
+    store = sql_store(url)
+    store.record(recording(1))
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert store.record(recording(2))["seq"] == 1
+    assert sql_store(url).read(recording(2)["run_id"]).recording == recording(2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (7, "url: a text, sqlite:///FILE or postgresql"),
+        ("", "is no URL"),
+        ("runs.db", "is no URL"),
+        ("mysql://u:secret@h/d", "given: one that begins with 'mysql'"),
+        ("postgresql+asyncpg://u:secret@h/d", "given: one that begins with 'postgresql"),
+        ("sqlite://", "sqlite:///FILE is required"),
+        ("sqlite:///:memory:", "sqlite:///FILE is required"),
+        ("sqlite:///runs.db?mode=ro", "and no options"),
+        ("postgresql://u:secret@h:port/d", "is no URL"),
+    ],
+)
+def test_a_url_that_is_no_store_is_refused(given, message):
+    """One line that says what is allowed, and repeats no password."""
+    with pytest.raises(ConfigurationError) as caught:
+        sql_store(given)
+    assert message in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, True, "5", float("nan"), float("inf"), None])
+def test_a_timeout_is_a_number_above_0(url, timeout):
+    """Anything else is refused when the store is made."""
+    with pytest.raises(ConfigurationError, match="timeout: seconds, a number above 0"):
+        sql_store(url, timeout=timeout)
+
+
+def test_a_password_is_nowhere_to_be_read():
+    """Neither in what a store shows of itself nor in what it raises, nor in what that was raised from."""
+    store = sql_store("postgresql+psycopg://u:s3cret@127.0.0.1:1/runs?password=s3cret2", timeout=3)
+    with pytest.raises(StoreError) as caught:
+        store.head()
+    shown = [repr(store), str(store), repr(caught.value), str(caught.value), repr(caught.value.__cause__)]
+    assert not any("s3cret" in text for text in shown)
+    assert "127.0.0.1" in str(caught.value)
+
+
+def _foreign(file):
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE checkpoints (id)")
+
+
+def _text(file):
+    file.write_bytes(b"no database" * 1000)
+
+
+def _newer(file):
+    sql_store(f"sqlite:///{file}").record(recording(1))
+    with opened(file) as connection:
+        connection.execute("UPDATE guardgraph_store SET version = 2")
+
+
+def _torn(file):
+    sql_store(f"sqlite:///{file}").record(recording(1))
+    with opened(file) as connection:
+        connection.execute("DROP TABLE guardgraph_callers")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (_foreign, "a store of guardgraph is required; it holds other tables"),
+        (_text, "an SQLite database is required; file is not a database"),
+        (_newer, "a store of version 1 is required; it has version 2"),
+        (_torn, "it lacks tables: guardgraph_callers"),
+    ],
+)
+def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
+    """It is neither read nor written, and one line says why."""
+    file = tmp_path / "runs.db"
+    spoil(file)
+    with closing(sqlite3.connect(file)) as connection:
+        before = [*connection.iterdump()] if spoil is not _text else None
+    store = sql_store(url)
+    for use in (store.head, lambda: store.record(recording(1)), store.verify, lambda: store.read("it")):
+        with pytest.raises(ConfigurationError, match=message):
+            use()
+    if before is not None:
+        with closing(sqlite3.connect(file)) as connection:
+            assert [*connection.iterdump()] == before
+
+
+def test_a_postgres_database_may_hold_other_tables(database):
+    """A server's database is often shared; another version is refused there too."""
+    plain = database.replace("+psycopg", "")
+    with psycopg.connect(plain) as connection:
+        connection.execute("CREATE TABLE checkpoints (id int)")
+    store = sql_store(plain)
+    assert store.head() is None
+    store.record(recording(1))
+    with psycopg.connect(plain) as connection:
+        connection.execute("UPDATE guardgraph_store SET version = 2")
+    with pytest.raises(ConfigurationError, match="it has version 2"):
+        sql_store(plain).head()
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_one_line(tmp_path):
+    """The folder is not made."""
+    with pytest.raises(StoreError, match="No such file or directory"):
+        sql_store(f"sqlite:///{tmp_path}/none/runs.db").record(recording(1))
+
+
+@ROOT_USER
+def test_a_store_that_may_not_be_written_is_one_line(url, tmp_path):
+    """Another user can neither write nor make it; what was there stays."""
+    sql_store(url).record(recording(1))
+    code = """
+import os, sys
+from stored_runs import asked, everything_written, new_database, opened, recording, running_server
+from guardgraph import StoreError, sql_store
+store, nowhere = sql_store(sys.argv[1]), sql_store(sys.argv[1] + "2")
+for file in (os.path.dirname(sys.argv[1][10:]), sys.argv[1][10:]):
+    os.chmod(file, 0o755 if os.path.isdir(file) else 0o644)
+store.head()
+store.close()
+os.setuid(int(sys.argv[2]))
+for use in (lambda: store.record(recordings[2]), lambda: nowhere.record(recordings[2])):
+    try:
+        use()
+    except StoreError as error:
+        print(error)
+"""
+    folder = tmp_path
+    while folder != folder.parent and not folder.stat().st_mode & stat.S_IXOTH:
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
+        folder = folder.parent
+    lines = in_process(code, url, NOBODY).splitlines()
+    assert len(lines) == 2
+    assert all("Permission denied" in line or "not permitted" in line for line in lines), lines
+    assert sql_store(url).verify().entries == 1
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_half_written(url):
+    """What was acknowledged before is there, and the chain is whole."""
+    code = """
+import resource, sys
+from stored_runs import asked, everything_written, new_database, opened, recording, running_server
+from guardgraph import StoreError, sql_store
+store = sql_store(sys.argv[1])
+print(store.record(recordings[1])["seq"])
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+kept = 1
+try:
+    for number in range(2, 100):
+        kept = store.record(recordings[number])["seq"]
+except StoreError as error:
+    print(error, kept, sep="|")
+"""
+    first, told = in_process(code, url).splitlines()
+    message, _, kept = told.partition("|")
+    assert first == "1"
+    assert message.startswith(url)
+    assert "disk" in message
+    verification = sql_store(url).verify()
+    assert verification.ok
+    assert verification.entries >= int(kept)
+
+
+@contextmanager
+def stopped(server):
+    """Stop the processes of a PostgreSQL server, as a hung machine would, and let them go on."""
+    folder = Path(server.partition("host=")[2])
+    first = int((folder / "postmaster.pid").read_text().splitlines()[0])
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True, check=True)
+    pids = [first, *map(int, children.stdout.split())]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_server_that_hangs_is_left_after_the_timeout(server, database):
+    """Whoever writes or reads is let go; once the server goes on, so does the store, with nothing written twice."""
+    store = sql_store(database, timeout=1)
+    patient = sql_store(database, timeout=60)
+    patient.record(recording(1))
+    store.head()
+    with stopped(server):
+        for use in (lambda: store.record(recording(2)), store.head, lambda: list(store.runs()), store.verify):
+            with pytest.raises(StoreError, match="no answer within 1 seconds"):
+                use()
+    assert patient.record(recording(3))["seq"] == 2
+    assert patient.verify().ok
+    patient.close()
+
+
+def test_a_server_that_takes_the_connection_and_says_nothing_is_left(url):
+    """A listener that never answers holds nobody longer than the timeout."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        store = sql_store(f"postgresql://u:secret@127.0.0.1:{listener.getsockname()[1]}/runs", timeout=0.5)
+        with pytest.raises(StoreError, match=r"no answer within 0\.5 seconds") as caught:
+            store.record(recording(1))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_store_that_another_process_keeps_busy_is_left_after_the_timeout(url):
+    """The message says that others are writing; afterwards the chain goes on."""
+    store = sql_store(url, timeout=2)
+    store.record(recording(1))
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="others kept it busy"):
+            store.record(recording(2))
+        connection.execute("ROLLBACK")
+    assert sql_store(url, timeout=60).record(recording(3))["seq"] == 2
+
+
+def test_a_run_is_erased_and_the_chain_still_verifies(each):
+    """All its records go, its entries stay, and who erased how many is told; a second time there is nothing to do."""
+    store = sql_store(each, timeout=60)
+    run = recording(1, tenant="acme", user="ann")
+    store.record(run)
+    store.record(recording(2))
+    store.record({**run, "graph": "resumed"})
+    erasure = store.erase(run["run_id"], by="the data officer")
+    assert (erasure.seq, erasure.records, erasure.by, erasure.how) == (4, 2, "the data officer", "erase")
+    stored = store.read(run["run_id"])
+    assert (stored.recording, stored.salt, stored.position.seq) == (None, None, 3)
+    assert [item.position.seq for item in store.runs()] == [2, 3]
+    assert list(store.runs(tenant="acme")) == []
+    verification = store.verify()
+    assert (verification.ok, verification.entries, verification.runs) == (True, 4, 3)
+    assert verification.erasures == (erasure,)
+    assert store.erase(run["run_id"], by="the data officer") is None
+    assert store.record(run)["seq"] == 5, "what was erased is not there to be the same"
+
+
+def test_a_persons_runs_are_found_by_their_caller(each):
+    """By tenant, by user, or by both; whoever began a run or resumed it is one of its callers."""
+    store = sql_store(each, timeout=60)
+    resumed = recording(5, tenant="acme", user="ann")
+    resumed["visits"][1]["opening"] = {**resumed["visits"][0]["opening"], "context": {"caller": {"user": "eve"}}}
+    for run in (
+        recording(1, tenant="acme", user="ann"),
+        recording(2, tenant="acme", user="bob"),
+        recording(3, tenant="other", user="ann"),
+        recording(4),
+        resumed,
+    ):
+        store.record(run)
+    assert [item.position.seq for item in store.runs(tenant="acme")] == [1, 2, 5]
+    assert store.erase(tenant="nobody", by="me") is None
+    assert store.erase(tenant="acme", user="bob", by="me").records == 1
+    assert store.erase(user="eve", by="me").records == 1
+    assert store.erase(user="ann", by="me").records == 2
+    assert [item.recording is None for item in store.runs()] == [True, True, True, False, True]
+    assert store.verify().ok
+
+
+def test_old_runs_are_thinned_out(each):
+    """What was recorded longer ago than the days that are kept is erased, by number of its entry in one record."""
+    store = sql_store(each, timeout=60)
+    for number in range(1, 4):
+        store.record(recording(number))
+    assert store.retain(1, by="cron") is None
+    erasure = store.retain(0, by="cron")
+    assert (erasure.how, erasure.records) == ("retain", 3)
+    assert store.verify().erasures == (erasure,)
+    store.record(recording(4))
+    assert [item.recording is None for item in store.runs()] == [True, True, True, False]
+    now = datetime.now(UTC)
+    assert len(list(store.runs(since=now - timedelta(hours=1)))) == 4
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda store: store.erase(by="me"), "either a run_id, or a tenant or user"),
+        (lambda store: store.erase("x", tenant="acme", by="me"), "either a run_id, or a tenant or user"),
+        (lambda store: store.erase(tenant="acme", by=" "), "by: who erases"),
+        (lambda store: store.erase(tenant="acme", by=None), "by: who erases"),
+        (lambda store: store.retain(-1, by="me"), "days: a number from 0"),
+        (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
+        (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
+        (lambda store: store.runs().parts(0), "count: a whole number from 1 on"),
+    ],
+)
+def test_what_is_asked_wrongly_of_a_store_is_refused(url, use, message):
+    """One line that names the argument and what is allowed."""
+    store = sql_store(url)
+    store.record(recording(1))
+    with pytest.raises(ConfigurationError, match=message):
+        use(store)
+
+
+def test_what_was_erased_is_in_no_file(url, tmp_path):
+    """Neither in the database nor in SQLite's log, while the store stays open."""
+    store = sql_store(url)
+    for number in range(30):
+        store.record(
+            {**recording(number, tenant="acme", user="Ann-7731"), "input": {"question": f"Canary-{number}-" * 999}}
+        )
+    assert b"Canary-17-" in everything_written(tmp_path)
+    store.erase(user="Ann-7731", by="me")
+    written = everything_written(tmp_path)
+    assert b"Canary" not in written
+    assert b"Ann-7731" not in written
+    assert store.verify().ok
+
+
+def test_an_erasure_waits_for_readers_and_says_what_they_keep(url, tmp_path):
+    """While somebody reads an older state the log has to stay; the message says so, and erasing once more helps."""
+    store = sql_store(url, timeout=2)
+    store.record({**recording(1), "input": {"question": "Canary" * 99}})
+    with closing(sqlite3.connect(tmp_path / "runs.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM guardgraph_contents").fetchall()
+        with pytest.raises(StoreError, match="erase once more"):
+            store.erase(recording(1)["run_id"], by="me")
+        reader.execute("ROLLBACK")
+    assert store.erase(recording(1)["run_id"], by="me") is None
+    assert b"Canary" not in everything_written(tmp_path)
+
+
+def test_a_content_that_was_changed_is_not_read(url, tmp_path):
+    """Nobody is to judge what somebody else put there."""
+    store = sql_store(url)
+    store.record(recording(1))
+    with opened(tmp_path / "runs.db") as connection:
+        connection.execute("UPDATE guardgraph_contents SET content = replace(content, '15 minutes', '16 minutes')")
+    for use in (lambda: store.read(recording(1)["run_id"]), lambda: list(store.runs())):
+        with pytest.raises(StoreError, match="its content is not what was recorded"):
+            use()
+
+
+def test_runs_are_read_in_batches_while_others_are_recorded(url):
+    """An iteration ends with what there was when it began, whatever is recorded meanwhile."""
+    store = sql_store(url)
+    for number in range(120):
+        store.record(recording(number))
+    seen = []
+    for stored in store.runs():
+        seen.append(stored.position.seq)
+        store.record(recording(1000 + len(seen))) if len(seen) <= 3 else None
+    assert seen == list(range(1, 121))
+    parts = store.runs().parts(7)
+    assert [item.position.seq for part in parts for item in part] == list(range(1, 124))
+
+
+def test_an_agent_records_into_a_store(each):
+    """The run that `invoke` returned is the one that is read."""
+    store = sql_store(each, timeout=60)
+    result = asked(store, tenant="acme", user="ann")
+    assert (
+        store.read(result["run_id"]).recording["result"].items()
+        >= {key: item for key, item in result.items() if key != "audit"}.items()
+    )

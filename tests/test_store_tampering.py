@@ -1,0 +1,194 @@
+"""Whatever is changed in a store by itself is found, and named where it can be."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stored_runs import opened, recording
+
+from guardgraph import ConfigurationError, StoreError, sql_store
+from guardgraph.evidence.chain import entry_hash, entry_of, run_entry
+from guardgraph.state.hashing import canonical_json
+
+RUNS = 6
+ERASED = 4
+ENTRIES = RUNS + 1
+TABLES = {
+    "guardgraph_entries": ("seq", "hash", "at", "run_id", "entry"),
+    "guardgraph_contents": ("seq", "pattern", "salt", "content"),
+    "guardgraph_callers": ("seq", "tenant", "user"),
+}
+ANYWHERE = st.integers(1, RUNS)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The file of a store of six runs, of which the fourth was erased, and its head."""
+    file = tmp_path_factory.mktemp("kept") / "runs.db"
+    store = sql_store(f"sqlite:///{file}")
+    for number in range(1, RUNS + 1):
+        store.record(recording(number, tenant="acme", user=f"user{number}"))
+    store.erase(recording(ERASED)["run_id"], by="the tests")
+    assert store.verify().ok
+    head = store.head()
+    store.close()
+    with opened(file) as connection:
+        assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)  # one file is all there is
+    return file, (head.seq, head.hash)
+
+
+@pytest.fixture(scope="module")
+def tampered(kept, tmp_path_factory):
+    """How a copy of the store is changed by statements, and what is found in it then."""
+    file, _ = kept
+    copy = tmp_path_factory.mktemp("tampered") / "runs.db"
+
+    def found(*statements, head=None):
+        shutil.copy(file, copy)
+        with opened(copy) as connection:
+            for statement, *values in statements:
+                connection.execute(statement, values)
+        store = sql_store(f"sqlite:///{copy}")
+        try:
+            return [(finding.kind, finding.seq) for finding in store.verify(head).findings]
+        finally:
+            store.close()
+
+    return found
+
+
+@given(st.data())
+def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
+    """A letter of any column of any row: the first finding has the number of its entry."""
+    file, _ = kept
+    table = data.draw(st.sampled_from(sorted(TABLES)))
+    column = data.draw(st.sampled_from([name for name in TABLES[table] if name != "seq"]))
+    with opened(file) as connection:
+        rows = connection.execute(f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL').fetchall()
+    seq, value = data.draw(st.sampled_from(rows))
+    at = data.draw(st.integers(0, len(value) - 1))
+    letter = data.draw(st.sampled_from([letter for letter in '0a9"\\é' if letter != value[at]]))
+    changed = value[:at] + letter + value[at + 1 :]
+    found = tampered((f'UPDATE {table} SET "{column}" = ? WHERE seq = ? AND "{column}" = ?', changed, seq, value))
+    assert found, (table, column, seq, at, letter)
+    assert found[0][1] == seq
+
+
+@given(ANYWHERE)
+def test_an_entry_that_was_changed_and_hashed_anew_is_named(kept, tampered, seq):
+    """Whoever hashes an entry anew that he changed cannot make the next one follow it."""
+    with opened(kept[0]) as connection:
+        [text] = connection.execute("SELECT entry FROM guardgraph_entries WHERE seq = ?", [seq]).fetchone()
+    said = {**entry_of(text), "at": "2020-01-01T00:00:00.000000+00:00"}
+    text = canonical_json(said)
+    values = (text, entry_hash(text), said["at"], seq)
+    found = tampered(("UPDATE guardgraph_entries SET entry = ?, hash = ?, at = ? WHERE seq = ?", *values))
+    assert found[0] == ("changed", seq)
+
+
+SHIFTED = "UPDATE {table} SET seq = -(seq {by} 1) WHERE seq {where}"
+PUT_BACK = "UPDATE {table} SET seq = -seq WHERE seq < 0"
+
+
+def _renumbered(by, where):
+    return [(text.format(table=table, by=by, where=where),) for table in TABLES for text in (SHIFTED, PUT_BACK)]
+
+
+@given(ANYWHERE, st.booleans())
+def test_an_entry_that_was_removed_is_named(tampered, seq, is_renumbered):
+    """Removed with all that belongs to it, whether or not those behind it are numbered anew."""
+    removed = [(f"DELETE FROM {table} WHERE seq = ?", seq) for table in TABLES]
+    found = tampered(*removed, *(_renumbered("-", f"> {seq}") if is_renumbered else ()))
+    assert ("removed", seq) in found
+
+
+@given(ANYWHERE)
+def test_an_entry_that_was_inserted_is_named(kept, tampered, seq):
+    """An entry that follows the one before, with those behind it numbered anew."""
+    with opened(kept[0]) as connection:
+        hashes = dict(connection.execute("SELECT seq, hash FROM guardgraph_entries"))
+    at = "2026-01-01T00:00:00.000000+00:00"
+    text = run_entry(seq, hashes.get(seq - 1, "0" * 64), at, run_id="forged", content="0" * 64)
+    row = (seq, entry_hash(text), at, "forged", text)
+    found = tampered(
+        *_renumbered("+", f">= {seq}"),
+        ("INSERT INTO guardgraph_entries (seq, hash, at, run_id, entry) VALUES (?, ?, ?, ?, ?)", *row),
+    )
+    assert ("inserted", seq) in found
+
+
+@given(st.lists(ANYWHERE, min_size=2, max_size=2, unique=True).map(sorted))
+def test_entries_that_changed_places_are_named(tampered, pair):
+    """Two entries with all that belongs to them, each under the number of the other."""
+    first, second = pair
+    swap = "UPDATE {} SET seq = CASE seq WHEN ? THEN -? ELSE -? END WHERE seq IN (?, ?)"
+    both = [(swap.format(table), first, second, first, first, second) for table in TABLES]
+    found = tampered(*both, *[(PUT_BACK.format(table=table),) for table in TABLES])
+    assert found[0][1] == first
+    assert found[0][0] in ("moved", "removed")
+
+
+@given(st.integers(0, ENTRIES - 1))
+def test_a_cut_is_found_by_a_head_that_was_kept(kept, tampered, last):
+    """The chain alone does not show it; with the head, the first entry that is missing is named."""
+    cut = [(f"DELETE FROM {table} WHERE seq > ?", last) for table in TABLES]
+    assert tampered(*cut, head=kept[1])[0] == ("cut", last + 1)
+    assert tampered(head=kept[1]) == []
+
+
+def test_another_chain_is_found_by_a_head_that_was_kept(kept, tampered):
+    """A head of the same number with another hash names its entry."""
+    assert tampered(head=(3, "f" * 64)) == [("changed", 3)]
+
+
+@pytest.mark.parametrize("seq", [1, RUNS])
+def test_a_content_that_is_missing_without_an_erasure_is_named(tampered, seq):
+    """Nobody erases without an entry that says so."""
+    assert tampered(("DELETE FROM guardgraph_contents WHERE seq = ?", seq))[-1][1] == seq
+    assert ("missing", seq) in tampered(*[(f"DELETE FROM {t} WHERE seq = ?", seq) for t in [*TABLES][1:]])
+
+
+def test_contents_that_nobody_recorded_are_named(tampered):
+    """What was erased and is there again, what has no entry, and a caller of a run that had none."""
+    content = "INSERT INTO guardgraph_contents (seq, pattern, salt, content) SELECT ?, pattern, salt, content "
+    content += "FROM guardgraph_contents WHERE seq = 1"
+    assert ("unexplained", ERASED) in tampered((content, ERASED))
+    assert tampered((content, ENTRIES)) == [("unexplained", ENTRIES)]
+    assert tampered((content, ENTRIES + 1)) == [("unexplained", ENTRIES + 1)]
+    caller = 'INSERT INTO guardgraph_callers (seq, tenant, "user") VALUES (?, ?, ?)'
+    assert tampered((caller, 1, "acme", "somebody")) == [("lookup", 1)]
+    assert tampered(("DELETE FROM guardgraph_callers WHERE seq = 2",)) == [("lookup", 2)]
+    assert tampered(("UPDATE guardgraph_contents SET content = 7 WHERE seq = 2",)) == [("content", 2)]
+
+
+def _logical(file):
+    """Return all that a database says, read without its indices; None where it cannot be read."""
+    try:
+        with opened(file) as connection:
+            connection.text_factory = bytes
+            return [connection.execute(f"SELECT * FROM {table} NOT INDEXED").fetchall() for table in sorted(TABLES)]
+    except sqlite3.DatabaseError:
+        return None
+
+
+@given(st.data())
+def test_a_change_of_any_byte_of_the_file_is_found(kept, tmp_path_factory, data):
+    """Verification finds it, or says that it cannot read the store, or all that is kept still is what it was."""
+    file, head = kept
+    content = bytearray(file.read_bytes())
+    at = data.draw(st.integers(0, len(content) - 1))
+    content[at] ^= data.draw(st.integers(1, 255))
+    copy = tmp_path_factory.mktemp("flipped") / "runs.db"
+    copy.write_bytes(content)
+    store = sql_store(f"sqlite:///{copy}")
+    try:
+        found = store.verify(head).findings
+    except (StoreError, ConfigurationError):
+        return
+    finally:
+        store.close()
+    assert found or _logical(copy) == _logical(file), at
