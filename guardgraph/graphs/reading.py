@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import builtins
 import dis
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import unwrap
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from guardgraph.guards import proposals
 from guardgraph.guards.stop import Stop
@@ -27,11 +28,23 @@ _CALLS_DEEP = 2
 _FAILURES: dict[Callable[..., Any], str] = {
     proposals.proposal: "llm_timeout",
     proposals.reviewed: "review_unavailable",
+    proposals.tool_failure: "tool_invalid_output:",
 }
 """Functions that stop for a reason that came back from a call, and the first of these reasons."""
 
 _UNSEEN = {"CACHE", "EXTENDED_ARG", "KW_NAMES", "NOP", "NOT_TAKEN", "PRECALL", "PUSH_NULL", "RESUME"}
 """Instructions that say nothing here, in one version of Python or another."""
+
+_TWO = re.compile(r"((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
+"""Instructions that handle two variables at once, from Python 3.13 on, such as ``LOAD_FAST_LOAD_FAST``."""
+
+
+class _Step(NamedTuple):
+    """What is read of an instruction."""
+
+    opname: str
+    argval: Any
+    argrepr: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,7 @@ def _resolved(path: tuple[str, ...], function: FunctionType) -> Any:
 
 @lru_cache(maxsize=1024)
 def _facts(code: CodeType, state: str) -> _Facts:
-    ops = [op for op in dis.get_instructions(code) if op.opname not in _UNSEEN]
+    ops = list(_steps(code))
     inner = [const for const in code.co_consts if isinstance(const, CodeType)]
     within = [_facts(item, state if state in item.co_freevars else "") for item in inner]
     windows = list(zip(ops, ops[1:], ops[2:], strict=False))
@@ -140,26 +153,34 @@ def _facts(code: CodeType, state: str) -> _Facts:
     )
 
 
-def _is_read(first: dis.Instruction, second: dis.Instruction, third: dis.Instruction, state: str) -> bool:
+def _steps(code: CodeType) -> Iterator[_Step]:
+    """Yield the instructions that say something, one for each variable where one instruction handles two of them."""
+    for op in dis.get_instructions(code):
+        two = _TWO.fullmatch(op.opname)
+        if two is not None:
+            yield from map(_Step, two.groups(), op.argval)
+        elif op.opname not in _UNSEEN:
+            yield _Step(op.opname, op.argval, op.argrepr)
+
+
+def _is_read(first: _Step, second: _Step, third: _Step, state: str) -> bool:
     is_item = third.opname == "BINARY_SUBSCR" or (third.opname == "BINARY_OP" and third.argrepr == "[]")
     return _loads(first, state) and _is_text(second) and is_item
 
 
-def _is_test(first: dis.Instruction, second: dis.Instruction, third: dis.Instruction, state: str) -> bool:
+def _is_test(first: _Step, second: _Step, third: _Step, state: str) -> bool:
     return _is_text(first) and _loads(second, state) and third.opname == "CONTAINS_OP"
 
 
-def _loads(op: dis.Instruction, name: str) -> bool:
-    """Say whether a variable is what an instruction loads, or the last of those that it loads."""
-    loaded = op.argval[-1:] if isinstance(op.argval, tuple) else (op.argval,)
-    return op.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and bool(name) and loaded == (name,)
+def _loads(op: _Step, name: str) -> bool:
+    return op.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and bool(name) and op.argval == name
 
 
-def _is_text(op: dis.Instruction) -> bool:
+def _is_text(op: _Step) -> bool:
     return op.opname == "LOAD_CONST" and isinstance(op.argval, str)
 
 
-def _named(ops: list[dis.Instruction], state: str) -> Iterator[tuple[tuple[str, ...], str | None, bool]]:
+def _named(ops: list[_Step], state: str) -> Iterator[tuple[tuple[str, ...], str | None, bool]]:
     for at in range(len(ops)):
         if ops[at].opname == "LOAD_GLOBAL":
             path = _path(ops[at:])
@@ -168,7 +189,7 @@ def _named(ops: list[dis.Instruction], state: str) -> Iterator[tuple[tuple[str, 
             yield path, text, len(behind) == 2 and _loads(behind[0], state) and not _is_text(behind[1])
 
 
-def _path(ops: Iterable[dis.Instruction]) -> tuple[str, ...]:
+def _path(ops: Iterable[_Step]) -> tuple[str, ...]:
     """Return a global name with the attributes that are asked of it."""
     names: list[str] = []
     for op in ops:
@@ -178,7 +199,7 @@ def _path(ops: Iterable[dis.Instruction]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _caught(ops: list[dis.Instruction]) -> Iterator[tuple[str, ...]]:
+def _caught(ops: list[_Step]) -> Iterator[tuple[str, ...]]:
     for at, op in enumerate(ops):
         if op.opname == "CHECK_EXC_MATCH":
             start = next((back for back in range(at - 1, -1, -1) if ops[back].opname == "LOAD_GLOBAL"), at)
