@@ -173,7 +173,6 @@ class ResearchPolicy(Policy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
     allowed_domains_policy: Hosts = (
-        """Hosts that may be asked for, exact."""
         "official-status.example.com",
         "vendor.example.com",
         "regulator.example.org",
