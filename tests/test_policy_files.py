@@ -326,7 +326,7 @@ def test_settings_come_back_from_yaml_and_toml(ours, tenants):
 
 PIECES = st.sampled_from(
     [
-        *"[]{}:,-?&*!|>'\"%@`#=. \t\n\r~\\",  # noqa: E501
+        *"[]{}:,-?&*!|>'\"%@`#=. \t\n\r~\\",
         "\x00",
         "\ufeff",
         "\ud7ff",
