@@ -34,8 +34,8 @@ from guardgraph.graphs.signatures import (
 )
 from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
 from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.state.findings import configuration_error
 from guardgraph.state.plain import json_problem
-from guardgraph.state.settings import configuration_error
 from guardgraph.state.size import TooLarge, check_room
 from guardgraph.world.threads import awaited
 
