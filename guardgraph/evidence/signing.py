@@ -24,7 +24,7 @@ from guardgraph.state.opening import CLOSED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["PAYLOAD_TYPE", "Envelope", "Sealed", "envelope_of", "is_envelope", "pae", "sign_document"]
+__all__ = ["PAYLOAD_TYPE", "Envelope", "Sealed", "check_key", "envelope_of", "is_envelope", "pae", "sign_document"]
 
 PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
 """What the payload of an envelope is."""
@@ -136,6 +136,15 @@ def envelope_of(value: JsonObject) -> Sealed:
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
         raise InputError(f"envelope.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
+
+
+def check_key(public_key: bytes) -> None:
+    """Refuse a public key that is none.
+
+    Raises:
+        ConfigurationError: as `Sealed.is_signed_by`.
+    """
+    _public_key(public_key)
 
 
 def _public_key(pem: bytes) -> Ed25519PublicKey:
