@@ -51,6 +51,23 @@ RUNS = (
         ),
     ),
     Section(
+        "store",
+        "Keeping runs in a store",
+        "Runs of the RAG agent that are kept in SQLite or PostgreSQL, beside runs that are not, and beside a bare "
+        "insert of the same bytes that is as durable. Sixteen processes that write recordings into one store. The "
+        "verification of its chain.",
+        (
+            Meaning("*_over_bare_insert", "A stored run less one that is not, over a bare insert.", at_most=1.5),
+            Meaning("*_stored_us", "Microseconds that a store adds to a run."),
+            Meaning("*_bare_insert_us", "Microseconds of a bare committed insert."),
+            Meaning("sqlite_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=150),
+            Meaning("postgres_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=80),
+            Meaning("*_processes_lost", "Runs of these that are lost.", at_most=0),
+            Meaning("*_processes_breaks", "Findings in their chain.", at_most=0),
+            Meaning("*_verified_per_s", "Records that are verified a second.", at_least=10_000),
+        ),
+    ),
+    Section(
         "replay",
         "Replay",
         "Recorded runs that are decided again on one core, from recordings as they are read from JSON; nothing is "
@@ -62,6 +79,20 @@ RUNS = (
             Meaning("*_demo_invokes_per_s", "Runs of the demo per second of processor time, through LangGraph."),
             *(
                 Meaning(f"{pattern}_demo_replays_per_s", "Replays of the demo per second.", at_least=least)
+                for pattern, least in {"rag": 1500, "research": 800, "self_critique": 1000}.items()
+            ),
+        ),
+    ),
+    Section(
+        "what_if",
+        "What-if",
+        "Recorded runs that are judged again on one core by `what_if`: a recording is checked, decided by the "
+        "candidate and held against its result; nothing is called. `demo` is the run of a pattern's demo, again and "
+        "again. `fresh` are runs with texts that no other has, which the guards must read anew.",
+        (
+            Meaning("*_fresh_what_ifs_per_s", "Runs judged per second of processor time, each of another recording."),
+            *(
+                Meaning(f"{pattern}_demo_what_ifs_per_s", "Runs of the demo judged per second.", at_least=least)
                 for pattern, least in {"rag": 1500, "research": 800, "self_critique": 1000}.items()
             ),
         ),

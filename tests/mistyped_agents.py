@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from langchain_core.runnables import RunnableLambda
+
 import guardgraph as g
+from guardgraph.testing import ScriptedChatModel
+
+
+def by_rule(view: dict[str, str]) -> str:
+    """Answer, but not as a chat model does."""
+    return view["question"]
+
 
 agent = g.create_rag_agent()
 question: g.RagInput = {"question": "What SLA applies to the enterprise plan?"}
@@ -19,6 +28,10 @@ agent.batch([{"questoin": "Why?"}])  # error
 agent.batch([question], contxt={})  # error
 for _ in agent.stream({"questoin": "Why?"}):  # error
     pass
+
+g.create_rag_agent(7)  # error
+g.create_rag_agent(ScriptedChatModel)  # error
+g.create_rag_agent(RunnableLambda(by_rule))  # error
 
 other: g.ResearchResult = agent.invoke(question)  # error
 

@@ -34,10 +34,11 @@ from langgraph.graph import END, START, StateGraph
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node, Taken
+from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.svg import svg
+from guardgraph.drawing.taken import Taken
 from guardgraph.drawing.text import cells, shown
 from guardgraph.graphs.kinds import KINDS
 

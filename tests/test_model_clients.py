@@ -30,6 +30,7 @@ from runs import check_result, run
 
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
+from guardgraph.world import client
 from guardgraph.world.call import Asked, Call
 from guardgraph.world.client import is_followed
 from guardgraph.world.live import LiveWorld
@@ -210,7 +211,7 @@ def at_work():
     frames, found = sys._current_frames(), 0
     for thread in threading.enumerate():
         frame = frames.get(thread.ident)
-        while frame is not None and not frame.f_code.co_filename.endswith("client.py"):
+        while frame is not None and frame.f_code.co_filename != client.__file__:
             frame = frame.f_back
         found += frame is not None
     return found

@@ -178,7 +178,7 @@ def test_a_breakpoint_returns_what_langgraph_returns():
 
 
 def _reading_raw(p):
-    p.review("peek", approve, phase="approve", reads=["proposed_refund"], writes=[], to="approval_guard")
+    p.review("peek", lambda state, run: {}, phase="approve", reads=["proposed_refund"], writes=[], to="approval_guard")
 
 
 def _unguarded(p):

@@ -277,6 +277,18 @@ BROKEN = {
         None,
         [declared("duty_guard", stops=("desk_denied", "tool", "guard_error")), ways("duty_guard", stop_budget=None)],
     ),
+    "channels: read and never written": (["routed"], None, [declared("duty_guard", writes=())]),
+    "channels: found and never judged": (
+        ["duty_guard", "lookup"],
+        ("lookup", "duty_guard"),
+        [declared("duty_guard", reads=())],
+    ),
+    "bodies: read and not declared": (["label_guard"], None, [declared("label_guard", reads=())]),
+    "bodies: raised and not declared": (
+        ["label_guard"],
+        None,
+        [declared("label_guard", stops=("llm", "budget", "guard_error"))],
+    ),
 }
 
 

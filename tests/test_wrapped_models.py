@@ -145,6 +145,20 @@ def test_models_without_structured_output_are_wrapped_as_they_are():
     assert result["history"][0]["intent"]["query"] == "P1 target"
 
 
+def test_a_class_that_refuses_the_schema_is_asked_in_its_own_way():
+    """Anthropic's package cannot translate every JSON schema, and says so by an AssertionError: a tool call then."""
+
+    class Particular(ScriptedChatModel):
+        def with_structured_output(self, schema, *, include_raw=False, method="function_calling", **kwargs):
+            assert method == "function_calling", "Expected code to be unreachable"
+            return super().with_structured_output(schema, include_raw=include_raw, method=method, **kwargs)
+
+    call = {"name": "retrieval_intent", "args": INTENT, "id": "1"}
+    model = Particular(ConnectionError("gone"), AIMessage("", tool_calls=[call]))
+    assert asked(model.with_retry(stop_after_attempt=2, **QUICKLY))["outcome"] == "grounded_answer"
+    assert [item.kwargs["response_format"]["type"] for item in model.calls] == ["function_calling"] * 2
+
+
 @pytest.mark.parametrize("create", [create_rag_agent, create_research_agent, create_self_critique_agent])
 def test_all_agents_take_wrapped_models(create):
     """Wherever a chat model is accepted, a wrapped one is."""

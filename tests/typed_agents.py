@@ -6,12 +6,13 @@ from typing import Any, assert_type
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import ConfigurableField, RunnableConfig
 from langchain_core.tools import BaseTool
 from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langgraph.types import Command
 
 import guardgraph as g
+from guardgraph.testing import ScriptedChatModel
 
 agent = g.create_rag_agent()
 question: g.RagInput = {"question": "What SLA applies to the enterprise plan?"}
@@ -44,6 +45,20 @@ assert_type(agent.invoke(None, thread), g.RagResult)
 assert_type(agent.invoke(Command(resume={"approved": True}), thread), g.RagResult)
 assert_type(agent.batch([question, {"question": "Why?"}], {"max_concurrency": 4}), list[g.RagOk | g.RagStopped])
 agent.batch([question], return_exceptions=True, context={"budget": {"max_seconds": 2.0}})
+scripted = ScriptedChatModel("{}")
+field = ConfigurableField(id="name")
+for model in (
+    None,
+    "openai",
+    scripted,
+    scripted.bind(stop=["x"]),
+    scripted.with_retry(),
+    scripted.with_config(tags=[]),
+):
+    g.create_rag_agent(model)
+g.create_research_agent(scripted.with_fallbacks([scripted.with_retry()]))
+g.create_self_critique_agent(scripted.configurable_fields(model_name=field))
+g.create_rag_agent(scripted.configurable_alternatives(field, other=scripted))
 waiting = agent.invoke(question, thread, interrupt_before=["retrieve"])
 updates = agent.invoke(question, stream_mode="updates")
 for chunk in agent.stream(question, stream_mode=["updates", "custom"], subgraphs=True, context={}):

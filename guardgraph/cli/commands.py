@@ -14,6 +14,7 @@ from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
 from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
 from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import named
 
 __all__ = ["app"]
 
@@ -239,7 +240,7 @@ def _make(run: runs.PlannedRun, as_json: bool) -> None:
 
 
 def _print_json(document: Any) -> None:
-    print(json.dumps(document, indent=2), flush=True)
+    print(json.dumps(named(document), indent=2, allow_nan=False), flush=True)
 
 
 def _exit(ok: bool) -> NoReturn:

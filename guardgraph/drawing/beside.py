@@ -8,7 +8,8 @@ from itertools import takewhile
 
 from langgraph.graph import START
 
-from guardgraph.drawing.diagram import Diagram, Ending, Node, Taken
+from guardgraph.drawing.diagram import Diagram, Ending, Node
+from guardgraph.drawing.taken import Taken
 
 __all__ = ["beside"]
 

@@ -8,22 +8,21 @@ run is not recorded that has to be. A stop that only terminals lead to is named 
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.main_way import main_way
+from guardgraph.drawing.taken import Taken, fitting, taken_by
 from guardgraph.graphs.topology import Topology
-from guardgraph.state.catalogue import SUCCESS
 from guardgraph.state.errors import InputError
 
-__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "Taken", "diagram_of", "fitting", "taken_by"]
+__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "diagram_of"]
 
 ANYWHERE = "any node"
 """Label of what stands for the edges of a branch without a path map."""
@@ -71,41 +70,6 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """The way of a run that is finished, or waits for a person."""
-
-    path: tuple[str, ...]
-    reason: str
-    outcome: str
-    waiting: bool = False
-    """Whether it waits for a person at the last node of its path; it has no reason yet."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the run ended well."""
-        return self.reason == SUCCESS
-
-    @property
-    def status(self) -> Literal["ok", "stopped", "waiting"]:
-        """How the run stands."""
-        return "waiting" if self.waiting else "ok" if self.ok else "stopped"
-
-    @property
-    def ending(self) -> str:
-        """What came of the run in a word: the outcome, the stop reason, or the node where it waits."""
-        return {"ok": self.outcome or self.reason, "stopped": self.reason, "waiting": self.path[-1]}[self.status]
-
-    def waits_at(self, name: str) -> bool:
-        """Say whether the run waits at a node."""
-        return self.waiting and name == self.path[-1]
-
-    @property
-    def steps(self) -> list[tuple[str, str]]:
-        """The edges that the run took, from START on."""
-        return list(itertools.pairwise((START, *self.path, *(() if self.waiting else (END,)))))
-
-
-@dataclass(frozen=True, slots=True)
 class Diagram:
     """A graph, ready to be laid out."""
 
@@ -117,12 +81,12 @@ class Diagram:
     main: tuple[str, ...]
     """The way through most nodes, from START on."""
     taken: Taken | None = None
-    behind: tuple[Ending, ...] = ()
-    """Endings of terminals alone, which stand at none of them."""
     earlier: Taken | None = None
     """Another run of the same graph, whose way stands beside."""
     parting: str | None = None
     """The node from which the two runs go different ways."""
+    behind: tuple[Ending, ...] = ()
+    """Endings of terminals alone, which stand at none of them."""
 
 
 def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
@@ -139,7 +103,7 @@ def diagram_of(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None
     everywhere = _everywhere(nodes)
     nodes = [_without(node, everywhere) for node in nodes]
     main = main_way([node.name for node in nodes], [(edge.start, edge.end) for edge in edges])
-    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, _behind(shape, taken))
+    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, behind=_behind(shape, taken))
 
 
 def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
@@ -272,42 +236,3 @@ def _decided(shape: Topology, name: str) -> Iterator[tuple[str, str]]:
 
 def _leads_anywhere(shape: Topology, name: str) -> bool:
     return any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values())
-
-
-def taken_by(run: object) -> Taken:
-    """Return the way of a run that is finished or waits, whatever its graph.
-
-    Raises:
-        InputError: it is no result of such a run.
-    """
-    given = run if isinstance(run, dict) else {}
-    waiting = given.get("status") == "waiting" and isinstance(given.get("waiting_for"), dict)
-    path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
-    if not isinstance(path, list) or not path or not isinstance(reason, str):
-        keys = "path, a list of node names, and stop_reason, or of one that waits, with path and waiting_for"
-        raise InputError(f"run: the result of a finished run is required, with {keys}; given: {_what(run)}")
-    for number, name in enumerate(path, 1):
-        if not isinstance(name, str):
-            asked = "run: the result of a finished run is required"
-            raise InputError(f"{asked}; path: entry {number} is the name of no node; given: {name!r:.80}")
-    return Taken(tuple(path), reason, outcome if isinstance(outcome, str) else "", waiting)
-
-
-def fitting(shape: Topology, taken: Taken) -> Taken:
-    """Return the way of a run, if it is one through a graph.
-
-    Raises:
-        InputError: it is a run of another graph.
-    """
-    if unknown := [name for name in taken.path if name not in shape.nodes]:
-        raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
-    for name, following in taken.steps:
-        if following not in shape.after(name):
-            raise InputError(f"run: a run of another graph; no edge leads from {name} to {following}")
-    return taken
-
-
-def _what(run: object) -> str:
-    if not isinstance(run, dict):
-        return type(run).__name__
-    return f"a dictionary with {', '.join(sorted(map(str, run)))}"[:200] if run else "an empty dictionary"

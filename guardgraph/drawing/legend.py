@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending, Taken
+from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
 from guardgraph.drawing.shapes import DOT, PARTS, arrow, badge, chip, group, outline, text
+from guardgraph.drawing.taken import Taken
 from guardgraph.drawing.text import cells, shown
 
 __all__ = ["legend", "legend_width", "wide"]
@@ -97,8 +98,11 @@ def _way_entries(diagram: Diagram, taken: Taken) -> Iterator[Entry]:
         yield Entry("taken", line, SWATCH, f"the way of this run{often}")
         return
     yield Entry("taken", line, SWATCH, f"the way of both runs{often}")
-    yield Entry("taken newer", line, SWATCH, "of this run alone")
-    yield Entry("earlier", line, SWATCH, "of the earlier run alone")
+    steps, before = set(taken.steps), set(diagram.earlier.steps)
+    if steps - before:
+        yield Entry("taken newer", line, SWATCH, "of this run alone")
+    if before - steps:
+        yield Entry("earlier", line, SWATCH, "of the earlier run alone")
     if diagram.parting is not None:
         yield Entry("", badge(PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
 

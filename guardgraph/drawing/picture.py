@@ -11,10 +11,11 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.beside import beside
-from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, fitting, taken_by
+from guardgraph.drawing.diagram import Diagram, diagram_of
 from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.style import MONO
 from guardgraph.drawing.svg import svg
+from guardgraph.drawing.taken import Taken, fitting, taken_by
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.errors import ConfigurationError, InputError
 

@@ -17,6 +17,7 @@ from langgraph.types import Command
 
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
+from guardgraph.state.size import is_larger
 
 __all__ = ["RESUMING", "admitted_command", "admitted_config", "around", "is_inside", "keeps", "saver"]
 
@@ -57,11 +58,15 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     return {**(config or {}), "configurable": own}
 
 
-def admitted_command(given: Command[Any]) -> Command[Any]:
+def admitted_command(given: Command[Any], most: int) -> Command[Any]:
     """Return a Command that resumes a run with an answer, and does nothing else.
 
+    Args:
+        given: what a caller gave.
+        most: bytes that the answer may have as JSON text.
+
     Raises:
-        InputError: it writes channels or chooses a node, or its answer is none or no plain JSON.
+        InputError: it writes channels or chooses a node, or its answer is none, too large or no plain JSON.
     """
     if given.goto or given.update is not None or given.graph is not None:
         raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
@@ -76,6 +81,8 @@ def admitted_command(given: Command[Any]) -> Command[Any]:
         )
     if (problem := json_problem(given.resume)) is not None:
         raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
+    if is_larger(given.resume, most):
+        raise InputError(f"input: a run is resumed with at most {most} bytes of JSON (max_input_bytes); given: more")
     return given
 
 

@@ -166,9 +166,10 @@ def check_declarations(
         _require(item, "to", item.to, declarations)
         _require(item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
         _require(item, "phase", [item.phase], catalogue.phases)
-        for reason in _own_reasons(item):
+        for reason, family in _own_reasons(item).items():
             entry = catalogue.find(reason)
             _require(item, f"phase of {reason}", [item.phase], entry.phases if entry is not None else ())
+            _require(item, f"family of {reason}", [entry.family] if entry is not None else (), [family])
     _check_unrecorded(catalogue)
 
 
@@ -183,11 +184,11 @@ def _check_unrecorded(catalogue: Catalogue) -> None:
         )
 
 
-def _own_reasons(item: Declaration) -> list[str]:
-    """Return the reasons that the grammar itself may stop a run with on account of a node."""
-    spent = ["max_seconds"] if item.calls else []
-    request = ["invalid_request:field"] if item.entry else []
-    return [*spent, *request, f"guard_error:{item.name}"]
+def _own_reasons(item: Declaration) -> dict[str, str]:
+    """Return the reasons that the grammar itself may stop a run with on account of a node, with their families."""
+    spent = {"max_seconds": "budget"} if item.calls else {}
+    request = {"invalid_request:field": "invalid_request"} if item.entry else {}
+    return {**spent, **request, f"guard_error:{item.name}": "guard_error"}
 
 
 def _require(item: Declaration, what: str, given: Iterable[str], allowed: Iterable[str]) -> None:

@@ -36,6 +36,7 @@ from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritt
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import configuration_error
+from guardgraph.state.size import TooLarge, check_room
 from guardgraph.world.threads import awaited
 
 __all__ = ["INTERRUPT", "GuardedGraph"]
@@ -234,10 +235,11 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         if given is None:
             return None
         if isinstance(given, Command):
-            return admitted_command(given)
+            return admitted_command(given, self.frame.budget.max_input_bytes)
         if not isinstance(given, Mapping):
             raise InputError(f"input: a dictionary with {self._fields()} is required; given: {type(given).__name__}")
-        return {name: _admitted(given.get(name)) for name in self.builder.schemas[self.builder.input_schema]}
+        most = self.frame.budget.max_input_bytes
+        return {name: _admitted(given.get(name), most) for name in self.builder.schemas[self.builder.input_schema]}
 
     def _context(self, given: Any, session: Session) -> Any:
         context = self._read(given)
@@ -284,6 +286,11 @@ def _waiting(result: Any, session: Session) -> Any:
     return {**session.waiting, INTERRUPT: result[INTERRUPT]}
 
 
-def _admitted(value: Any) -> Any:
+def _admitted(value: Any, most: int) -> Any:
+    """Return a copy of a field, or the mark of what no state can hold; what is a little too large, a guard refuses."""
+    try:
+        check_room(value, most)
+    except TooLarge:
+        return {REFUSED: f"more than {most} bytes (max_input_bytes)"}
     problem = json_problem(value)
     return handed(value) if problem is None else {REFUSED: problem}

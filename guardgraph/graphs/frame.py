@@ -18,6 +18,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import copied, json_problem, storable
 from guardgraph.state.recording import Recorder, Recording
 from guardgraph.state.run import Verdict
+from guardgraph.state.secrets import message_of
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.state.shadow import Shadow
 from guardgraph.world.models import Opens
@@ -174,11 +175,4 @@ def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
 
 def described(error: BaseException) -> JsonObject:
     """Return what an error is, in a few words."""
-    return {"type": type(error).__name__, "message": _message(error)}
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)[:200]
-    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
-        return ""
+    return {"type": type(error).__name__, "message": message_of(error)}

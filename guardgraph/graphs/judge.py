@@ -10,6 +10,7 @@ from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Pass, Run
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import storable
+from guardgraph.state.size import is_larger
 
 __all__ = ["REFUSED", "judge"]
 
@@ -40,6 +41,7 @@ def _pass(
         _refuse(part, state)
         if isinstance(run, Exception):
             raise run
+        _hold(part, state, run.budget.max_input_bytes)
         passed = show(part, state, visit.run(run))
         way = _way(part, passed)
         update = {**declared(item, passed.writes), "route": way}
@@ -59,6 +61,13 @@ def _refuse(part: Part, state: JsonObject) -> None:
             value = state.get(field)
             if isinstance(value, dict) and REFUSED in value:
                 raise refused(field, value[REFUSED], "plain JSON")
+
+
+def _hold(part: Part, state: JsonObject, most: int) -> None:
+    """Refuse an input whose fields are larger than the run's budget allows."""
+    for field in part.declaration.reads if part.declaration.entry else ():
+        if is_larger(state.get(field), most):
+            raise refused(field, f"more than {most} bytes (max_input_bytes)", "plain JSON")
 
 
 def _way(part: Part, passed: Any) -> str:

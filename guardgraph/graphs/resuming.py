@@ -107,7 +107,7 @@ def _ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
     """Return what the entry guard would have written, had it found out, after anything else that is waiting."""
     values = stored.checkpoint["channel_values"]
     [entry] = [end for start, end in graph.builder.edges if start == START]
-    phases = {name: (spec.metadata or {})["phase"] for name, spec in graph.builder.nodes.items()}
+    phases = {name: (spec.metadata or {}).get("phase") for name, spec in graph.builder.nodes.items()}
     phase = (values.get("log") or [{}])[-1].get("phase")
     following = _following(graph, stored)
     details = {
@@ -117,7 +117,7 @@ def _ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
     }
     verdict = {
         "reason": "guard_error:door",
-        "phase": phase if phase in phases.values() else phases[entry],
+        "phase": phase if phase is not None and phase in phases.values() else phases[entry],
         "evidence": {"details": details},
     }
     update = {"run": values.get("run") or str(uuid4()), "route": "stop_guard_error", "verdict": verdict}

@@ -96,6 +96,11 @@ class Topology:
         """Return the channels that LangGraph hands to a node."""
         return frozenset(self.builder.schemas[self.builder.nodes[name].input_schema])
 
+    def asked(self, name: str) -> frozenset[str]:
+        """Return the channels that the body of a node is shown."""
+        item = self.declaration(name)
+        return frozenset(item.reads) if item is not None else frozenset()
+
     def writes(self, name: str) -> frozenset[str]:
         """Return the channels that a node may write."""
         item = self.declaration(name)
@@ -116,6 +121,18 @@ class Topology:
     def branch_count(self, name: str) -> int:
         """Return how many conditional edges a node has."""
         return len(self.builder.branches.get(name, ()))
+
+    def body(self, name: str) -> object:
+        """Return what a node does, None for a stop terminal and for a node that the grammar did not make."""
+        node = self._made(name)
+        return node.body if node is not None else None
+
+    def judge(self, name: str) -> str | None:
+        """Return the guard that carries out a node's stops: itself, or the one behind; None where there is none."""
+        if self.kind(name) == "guard":
+            return name
+        behind = [way for way in self.after(name) if self.kind(way) == "guard"]
+        return behind[0] if self.kind(name) in CALLING and len(behind) == 1 else None
 
     def declared_families(self, name: str) -> frozenset[str]:
         """Return the stop families in a guard's metadata, which survives a recompile."""

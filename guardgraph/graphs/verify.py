@@ -14,10 +14,13 @@ from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
+from guardgraph.graphs.channels import RECORD
 from guardgraph.graphs.compiled import changes
 from guardgraph.graphs.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
+from guardgraph.graphs.reading import channels_read
+from guardgraph.graphs.stopping import undeclared_stops
 from guardgraph.graphs.topology import Topology
 from guardgraph.state.errors import InputError
 
@@ -229,6 +232,29 @@ def _budget(shape: Topology) -> Iterator[Finding]:
             yield Finding("budget", message, _sorted(name, *beside))
 
 
+def _channels(shape: Topology) -> Iterator[Finding]:
+    """A channel that a node reads is written by some node, and what a node that calls out writes, by the guard read."""
+    kept = {*RECORD, *shape.inputs, *(channel for name in shape.nodes for channel in shape.writes(name))}
+    for name in shape.of_kind(*CALLING, "guard", "terminal"):
+        for channel in sorted(shape.asked(name) - kept):
+            yield Finding("channels", f"{name} reads {channel}, which no node writes", (name,))
+    for name in shape.of_kind(*CALLING):
+        if (judge := shape.judge(name)) is None:
+            continue
+        for channel in sorted(shape.writes(name) - shape.asked(judge)):
+            message = f"{name} writes {channel}, which the guard behind it, {judge}, does not read"
+            yield Finding("channels", message, _sorted(name, judge), (name, judge))
+
+
+def _bodies(shape: Topology) -> Iterator[Finding]:
+    """What the code of a body says that it reads and stops with, its node declares, and the catalogue has it there."""
+    for name in shape.of_kind(*CALLING, "guard", "terminal"):
+        for channel in sorted(channels_read(shape.body(name)) - shape.asked(name)):
+            yield Finding("bodies", f"{name} reads {channel}, which it does not declare", (name,))
+        for message in undeclared_stops(shape, name):
+            yield Finding("bodies", message, (name,))
+
+
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "door": _door,
     "changed": _changed,
@@ -247,6 +273,8 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "families": _families,
     "drawn": _drawn,
     "budget": _budget,
+    "channels": _channels,
+    "bodies": _bodies,
 }
 """The rules of the grammar by name; the docstring of each says what must hold."""
 

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from guardgraph.state.json import JsonValue
-from guardgraph.state.plain import excerpt
+from guardgraph.state.plain import INPUT_DEPTH, excerpt, json_problem
 
-__all__ = ["NAME_LIMIT", "Stop", "evidence", "refused", "shown_name"]
+__all__ = ["LONGEST_QUESTION", "NAME_LIMIT", "Stop", "asked_text", "check_depth", "evidence", "refused", "shown_name"]
+
+LONGEST_QUESTION = 20_000
+"""Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
 
 NAME_LIMIT = 80
 """Characters of a name written by a model that a stop reason repeats."""
@@ -45,6 +48,30 @@ def refused(field: str, given: JsonValue, allowed: str) -> Stop:
     """
     details = {"field": field, "given": excerpt(given), "allowed": allowed}
     return Stop(f"invalid_request:{field}", details=details)
+
+
+def asked_text(field: str, given: JsonValue) -> str:
+    """Return a question or a goal of the input, stripped.
+
+    Raises:
+        Stop: ``invalid_request:<field>`` for what is no text, a blank one, or one of more than `LONGEST_QUESTION`
+            characters.
+    """
+    if not isinstance(given, str) or not given.strip():
+        raise refused(field, given, "a text that is not blank")
+    if len(given) > LONGEST_QUESTION:
+        raise refused(field, given, f"a text of at most {LONGEST_QUESTION} characters")
+    return given.strip()
+
+
+def check_depth(field: str, given: JsonValue) -> None:
+    """Refuse what is nested so deeply that no state could hold it together with what stands around it.
+
+    Raises:
+        Stop: ``invalid_request:<field>``.
+    """
+    if (problem := json_problem(given, INPUT_DEPTH)) is not None:
+        raise refused(field, problem, f"plain JSON of at most {INPUT_DEPTH} levels")
 
 
 def shown_name(name: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.diagram import Diagram, Taken, diagram_of, taken_by
+from guardgraph.drawing.diagram import Diagram, diagram_of
+from guardgraph.drawing.taken import Taken, taken_by
 from guardgraph.evidence.store import Position
 from guardgraph.graphs.channels import is_node_name
 from guardgraph.graphs.door import INTERRUPT

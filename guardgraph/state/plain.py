@@ -16,8 +16,10 @@ from numbers import Integral, Real
 from typing import Any
 
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.secrets import shown_text
 
 __all__ = [
+    "INPUT_DEPTH",
     "INT_LIMIT",
     "MAX_DEPTH",
     "RESULT_DEPTH",
@@ -29,6 +31,7 @@ __all__ = [
     "json_problem",
     "json_text",
     "legible_text",
+    "named",
     "nameless",
     "packed_text",
     "parse_json",
@@ -38,6 +41,9 @@ __all__ = [
 
 MAX_DEPTH = 64
 """Levels of nesting that a value may have; LangGraph's serialisation fails at about 300."""
+
+INPUT_DEPTH = MAX_DEPTH // 2
+"""Levels of nesting that an object of an input may have of which a node keeps and shows more than itself."""
 
 RESULT_DEPTH = 2 * MAX_DEPTH
 """Levels of nesting of a result, which stands around the values of its run."""
@@ -166,7 +172,7 @@ def _is_storable(value: str) -> bool:
 
 def storable(value: JsonValue) -> JsonValue:
     """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
-    return value if is_plain(value) else _named(_legible(value))
+    return value if is_plain(value) else named(_legible(value))
 
 
 def copied(value: Any) -> Any:
@@ -229,22 +235,28 @@ def unnamed(value: JsonObject, places: list[list[str | int]]) -> JsonObject:
     return restored  # type: ignore[no-any-return]
 
 
-def _named(value: JsonValue) -> JsonValue:
+def named(value: JsonValue) -> JsonValue:
+    """Return JSON in which the numbers that JSON has no form for stand by their names: nan, inf and -inf."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {key: _named(item) for key, item in value.items()}
+        return {key: named(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_named(item) for item in value]
+        return [named(item) for item in value]
     return value
 
 
-def json_problem(value: object) -> str | None:
-    """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them."""
-    return None if is_plain(value) else _problem(value)
+def json_problem(value: object, levels: int = MAX_DEPTH) -> str | None:
+    """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them.
+
+    Args:
+        value: anything.
+        levels: of nesting that it may have.
+    """
+    return None if is_plain(value, levels) else _problem(value, levels)
 
 
-def _problem(value: object, above: tuple[int, ...] = ()) -> str | None:
+def _problem(value: object, levels: int, above: tuple[int, ...] = ()) -> str | None:
     if value is None or isinstance(value, bool | float):
         return None
     if isinstance(value, str):
@@ -253,15 +265,16 @@ def _problem(value: object, above: tuple[int, ...] = ()) -> str | None:
         return None if -INT_LIMIT <= value < INT_LIMIT else "a whole number of more than 64 bits"
     if not isinstance(value, dict | list):
         return f"a {type(value).__name__}"
-    if len(above) == MAX_DEPTH or id(value) in above:
-        return f"more than {MAX_DEPTH} levels of nesting"
+    if len(above) == levels or id(value) in above:
+        return f"more than {levels} levels of nesting"
     if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
         return "an object with keys that are no strings"
     items = [*value, *value.values()] if isinstance(value, dict) else value
-    return next((problem for item in items if (problem := _problem(item, (*above, id(value))))), None)
+    return next((problem for item in items if (problem := _problem(item, levels, (*above, id(value))))), None)
 
 
 def excerpt(value: object, limit: int = 120) -> str:
-    """Show a value in a message, letters of any script as they are, cut to `limit` characters."""
+    """Show a value in a message, letters of any script as they are, cut to `limit` characters, without credentials."""
     text = value if isinstance(value, str) else json.dumps(_legible(value), ensure_ascii=False)
+    text = shown_text(text, limit + 1)
     return text if len(text) <= limit else text[: limit - 3] + "..."

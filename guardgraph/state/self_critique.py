@@ -195,6 +195,8 @@ class SelfCritiqueBudget(Budget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 120.0
+    max_input_bytes: MaxInt = 2**18
+    """As of every budget; every fact of a context is read, which takes some seconds for so many bytes."""
     max_draft_chars: MaxInt = 900
     max_risks: MaxInt = 5
     max_required_changes: MaxInt = 5

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from guardgraph.state.json import JsonValue
 from guardgraph.state.plain import MAX_DEPTH
 
-__all__ = ["REPLY_BYTES", "Room", "TooLarge", "check_room", "json_bytes"]
+__all__ = ["INPUT_BYTES", "REPLY_BYTES", "Room", "TooLarge", "check_room", "is_larger", "json_bytes"]
+
+INPUT_BYTES = 2**20
+"""Bytes that a field of an input may have where a budget says nothing else: some hundred pages of text."""
 
 REPLY_BYTES = 4 * 2**20
 """Bytes that a reply may have where a budget says nothing else: a hundred times what the longest model writes."""
+
+
+_LONGEST = 25
+"""Bytes for one that `check_room` counts: a number may have so many, a character six."""
 
 
 class TooLarge(ValueError):
@@ -41,7 +49,7 @@ class Room:
             raise TooLarge("a value is larger than allowed")
 
 
-def check_room(value: object, most: int) -> None:
+def check_room(value: object, most: int) -> int:
     """Refuse a value of dictionaries, lists and texts that certainly takes more room, no further read than `most`.
 
     What stands deeper than `MAX_DEPTH`, and whatever is neither of these, is counted as one byte.
@@ -50,13 +58,30 @@ def check_room(value: object, most: int) -> None:
         value: anything.
         most: bytes as JSON text.
 
+    Returns:
+        The bytes that it takes at least.
+
     Raises:
         TooLarge: characters and what stands around them are more than `most` already.
     """
+    room = Room(most)
+    with suppress(_TooDeep):
+        _walk(value, room, MAX_DEPTH)
+    return most - room.left
+
+
+def is_larger(value: JsonValue, most: int) -> bool:
+    """Say whether plain JSON takes more than `most` bytes.
+
+    Args:
+        value: plain JSON; numbers for which JSON has no form are counted by their names.
+        most: bytes as JSON text.
+    """
     try:
-        _walk(value, Room(most), MAX_DEPTH)
-    except _TooDeep:
-        return
+        least = check_room(value, most)
+    except TooLarge:
+        return True
+    return least * _LONGEST > most and json_bytes(value) > most
 
 
 def json_bytes(value: JsonValue) -> int:
@@ -70,9 +95,11 @@ class _TooDeep(Exception):
 
 def _walk(value: Any, room: Room, levels: int) -> None:
     kind = type(value)
-    if kind is str:
+    if kind is not str and kind is not dict and kind is not list:
+        room.take(1)
+    elif kind is str:
         room.take(len(value) + 2)
-    elif kind is dict or kind is list:
+    else:
         if levels == 0:
             raise _TooDeep
         room.take(len(value) * (2 if kind is dict else 1) + 1)

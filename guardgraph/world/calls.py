@@ -27,6 +27,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import copied
 from guardgraph.state.returned import ALLOWED, Unreturnable, plain_value
+from guardgraph.state.secrets import message_of
 from guardgraph.state.size import REPLY_BYTES, TooLarge
 from guardgraph.world.call import Call
 from guardgraph.world.connections import Connections
@@ -229,7 +230,7 @@ def _raised(call: Call, error: BaseException) -> Outcome:
         raise error
     if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
         return _refused(call, error)
-    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": str(error)[:200]})
+    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": message_of(error)})
     if call.kind == "tool":
         return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.

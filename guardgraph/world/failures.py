@@ -8,9 +8,9 @@ imported for the sake of a comparison.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -18,14 +18,12 @@ from langgraph.errors import GraphBubbleUp
 
 from guardgraph.state.errors import GuardgraphError
 from guardgraph.state.json import JsonObject
+from guardgraph.state.secrets import MARK, message_of, shown_text
 
 __all__ = ["Failure", "ReplyRefused", "is_unclassified", "message_failure", "message_text", "model_failure", "usage_of"]
 
 Failure: TypeAlias = tuple[str, JsonObject]
 """A stop reason and its details."""
-
-MESSAGE_LIMIT = 200
-"""Characters of a provider's message that details repeat."""
 
 _NO_FAILURES = (GraphBubbleUp, GuardgraphError, AssertionError, MemoryError)
 """Exceptions that no server can cause: LangGraph's control flow, our own, a failed test, a full machine."""
@@ -85,7 +83,6 @@ LONGEST_CHAIN = 10
 """Causes of an exception that are looked at; they can go round in a circle."""
 
 _SECRET_HEADERS = ("authorization", "api-key", "x-api-key")
-_KEY_LIKE = re.compile(r"\bsk-[\w-]{8,}|\bBearer\s+\S+", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 
 
@@ -192,14 +189,16 @@ def _whole_numbers(counts: dict[str, Any]) -> dict[str, int] | None:
 
 
 def _message(error: Exception) -> str:
-    text = str(error)
-    for secret in _secrets(error):
-        text = text.replace(secret, "[key]")
-    return _cut(_KEY_LIKE.sub("[key]", text))
+    secrets = list(_secrets(error))
+    return _cut(message_of(error, lambda text: reduce(_without, secrets, text)))
+
+
+def _without(text: str, secret: str) -> str:
+    return text.replace(secret, MARK)
 
 
 def _cut(text: str) -> str:
-    return " ".join(text.split())[:MESSAGE_LIMIT]
+    return " ".join(text.split())
 
 
 def _secrets(error: Exception) -> Iterator[str]:
@@ -234,7 +233,7 @@ def message_failure(message: BaseMessage) -> Failure | None:
     else:
         return None
     usage = usage_of(message)
-    details: JsonObject = {"type": type(message).__name__, "message": _cut(text)}
+    details: JsonObject = {"type": type(message).__name__, "message": _cut(shown_text(text))}
     return reason, details | ({"usage": usage} if usage else {})
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import builtins
 
 from guardgraph.state.outcome import Outcome
+from guardgraph.state.secrets import message_of
 
 __all__ = ["RAISED", "raised", "reraised"]
 
 RAISED = "raised"
 """Reason of the outcome of a call that raised; no guard ever sees it."""
 
-MESSAGE_LIMIT = 200
-"""Characters of a message that are kept."""
-
 
 def raised(error: Exception) -> Outcome:
     """Return what is kept of an exception: its class's name and its message."""
-    details = {"type": type(error).__name__, "message": _message(error)}
+    details = {"type": type(error).__name__, "message": message_of(error)}
     return Outcome("failure", {"reason": RAISED, "details": details}, {})
 
 
@@ -39,10 +37,3 @@ def reraised(outcome: Outcome) -> Exception | None:
             return error
     made: Exception = type(details["type"], (Exception,), {})(details["message"])
     return made
-
-
-def _message(error: Exception) -> str:
-    try:
-        return str(error)[:MESSAGE_LIMIT]
-    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
-        return ""

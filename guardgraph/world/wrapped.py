@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatModel", "is_chat_model", "model_name", "structured"]
 
+_WAYS: tuple[dict[str, Any], ...] = ({"method": "json_schema", "strict": True}, {})
+
 ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage]"
 """A chat model, plain or wrapped."""
 
@@ -90,20 +92,20 @@ def structured(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, A
 
 
 def _held(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
-    """Hold one model to a schema.
+    """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool.
 
     LangChain's chain parses the reply too, in time quadratic in its length, and nobody reads the result: only
     the step that calls the model is taken out of the chain, where it can be found.
     """
-    try:
-        chain: Runnable[Any, Any] = model.with_structured_output(
-            schema, method="json_schema", strict=True, include_raw=True
-        )
-    except NotImplementedError:
-        return model  # type: ignore[no-any-return]
-    first = chain.first if isinstance(chain, RunnableSequence) else None
-    step = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
-    return chain if step is None else step
+    for way in _WAYS:
+        try:
+            chain: Runnable[Any, Any] = model.with_structured_output(schema, include_raw=True, **way)
+        except Exception:  # noqa: BLE001 - classes refuse a way or a schema by whatever they like to raise
+            continue
+        first = chain.first if isinstance(chain, RunnableSequence) else None
+        step = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
+        return chain if step is None else step
+    return model  # type: ignore[no-any-return]
 
 
 class _Chosen(Runnable[Any, Any]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.stop import Stop, refused, shown_name
+from guardgraph.guards.stop import Stop, asked_text, shown_name
 from guardgraph.state.json import JsonValue
 from guardgraph.state.rag import Intent, RagTask
 
@@ -20,9 +20,7 @@ def parse_rag_request(question: JsonValue) -> RagTask:
     Raises:
         Stop: ``invalid_request:question``.
     """
-    if not isinstance(question, str) or not question.strip():
-        raise refused("question", question, "a text that is not blank")
-    return RagTask(question=question.strip())
+    return RagTask(question=asked_text("question", question))
 
 
 def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k: int) -> Intent:
@@ -58,7 +56,8 @@ def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k:
 def _parse_sources(raw: JsonValue, allowed: Collection[str]) -> list[str]:
     if not isinstance(raw, list) or not raw:
         raise Stop("invalid_intent:sources")
-    return list(dict.fromkeys(_parse_source(item, allowed) for item in raw))
+    names = set(allowed)
+    return list(dict.fromkeys(_parse_source(item, names) for item in raw))
 
 
 def _parse_source(item: JsonValue, allowed: Collection[str]) -> str:
@@ -83,7 +82,7 @@ def check_execution(
     """
     if len(intent["query"]) > max_query_chars:
         raise Stop("invalid_intent:query_too_long")
-    both = sorted(name for name in policy if name in execution)
+    both = sorted(set(policy) & set(execution))
     if "sources" not in intent:
         return both
     requested = sorted(intent["sources"])
@@ -97,6 +96,7 @@ def check_sources(sources: Collection[str], *, allowed: Collection[str]) -> None
     Raises:
         Stop: ``source_denied:<name>`` for the first in sorted order.
     """
+    names = set(allowed)
     for name in sorted(sources):
-        if name not in allowed:
+        if name not in names:
             raise Stop(f"source_denied:{shown_name(name)}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from guardgraph.guards.stop import refused
+from guardgraph.guards.stop import asked_text, check_depth, refused
 from guardgraph.state.hosts import normal_host
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import ResearchTask
@@ -20,6 +20,9 @@ HINTED_LIMITS = {
     "max_answer_chars": (120, 2000),
 }
 """The limits that a hint may tighten, with the least and the most it may ask for."""
+
+MOST_HINTED_HOSTS = 1_000
+"""Hosts that a hint may name: each is parsed wherever the lists are looked at, some nine times in a run."""
 
 KNOWN_HINT_CHARS = 2000
 """Characters of a domain hint up to which the latest answers are kept."""
@@ -37,16 +40,14 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
             ``request`` (either object of that name), ``request.question``, ``request.report_date``,
             ``request.region`` or ``policy_hints``.
     """
-    if not isinstance(goal, str) or not goal.strip():
-        raise refused("goal", goal, "a text that is not blank")
+    asked = asked_text("goal", goal)
+    check_depth("request", request)
     inner = request.get("request") if isinstance(request, dict) else request
     if not isinstance(inner, dict):
         raise refused("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
-    question = inner.get("question")
-    if not isinstance(question, str) or not question.strip():
-        raise refused("request.question", question, "a text that is not blank")
+    question = asked_text("request.question", inner.get("question"))
     hints = request.get("policy_hints", {})
-    task = ResearchTask(goal=goal.strip(), question=question.strip(), policy_hints=hints)
+    task = ResearchTask(goal=asked, question=question, policy_hints=hints)
     if "report_date" in inner:
         task["report_date"] = _optional_text(inner, "report_date")
     if "region" in inner:
@@ -85,13 +86,16 @@ def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> li
         there is no such hint.
 
     Raises:
-        Stop: ``invalid_request:policy_hints.<name>`` for a hint that is no list of strings.
+        Stop: ``invalid_request:policy_hints.<name>`` for a hint that is no list of strings, or a longer one than
+            `MOST_HINTED_HOSTS`.
     """
     if name not in hints:
         return list(allowed)
     hint = hints[name]
     if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
         raise refused(f"policy_hints.{name}", hint, "a list of strings")
+    if len(hint) > MOST_HINTED_HOSTS:
+        raise refused(f"policy_hints.{name}", hint, f"a list of at most {MOST_HINTED_HOSTS} hosts")
     # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
     in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
     return list(in_both(tuple(allowed), tuple(hint)))

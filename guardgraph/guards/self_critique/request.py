@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
-from guardgraph.guards.stop import refused
+from guardgraph.guards.stop import asked_text, check_depth, refused
 from guardgraph.guards.wording import keys
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import storable
@@ -27,22 +27,22 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
 
     Returns:
         The task, with the hints read: ``avoid_absolute_guarantees`` is false where the context does not say,
-        ``max_length_increase_pct`` is None.
+        ``max_length_increase_pct`` is None, as it is for null.
 
     Raises:
         Stop: ``invalid_request:<field>`` with `details` ``{field, given, allowed}``; a field is ``goal``,
             ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path. A context
             without a fact is refused: one that is empty, or has hints, limits and blanks alone.
     """
-    if not isinstance(goal, str) or not goal.strip():
-        raise refused("goal", goal, "a text that is not blank")
+    asked = asked_text("goal", goal)
     if not isinstance(incident_context, dict):
         raise refused("incident_context", incident_context, "an object")
+    check_depth("incident_context", incident_context)
     hints = incident_context.get("policy_hints", {})
     if not isinstance(hints, dict):
         raise refused(HINTS, hints, "an object")
     task = SelfCritiqueTask(
-        goal=goal.strip(),
+        goal=asked,
         incident_context=incident_context,
         avoid_absolute_guarantees=_avoids_guarantees(hints),
         max_length_increase_pct=_length_increase(hints),
@@ -76,9 +76,9 @@ def _avoids_guarantees(hints: JsonObject) -> bool:
 
 
 def _length_increase(hints: JsonObject) -> float | None:
-    if "max_length_increase_pct" not in hints:
+    hint = hints.get("max_length_increase_pct")
+    if hint is None:
         return None
-    hint = hints["max_length_increase_pct"]
     # Compared, not converted: a whole number may be larger than any float.
     if isinstance(hint, bool) or not isinstance(hint, int | float) or not 0 <= hint < math.inf:
         raise refused(f"{HINTS}.max_length_increase_pct", hint, "a finite number, 0 or more")

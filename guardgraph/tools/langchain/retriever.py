@@ -100,9 +100,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         relevance: Callable[[float], float] | None = None,
     ) -> None:
         self._given = given
-        self._sources = known_sources(given, sources)
-        if self._sources is not None:
-            self.sources = self._sources
+        self._known = known_sources(given, sources)
+        if self._known is not None:  # a retriever without such an attribute does not say what it has
+            self.sources = self._known
         self._keys = MetadataKeys("metadata", _USUAL, metadata)
         self._asker, self._relevance = self._asks(relevance)
         if search_kwargs is not None and not (
@@ -113,7 +113,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         self._search_kwargs = search_kwargs
 
     def __repr__(self) -> str:
-        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self._sources or ()) or None})"
+        return f"LangChainRetriever({type(core(self._given)).__name__}, sources={list(self._known or ()) or None})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find what answers a query.
@@ -180,9 +180,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return _Looked(candidates, sources)
 
     def _chosen(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
-        if looked.sources and self._sources is not None and not set(looked.sources) & set(self._sources):
+        if looked.sources and self._known is not None and not set(looked.sources) & set(self._known):
             names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
-            allowed = f"a source that sources= names ({', '.join(self._sources)}); metadata={{'source': ...}} makes one"
+            allowed = f"a source that sources= names ({', '.join(self._known)}); metadata={{'source': ...}} makes one"
             raise Unreturnable(f"{names:.200}", place=("found", "source"), allowed=allowed)
         return looked.candidates[: request["top_k"]]
 
@@ -210,8 +210,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
 
     def _source(self, document: Document, at: int) -> str:
         given = self._keys.read(document, at, "source")
-        if given is None and self._sources is not None and len(self._sources) == 1:
-            return self._sources[0]
+        if given is None and self._known is not None and len(self._known) == 1:
+            return self._known[0]
         allowed = "a text that is not blank; sources= with one name stands in for it"
         if given is None:
             raise self._keys.missing(document, at, "source", allowed)

@@ -1,0 +1,87 @@
+"""Messages of other people's code, without what looks like a credential.
+
+Clients like to repeat what they were given: a URL with its password, a header, a key that was refused. What is shown of
+an error stands in results, logs and recordings, so it is cleaned before it is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+__all__ = ["MARK", "MESSAGE_LIMIT", "message_of", "shown_text", "without_secrets"]
+
+MARK: Final = "[key]"
+"""What stands in the place of a credential."""
+
+MESSAGE_LIMIT: Final = 200
+"""Characters of a message that are shown."""
+
+_READ = 10_000
+"""Characters of a message that are looked at; far more than are shown."""
+
+_NAMES = (
+    r"(?:passw(?:or)?d|passphrase|pwd|secret|token(?!s)|api[_ -]?key|access[_ -]?key|private[_ -]?key|authorization"
+    r"|credentials?|signature)"
+)
+"""Words that name a credential, in any case, also inside a name such as AWS_SECRET_ACCESS_KEY."""
+
+# Every repetition is bounded or ends where nothing overlaps the next attempt, so that time grows with the text only.
+_PATTERNS: Final = tuple(
+    (re.compile(pattern), shown)
+    for pattern, shown in (
+        (r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", MARK),
+        (r"(?<=://)[^\s/?#@]*@(?:[^\s/?#@]*@)*", f"{MARK}@"),
+        (
+            r"\b(?:sk-[\w-]{8,}|[sr]k_(?:live|test)_\w{8,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[a-z]-[\w-]{10,})",
+            MARK,
+        ),
+        (
+            r"\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|xox[a-z]-[\w-]{10,}|eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?)",
+            MARK,
+        ),
+        (r"(?i)\bBearer\s+\S+", MARK),
+        (r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[a-z+/]{0,99}[A-Z0-9=])[A-Za-z0-9+/_=-]{6,}", MARK),
+        (
+            rf"(?i)({_NAMES}[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}})"
+            r"(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'&,;()<>{}]+)",
+            rf"\g<1>{MARK}",
+        ),
+        (
+            rf"(?i)({_NAMES}[\w-]{{0,20}}(?:[\s:='\"]{{1,4}}[a-z]{{1,10}}){{0,2}}[\s:='\"]{{1,4}})"
+            r"(?=[a-z+/_-]{0,99}[0-9])[a-z0-9+/_=-]{16,}",
+            rf"\g<1>{MARK}",
+        ),
+    )
+)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text in which `MARK` stands for whatever looks like a credential.
+
+    These are: what stands before the host of a URL, bearer and basic authorisation, private keys, keys in the forms of
+    well-known services, values behind a name such as ``password=`` or ``api_key:``, and long texts with digits behind
+    such a name. Time grows with the length of the text.
+    """
+    for pattern, shown in _PATTERNS:
+        text = pattern.sub(shown, text)
+    return text
+
+
+def shown_text(text: str, limit: int = MESSAGE_LIMIT) -> str:
+    """Return the first characters of a message, without credentials."""
+    return without_secrets(text[:_READ])[:limit]
+
+
+def message_of(error: BaseException, first: Callable[[str], str] = str) -> str:
+    """Return what is shown of an exception's message; of one that cannot even say what it is, nothing.
+
+    Args:
+        error: what was raised.
+        first: takes out what is known to be secret, before the rest is looked at.
+    """
+    try:
+        return shown_text(first(str(error)[:_READ]))
+    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
+        return ""

@@ -1,0 +1,36 @@
+"""Replies that a model puts into one Markdown fence, in all three patterns."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rag_agents import ANSWER as RAG_ANSWER
+from rag_agents import INTENT, QUESTION
+from research_cases import ANSWER, GOAL, PLAN, REQUEST
+from self_critique_cases import DRAFT, GIVEN, REVISE, REVISED
+
+from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
+from guardgraph.testing import ScriptedChatModel
+
+RUNS = {
+    "rag": (create_rag_agent, QUESTION, [INTENT, RAG_ANSWER]),
+    "research": (create_research_agent, {"goal": GOAL, "request": REQUEST}, [PLAN, ANSWER]),
+    "self_critique": (
+        create_self_critique_agent,
+        GIVEN,
+        [{"draft": DRAFT}, REVISE, {"revised_answer": REVISED}],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_fenced_replies_are_read(name):
+    """A fenced object decides as the object would, and one word beside it is a stop."""
+    create, given, replies = RUNS[name]
+    fenced = [f"```json\n{json.dumps(reply, indent=2)}\n```" for reply in replies]
+    plain, read = (create(ScriptedChatModel(*script)).invoke(given) for script in (replies, fenced))
+    assert plain["status"] == read["status"] == "ok"
+    assert (plain["outcome"], plain["answer"]) == (read["outcome"], read["answer"])
+    talking = create(ScriptedChatModel(f"Sure!\n{fenced[0]}")).invoke(given)
+    assert talking["stop_reason"] == ("invalid_intent:kind" if name == "rag" else "llm_invalid_json")

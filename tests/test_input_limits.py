@@ -1,0 +1,138 @@
+"""Inputs, hints and policies have limits, and what is beyond one is refused at once, by name."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from cli_runs import process
+from pydantic import ValidationError
+from rag_agents import CANDIDATE, QUESTION, agent_with
+from recorded_runs import Kept
+from research_cases import asked, research
+from runs import MODES, run
+from self_critique_cases import GIVEN
+from ticket_pattern import TICKET, triage
+
+from guardgraph import (
+    ConfigurationError,
+    RagBudget,
+    RagPolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+)
+from guardgraph.grammar import Budget
+from guardgraph.guards.stop import LONGEST_QUESTION
+from guardgraph.state.plain import named
+
+LONG = "word " * (LONGEST_QUESTION // 5 + 1)
+HUGE = "x" * 10_000_000
+
+
+def incident(**context):
+    """Return the demo's input with something more in its context."""
+    given = copy.deepcopy(GIVEN)
+    given["incident_context"].update(context)
+    return given
+
+
+def nested(levels):
+    """Return objects in objects."""
+    value = {}
+    for _ in range(levels - 1):
+        value = {"a": value}
+    return value
+
+
+MANY = [f"h{at}.example.com" for at in range(1001)]
+BEYOND = {
+    "question": (create_rag_agent, {"question": LONG}),
+    "question ": (create_rag_agent, {"question": HUGE}),
+    "goal": (create_research_agent, {**asked(), "goal": LONG}),
+    "request.question": (create_research_agent, asked(LONG)),
+    "request": (create_research_agent, asked(note=HUGE)),
+    "policy_hints.allowed_domains_policy": (create_research_agent, asked(allowed_domains_policy=MANY)),
+    "policy_hints.allowed_domains_execution": (create_research_agent, asked(allowed_domains_execution=MANY)),
+    "request ": (create_research_agent, asked(x=nested(60))),
+    "goal ": (create_self_critique_agent, {**GIVEN, "goal": LONG}),
+    "incident_context": (create_self_critique_agent, incident(notes=HUGE)),
+    "incident_context ": (create_self_critique_agent, incident(x=nested(63))),
+    "incident_context  ": (create_self_critique_agent, incident(x=nested(40))),
+    "incident_context   ": (create_self_critique_agent, incident(policy_hints={str(at): at for at in range(10**5)})),
+}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("field", BEYOND)
+def test_what_is_too_large_or_too_deep_is_refused_by_name(field, mode):
+    """With nothing run, and nothing of it kept."""
+    create, given = BEYOND[field]
+    kept = Kept()
+    result = run(create(recorder=kept), given, mode)
+    assert result["stop_reason"] == f"invalid_request:{field.strip()}"
+    assert len(json.dumps(result)) < 2000
+    assert len(kept.texts[0]) < (len(json.dumps(given)) + 20_000 if len(str(given)) < 10**6 else 20_000)
+
+
+@pytest.mark.parametrize("levels", range(28, 66))
+def test_a_nested_context_is_read_or_refused(levels):
+    """At no depth is it a defect of a guard."""
+    result = create_self_critique_agent().invoke(incident(x=nested(levels)))
+    assert result["stop_reason"] in ("success", "invalid_request:incident_context")
+    assert research(input=asked(x=nested(levels)))["stop_reason"] in ("success", "invalid_request:request")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_budget_bounds_what_a_run_is_given(mode):
+    """`max_input_bytes` is for each field; a context tightens it, and a field of just this size is let in."""
+    size = len(json.dumps(TICKET["ticket"]))
+    tight = {"budget": {"max_input_bytes": size - 1}}
+    for budget, context, reason in (
+        (Budget(max_input_bytes=size), None, "success"),
+        (Budget(max_input_bytes=size - 1), None, "invalid_request:ticket"),
+        (Budget(), tight, "invalid_request:ticket"),
+    ):
+        result = run(triage(budget=budget), TICKET, mode, context=context)
+        assert result["stop_reason"] == reason
+    assert result["details"]["given"] == f"more than {size - 1} bytes (max_input_bytes)"
+
+
+def test_lists_of_settings_have_a_limit():
+    """A policy list of a million names is an error, of a deployment's and of a context's."""
+    names = [f"n{at}" for at in range(100_001)]
+    with pytest.raises(ValidationError, match="a list of at most 100000 strings of at most 10000 characters"):
+        RagPolicy(known_names=names)
+    with pytest.raises(ConfigurationError, match=r"^context.policy.known_names: a list of at most 100000 strings"):
+        create_rag_agent().invoke(QUESTION, context={"policy": {"known_names": names}})
+    assert len(RagPolicy(known_names=names[1:], allowed_sources_policy=["x" * 10_000]).known_names) == 100_000
+    with pytest.raises(ValidationError):
+        RagPolicy(known_names=["x" * 10_001])
+
+
+def test_long_lists_of_sources_take_no_time():
+    """Both lists are sets: so many names take a moment, where each was looked for in the other list."""
+    names = [*(f"s{at}" for at in range(50_000)), "support_policy"]
+    policy = RagPolicy(allowed_sources_policy=names, allowed_sources_execution=names[::-1])
+    graph = agent_with(CANDIDATE, policy=policy, budget=RagBudget(max_seconds=15.0))
+    assert graph.invoke(QUESTION)["stop_reason"] == "invalid_answer:citations_out_of_context"
+
+
+def test_a_hint_that_is_null_is_no_hint():
+    """As if it were left out."""
+    given = incident()
+    given["incident_context"]["policy_hints"] = {"max_length_increase_pct": None}
+    without = copy.deepcopy(given)
+    without["incident_context"]["policy_hints"] = {}
+    answers = [create_self_critique_agent().invoke(item)["answer"] for item in (given, without)]
+    assert answers[0] == answers[1]
+
+
+def test_json_of_the_command_line_is_strict(tmp_path):
+    """A context with numbers that JSON has no form for does not put them into `--json`."""
+    file = tmp_path / "context.json"
+    file.write_text('{"x": 1e999, "y": NaN, "policy_hints": {"max_length_increase_pct": Infinity}}')
+    done = process("critique", "--context", str(file), "--json")
+    json.loads(done.stdout, parse_constant=pytest.fail)
+    assert named([float("inf"), {"a": float("nan")}]) == ["inf", {"a": "nan"}]

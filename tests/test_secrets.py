@@ -1,0 +1,103 @@
+"""What is shown of other people's errors has no credentials in it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.runnables import RunnableLambda
+from rag_agents import POLICY, QUESTION, agent
+from research_cases import hits, research, vendor
+from runs import run
+from ticket_pattern import TICKET, triage
+
+from guardgraph.state.secrets import MARK, shown_text, without_secrets
+from guardgraph.testing import scripted_tool
+
+SECRET = "hunter2-5f1e0b7c9d3a4e68"
+HIDING = {
+    "a password in a URL": f"no route to postgres://app:{SECRET}@db.internal:5432/orders",
+    "a user in a URL": f"cannot clone https://{SECRET}@git.example.com/x.git",
+    "a query": f"404 for https://api.example.com/v1?page=2&api_key={SECRET}&q=x",
+    "a token in a query": f"GET /feed?access_token={SECRET} failed",
+    "a password": f"login failed: user=app password={SECRET}",
+    "a quoted password": f"connect(host='db', passwd='{SECRET} and more')",
+    "an environment variable": f"AWS_SECRET_ACCESS_KEY: {SECRET}",
+    "JSON": f'{{"client_secret": "{SECRET}", "id": 7}}',
+    "a bearer": f"401 with headers Authorization: Bearer {SECRET}",
+    "basic": f"sent Basic {SECRET}== to the proxy",
+    "a header": f"rejected X-Api-Key: {SECRET}",
+    "a key of a model": f"Incorrect API key provided: sk-{SECRET}.",
+    "a key after its name": f"the api key {SECRET} is unknown",
+    "a private key": f"cannot read -----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY----- here",
+}
+KEPT = [
+    "Basic authentication is off",
+    "max_tokens: 16385 is the limit",
+    "https://example.com/a@b?x=1#y@z",
+    "write to ada@example.com",
+    "Unexpected token < in JSON at position 0",
+    "the record inc_payments_42 is not there",
+]
+
+
+@pytest.mark.parametrize("name", HIDING)
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_a_failed_tool_tells_no_secret(name, mode):
+    """Nor does a retriever that returns its error as a text, a reader whose page is listed as failed, or a rule."""
+    error = ConnectionError(HIDING[name])
+    planner = scripted_tool({"kind": "retrieve", "query": "P1"}, loop=True)
+    results = [
+        run(agent(planner=planner, retriever=scripted_tool(error), policy=POLICY), QUESTION, mode),
+        run(agent(planner=planner, retriever=scripted_tool(HIDING[name]), policy=POLICY), QUESTION, mode),
+        research(search=hits(*vendor("a")), reader=scripted_tool(error), mode=mode),
+        run(triage(RunnableLambda(scripted_tool(error))), TICKET, mode),
+        run(triage(tool=scripted_tool(AssertionError(HIDING[name]))), TICKET, mode),
+        run(triage(bodies={"label_guard": scripted_tool(error)}), TICKET, mode),
+    ]
+    for result in results:
+        assert result["status"] == "stopped"
+        assert SECRET not in str(result)
+    assert MARK in str(results[0]["details"])
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_is_no_secret_stays(text):
+    """A message is of use, or nobody would read it."""
+    assert without_secrets(text) == text
+
+
+@given(st.text(), st.sampled_from(sorted(HIDING.values())), st.text())
+def test_a_secret_is_found_wherever_it_stands_and_once_is_enough(before, hiding, after):
+    """Whatever stands around it in a message; what was cleaned is clean."""
+    cleaned = without_secrets(f"{before} {hiding} {after}")
+    assert SECRET not in cleaned
+    assert without_secrets(cleaned) == cleaned
+
+
+@given(st.text())
+def test_a_message_is_short(text):
+    """Any text is cut, and one without anything like a secret is only cut."""
+    assert len(shown_text(text)) <= 200
+    if text.isalpha():
+        assert shown_text(text) == text[:200]
+
+
+HOSTILE = ["password=", "https://", "a-", "token ", "sk-", "Basic ", "-----BEGIN PRIVATE KEY-----", "token aaaaaaaaa "]
+HOSTILE += ["@", "https://@", "eyJ", 'password="', "password='\"", "Bearer \t", "password ", "eyJaaaaaaaa.aaaa."]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_length_only(piece):
+    """Ten times the text takes some ten times as long, not a hundred times."""
+
+    def seconds(size):
+        text = piece * (size // len(piece))
+        began = time.process_time()
+        without_secrets(text)
+        return time.process_time() - began
+
+    seconds(1000)
+    assert min(seconds(200_000) for _ in range(2)) < 40 * max(min(seconds(20_000) for _ in range(3)), 0.001)

@@ -1,0 +1,258 @@
+"""A what-if is shown: limits for CI, the command line, the picture of two ways, the page."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from drawn_graphs import elements, shown_nodes, words
+from rag_agents import QUESTION, agent
+from recorded_runs import recorded
+from ticket_pattern import Policy, triage
+
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    RagBudget,
+    RagPolicy,
+    create_rag_agent,
+    draw,
+    report,
+    sql_store,
+    what_if,
+)
+from guardgraph.evidence.fail_on import parse_fail_on
+from guardgraph.state.rag import RAG_REASONS
+
+STRICT = RagBudget(min_chunk_score=0.9)
+WRONG = {"answer": "Within 20 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+
+
+def unchecked(recorder):
+    """Make an agent that lets a wrong number through."""
+    return agent(answer=WRONG, policy=RagPolicy(check_numbers=False), recorder=recorder)
+
+
+def judged():
+    """Judge two answers by a stricter agent, one of which was asked by somebody else."""
+    return what_if(
+        create_rag_agent(budget=STRICT), [recorded(create_rag_agent, QUESTION), recorded(unchecked, QUESTION)]
+    )
+
+
+# Limits
+
+
+@pytest.mark.parametrize(
+    ("limit", "found", "exceeded"),
+    [
+        ("ok>ok:0", 1, True),
+        ("ok>ok:1", 1, False),
+        ("ok:grounded_answer>ok:clarify:0", 1, True),
+        ("*>ok:clarify:0", 1, True),
+        ("ok:ground>*:0", 0, False),
+        ("stopped>ok:0", 0, False),
+        ("ok>stopped:invalid_answer:0", 0, False),
+        ("changed:0", 1, True),
+        ("unknown:49%", 1, True),
+        ("unknown:50%", 1, False),
+        ("same:0", 0, False),
+    ],
+)
+def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
+    """Endings by status, by outcome, by the beginning of a reason; a number, or a percentage of all runs."""
+    parsed = parse_fail_on(limit, RAG_REASONS)
+    assert (parsed.found(judged()), parsed.is_exceeded(judged())) == (found, exceeded)
+
+
+def test_no_runs_exceed_no_limit():
+    """Where there is nothing, nothing is too much."""
+    assert not parse_fail_on("unknown:0%", RAG_REASONS).is_exceeded(what_if(create_rag_agent(), []))
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("stopped>ok", "a whole number or a percentage behind the last colon; given: 'stopped>ok'"),
+        ("stopped>ok:-1", "a whole number or a percentage behind the last colon; given: '-1'"),
+        ("", "a whole number or a percentage behind the last colon; given: ''"),
+        ("stoped>ok:0", "endings called ok, stopped, refused, .*; given: 'stoped'"),
+        ("stopped:>ok:0", "endings called .*; given: 'stopped:'"),
+        ("ok>:0", "endings called .*; given: ''"),
+        ("ok>stopped:no_such:0", "a stop reason of rag; given: 'no_such'"),
+        ("chnged:0", "OLD>NEW:MOST or CLASS:MOST, with a class of same, .*; given: 'chnged'"),
+    ],
+)
+def test_a_limit_that_is_none_is_refused(limit, message):
+    """A name that is mistyped would never be exceeded, so it is an error."""
+    with pytest.raises(ConfigurationError, match=f"^--fail-on {limit!r}: required: {message}$"):
+        parse_fail_on(limit, RAG_REASONS)
+
+
+# The command line
+
+FACTORY = """
+from guardgraph import RagBudget, create_rag_agent
+
+def strict():
+    return create_rag_agent(budget=RagBudget(min_chunk_score=0.9))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Stand in a folder with a factory, a store of two runs and a file of the same."""
+    empty_folder(tmp_path, monkeypatch)
+    monkeypatch.delitem(sys.modules, "candidates", raising=False)
+    (tmp_path / "candidates.py").write_text(FACTORY)
+    runs = [recorded(create_rag_agent, QUESTION), recorded(unchecked, QUESTION)]
+    store = sql_store("sqlite:///runs.db")
+    for item in runs:
+        store.record(item)
+    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in runs))
+    return tmp_path
+
+
+def command(*arguments):
+    """Run the command."""
+    return run("what-if", "candidates:strict", *arguments)
+
+
+def test_the_command_prints_the_table_and_ends_with_3_above_a_limit(folder):
+    """A store and a file of lines give the same table; code 0 without a limit, and below it."""
+    done = command("--store", "sqlite:///runs.db")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[1].split() == ["ok:grounded_answer", "->", "ok:clarify", "1"]
+    assert command("--store", "runs.jsonl", "--fail-on", "ok>ok:1").stdout == done.stdout
+    done = command("--store", "runs.jsonl", "--fail-on", "ok>ok:0", "--fail-on", "unknown:0")
+    assert done.exit_code == 3
+    assert done.stdout.splitlines()[-2:] == ["--fail-on ok>ok:0: 1 runs", "--fail-on unknown:0: 1 runs"]
+
+
+def test_the_command_prints_run_by_run_and_makes_a_page(folder):
+    """`--json` is one document with the limits that are exceeded; `-o` writes the page."""
+    done = command("--store", "sqlite:///runs.db", "--json", "--fail-on", "changed:0", "-o", "page.html")
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["exceeded"]) == (3, [{"limit": "changed:0", "found": 1}])
+    assert [(row["seq"], row["kind"]) for row in said["rows"]] == [(1, "changed"), (2, "unknown")]
+    assert (folder / "page.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read as UTF-8 text: "),
+        (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
+        (["--store", "list.jsonl"], "--store 'list.jsonl', line 2: a recording is required"),
+        (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
+        (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
+        (["--store", "runs.jsonl", "-o", "page.pdf"], "--out: a name that ends in .html; given: "),
+        ([], "--store: a URL, such as sqlite:///runs.db, is required"),
+    ],
+)
+def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
+    """Whatever is wrong with what is given, there is no traceback."""
+    (folder / "text.jsonl").write_text("text\n")
+    (folder / "list.jsonl").write_text("{}\n[]\n")
+    assert refused(command(*arguments)).startswith(message)
+
+
+def test_a_candidate_that_is_none_is_one_line(folder):
+    """So is a name that leads nowhere."""
+    said = refused(run("what-if", "nowhere:agent", "--store", "runs.jsonl"))
+    assert said == "candidate 'nowhere:agent': ModuleNotFoundError: No module named 'nowhere'"
+
+
+def test_the_draw_command_shows_an_earlier_run_beside(folder):
+    """`--earlier` takes another result."""
+    results = {
+        name: create_rag_agent(**made).invoke(QUESTION) for name, made in {"a": {}, "b": {"budget": STRICT}}.items()
+    }
+    for name, result in results.items():
+        (folder / f"{name}.json").write_text(json.dumps(result))
+    done = run("draw", "rag", "--run", "b.json", "--earlier", "a.json", "-o", "x.svg")
+    assert (done.exit_code, "here they part" in (folder / "x.svg").read_text()) == (0, True)
+
+
+# The picture
+
+
+def ways():
+    """Return a candidate and the two ways of a run that it judges otherwise."""
+    candidate = create_rag_agent(budget=STRICT)
+    [row] = what_if(candidate, [recorded(create_rag_agent, QUESTION)]).rows
+    return candidate, *row.ways
+
+
+def test_a_picture_shows_two_ways_and_where_they_part():
+    """What both took is as in every picture of a run; what one took alone has a class, and a node says `parts`."""
+    candidate, then, now = ways()
+    picture = draw(candidate, now.run, earlier=then.run)
+    classes = shown_nodes(picture)
+    assert {name for name, kinds in classes.items() if "earlier" in kinds} == {"generate", "answer_guard", "answered"}
+    assert {name for name, kinds in classes.items() if "newer" in kinds} == {"clarified"}
+    assert picture.diagram.parting == "context_guard"
+    [badge] = elements(picture, "badge")[:1]
+    assert words(badge) == ["parts"]
+    assert repr(picture).endswith("a run that ended with success, beside an earlier one that ended with success>")
+    assert "earlier" in picture.mermaid
+
+
+def test_both_reasons_stand_at_a_guard_that_stopped_one_of_two_runs():
+    """A stop of the earlier run is a chip of its own, with its reason."""
+    recording = recorded(lambda **made: triage(lambda view: {"label": "spam"}, policy=Policy(labels=()), **made))
+    [row] = what_if(triage(), [recording]).rows
+    then, now = row.ways
+    picture = draw(triage(), now.run, earlier=then.run)
+    [chip] = [item for item in elements(picture, "chip") if "earlier" in item.get("class")]
+    assert words(chip) == ["invalid_label"]
+    turned = draw(triage(), then.run, earlier=now.run)
+    assert {name for name, kinds in shown_nodes(turned).items() if "earlier" in kinds} == {"spam"}
+
+
+def test_runs_that_go_the_same_way_do_not_part():
+    """The same way twice is the picture of a run, without a mark."""
+    candidate, then, _ = ways()
+    picture = draw(candidate, then.run, earlier=then.run)
+    assert picture.diagram.parting is None
+    assert not elements(picture, "newer")
+
+
+def test_an_earlier_run_needs_a_run_beside_it():
+    """Alone, or of another graph, it is an InputError."""
+    candidate, then, _ = ways()
+    with pytest.raises(InputError, match="earlier: the way of a run is required beside it"):
+        draw(candidate, earlier=then.run)
+    with pytest.raises(InputError, match="a run of another graph"):
+        draw(triage(), earlier=then.run, run=triage().invoke({"ticket": "x"}))
+
+
+# The page
+
+
+def test_the_page_has_bars_both_ways_and_what_is_unknown():
+    """How many went from where to where, a picture for each kind of change, and the calls that nobody recorded."""
+    page = report(judged())
+    assert repr(page) == "<Page: What if, rag: 1 of 2 runs changed>"
+    html = page.html
+    for part in ("From ending to ending", "Where the ways part", "here they part", "Unknown", 'class="bar"'):
+        assert part in html
+    assert "<script" not in html
+    assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_page_escapes_what_a_recording_says():
+    """Names and reasons of a recording are text, whatever they hold."""
+    run = recorded(create_rag_agent, QUESTION)
+    run["result"]["outcome"] = run["run_id"] = "<b>x</b>"
+    assert "<b>x" not in report(what_if(create_rag_agent(), [run])).html
+
+
+def test_a_run_of_a_graph_with_other_nodes_has_no_picture():
+    """The page says why; the row stands nevertheless."""
+    run = recorded(create_rag_agent, QUESTION)
+    run["result"]["path"] = ["elsewhere"]
+    run["result"]["answer"] = "x"
+    assert "has no node" in report(what_if(create_rag_agent(), [run])).html
