@@ -11,8 +11,10 @@ import shlex
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_args
 
 import pytest
@@ -20,6 +22,7 @@ from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, 
 
 import guardgraph
 from guardgraph import grammar
+from guardgraph.evidence.strict_json import written
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
@@ -64,6 +67,14 @@ def _commands():
     return sorted({line for line in _shell_lines() if line.startswith("guardgraph ")})
 
 
+@cache
+def _document():
+    """A document of a run, as `guardgraph audit export` writes it."""
+    with TemporaryDirectory() as folder, closing(guardgraph.sql_store(f"sqlite:///{folder}/runs.db")) as store:
+        result = guardgraph.create_rag_agent(recorder=store).invoke({"question": "What is the P1 target?"})
+        return written(guardgraph.export_run(store, result["run_id"]))
+
+
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
     """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
@@ -75,6 +86,7 @@ def reader(tmp_path, monkeypatch):
     answered.pop("audit")
     (tmp_path / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (tmp_path / "run.json").write_text(json.dumps(answered), encoding="utf-8")
+    (tmp_path / "document.json").write_text(_document(), encoding="utf-8")
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]

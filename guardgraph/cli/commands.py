@@ -208,7 +208,8 @@ def report(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A run's result, as --json prints it; - reads it from a pipe; of --store, a run's id."
+            metavar="RUN",
+            help="A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id.",
         ),
     ],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html.", show_default=False)],
