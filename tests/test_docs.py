@@ -23,6 +23,13 @@ from guardgraph import grammar
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
+STRICT = """
+from guardgraph import RagBudget, create_rag_agent
+
+
+def strict():
+    return create_rag_agent(budget=RagBudget(min_chunk_score=0.9))
+"""
 SERVED = "python served"
 """Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
 EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
@@ -59,9 +66,14 @@ def _commands():
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result, no key."""
+    """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
+    with that run, a factory of a stricter agent, no key.
+    """
     (tmp_path / "docs").symlink_to(ROOT / "docs")
-    answered = guardgraph.create_rag_agent().invoke({"question": "What is the P1 first response target?"})
+    store = guardgraph.sql_store(f"sqlite:///{tmp_path}/kept.db")
+    answered = guardgraph.create_rag_agent(recorder=store).invoke({"question": "What is the P1 first response target?"})
+    answered.pop("audit")
+    (tmp_path / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (tmp_path / "run.json").write_text(json.dumps(answered), encoding="utf-8")
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, inputs, pages, pictures, proofs, reasons, runs, views
+from guardgraph.cli import audit, documents, inputs, pages, pictures, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
 from guardgraph.cli.what_if import what_if
@@ -26,6 +26,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+audit.app.command()(documents.export)
+audit.app.command()(documents.check)
 app.add_typer(audit.app, name="audit")
 app.command(name="what-if")(what_if)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from guardgraph.graphs.audit import NoRecorder, is_required, kept, unavailable
@@ -74,6 +75,7 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
         return {**head, **_withheld(_told(log, {})), "audit": unavailable(head["details"])}
     result = {**head, **_told(log, records)}
     if visit.session.is_replay:
+        visit.session.derived = partial(recording, part, state, log, records, result)
         return result
     audit, required = None, is_required(part.frame, run)
     if part.frame.recorder is not None or watchers():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypeAlias
+from typing import ClassVar, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -178,6 +178,8 @@ RagResult: TypeAlias = RagOk | RagStopped
 
 class RagPolicy(Policy):
     """What the model may ask for, what the runtime will do now, and which checks run."""
+
+    filled: ClassVar = ("allowed_sources_policy", "allowed_sources_execution")
 
     allowed_sources_policy: Allowlist = ()
     """Sources that the model may ask for."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -19,7 +19,7 @@ from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import json_problem
 from guardgraph.state.size import INPUT_BYTES, REPLY_BYTES
-from guardgraph.state.tightening import Problem, Tightens
+from guardgraph.state.tightening import Compared, Problem, Tightens
 
 __all__ = [
     "Allowlist",
@@ -36,6 +36,7 @@ __all__ = [
     "Settings",
     "Vocabulary",
     "configuration_error",
+    "findings",
     "settings_or",
 ]
 
@@ -84,6 +85,9 @@ class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    filled: ClassVar[tuple[str, ...]] = ()
+    """Fields that a factory fills where they are left out, so that their default says nothing."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -147,6 +151,33 @@ class Settings(BaseModel):
             }
         )
 
+    def compared(self, other: Self) -> dict[str, Compared]:
+        """Say of every field what another's value is beside ours.
+
+        Args:
+            other: settings of the same class.
+        """
+        return {
+            name: self._rule(name).compared(getattr(self, name), getattr(other, name))
+            if self.is_open(name) == other.is_open(name)
+            else "other"
+            for name in type(self).model_fields
+        }
+
+    def is_open(self, name: str) -> bool:
+        """Say whether a factory will fill a field, since it is left out."""
+        return name in self.filled and name not in self.model_fields_set
+
+    def not_taken(self, overlay: Self) -> dict[str, Any]:
+        """Return what an overlay asks for and does not get, since it would loosen; by field."""
+        holds = self.tightened_by(overlay)
+        asked = {
+            name: self._rule(name).not_taken(getattr(overlay, name), getattr(holds, name))
+            for name in type(self).model_fields
+            if name in overlay.model_fields_set
+        }
+        return {name: value for name, value in asked.items() if value is not None}
+
     def check_listed(self, where: str, problems: Mapping[str, Problem] | None = None) -> None:
         """Refuse names that can name nothing, such as a host with a path.
 
@@ -157,7 +188,7 @@ class Settings(BaseModel):
         Raises:
             ConfigurationError: a line for every such name.
         """
-        _raise_lines(self._wrong_names(where, self._problems() if problems is None else problems))
+        _raise_lines(where, self.wrong_names(problems))
 
     def check_overlay(self, overlay: Self | None, where: str) -> None:
         """Refuse an overlay that names another value for what these settings fix, or what can name nothing.
@@ -169,30 +200,34 @@ class Settings(BaseModel):
         Raises:
             ConfigurationError: a line for every such field, and for every such name.
         """
+        _raise_lines(where, self.wrong_overlay(overlay))
+
+    def wrong_names(self, problems: Mapping[str, Problem] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield fields with what is wrong in them: names that can name nothing; see `check_listed`."""
+        for field, problem in (self._problems() if problems is None else problems).items():
+            for name in _texts(getattr(self, field)):  # none where it was made without validation: its guard stops
+                if (said := problem(name)) is not None:
+                    yield field, said
+
+    def wrong_overlay(self, overlay: Self | None) -> Iterator[tuple[str, str]]:
+        """Yield fields of an overlay with what is wrong in them; see `check_overlay`."""
         if not isinstance(overlay, type(self)):  # made without validation: the first guard cannot read it, and stops
             return
-        fixed = [
-            f"{where}.{name}: the deployment fixed {_shown(ours)}; given: {_shown(theirs)}"
-            for name in sorted(overlay.model_fields_set)
-            if self._rule(name).is_fixed and (ours := getattr(self, name)) != (theirs := getattr(overlay, name))
-        ]
+        for name in sorted(overlay.model_fields_set):
+            ours, theirs = getattr(self, name), getattr(overlay, name)
+            if self._rule(name).is_fixed and ours != theirs:
+                yield name, f"the deployment fixed {_shown(ours)}; given: {_shown(theirs)}"
         problems = {name: said for name, said in self._problems().items() if name in overlay.model_fields_set}
-        _raise_lines([*fixed, *overlay._wrong_names(where, problems)])
+        yield from overlay.wrong_names(problems)
 
     @classmethod
     def _problems(cls) -> dict[str, Problem]:
         return {name: said for name in cls.model_fields if (said := cls._rule(name).problem) is not None}
 
-    def _wrong_names(self, where: str, problems: Mapping[str, Problem]) -> Iterator[str]:
-        for field, problem in problems.items():
-            for name in _texts(getattr(self, field)):  # none where it was made without validation: its guard stops
-                if (said := problem(name)) is not None:
-                    yield f"{where}.{field}: {said}"
 
-
-def _raise_lines(lines: Iterable[str]) -> None:
-    if said := "\n".join(lines):
-        raise ConfigurationError(said)
+def _raise_lines(where: str, wrong: Iterable[tuple[str, str]]) -> None:
+    if lines := "\n".join(f"{where}.{field}: {said}" for field, said in wrong):
+        raise ConfigurationError(lines)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -268,11 +303,22 @@ def configuration_error(what: str, error: ValidationError) -> ConfigurationError
     return ConfigurationError("\n".join(_lines(what, error.errors(include_url=False))))
 
 
-def _lines(what: str, findings: Iterable[Any]) -> list[str]:
-    return [
-        f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_allowed(item)}; given: {_shown(item['input'])}"
-        for item in findings
-    ]
+def findings(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """Yield where something is wrong, and what was given and what is allowed there.
+
+    Args:
+        error: Pydantic's findings.
+    """
+    for item in error.errors(include_url=False):
+        yield item["loc"], _said(item)
+
+
+def _lines(what: str, found: Iterable[Any]) -> list[str]:
+    return [f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_said(item)}" for item in found]
+
+
+def _said(item: Any) -> str:
+    return f"{_allowed(item)}; given: {_shown(item['input'])}"
 
 
 def _allowed(item: Any) -> str:

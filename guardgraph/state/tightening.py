@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeAlias, get_origin
+from typing import Any, ClassVar, Literal, TypeAlias, get_origin
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -14,10 +14,13 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hosts import host_problem, normal_host
 from guardgraph.state.plain import json_problem
 
-__all__ = ["Problem", "Tightens", "unknown_name"]
+__all__ = ["Compared", "Problem", "Tightens", "unknown_name"]
 
 Problem: TypeAlias = Callable[[str], str | None]
 """What says why a name can name nothing, None of one that can."""
+
+Compared: TypeAlias = Literal["equal", "tighter", "looser", "other"]
+"""What one value is beside another; `other` is neither tighter nor looser, such as a list with other names."""
 
 SHOWN_NAMES = 20
 """Names that an error lists of those that there are."""
@@ -112,6 +115,28 @@ class Tightens:
             names: all that there is; any other name is a ConfigurationError.
         """
         return cls(f"among{names!r}", _intersect, _names, is_set=True, problem=lambda name: unknown_name(name, names))
+
+    def compared(self, ours: Any, theirs: Any) -> Compared:
+        """Say what another value is beside ours: the tighter of two is the one that both together come to."""
+        is_tighter = self._is_same(self.how(theirs, ours), theirs)
+        is_looser = self._is_same(self.how(ours, theirs), ours)
+        if is_tighter and is_looser:  # of a set whatever its names are written like; a fixed value changes by no other
+            return "equal" if self.is_set or ours == theirs else "other"
+        if is_tighter or is_looser:
+            return "tighter" if is_tighter else "looser"
+        return "other"
+
+    def not_taken(self, asked: Any, holds: Any) -> Any:
+        """Return what was asked for and does not hold: of a list the names, else the value; None if all of it holds."""
+        both = self.how(asked, holds)
+        if self.is_set:
+            return [name for name in asked if name not in both] or None
+        return None if both == asked else asked
+
+    def _is_same(self, one: Any, other: Any) -> bool:
+        if self.is_set:
+            return all(item in other for item in one) and all(item in one for item in other)
+        return bool(one == other)
 
     def __repr__(self) -> str:
         return f"Tightens.{self.name}"
