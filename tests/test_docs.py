@@ -130,6 +130,15 @@ def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, rea
     assert done.stdout or done.stderr
 
 
+def test_every_test_that_a_page_names_exists():
+    """A promise names the test that shows it, and that test is there."""
+    named = {name for page in PAGES for name in re.findall(r"(tests/\w+\.py)::(\w+)", page.read_text(encoding="utf-8"))}
+    assert len(named) > 30
+    assert [
+        name for name in sorted(named) if f"def {name[1]}(" not in (ROOT / name[0]).read_text(encoding="utf-8")
+    ] == []
+
+
 def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_installation():
     """`make` lines name targets that the Makefile has, and nothing is shown that nobody checks."""
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
