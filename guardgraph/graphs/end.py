@@ -74,6 +74,8 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return {**head, **_withheld(_told(log, {})), "audit": unavailable(head["details"])}
     result = {**head, **_told(log, records)}
+    if "audit" in result:  # it stands last, as in what the graph returns
+        result["audit"] = result.pop("audit")
     if visit.session.is_replay:
         visit.session.derived = partial(recording, part, state, log, records, result)
         return result
