@@ -16,6 +16,7 @@ from langgraph.graph import END
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.drive import drive
+from guardgraph.graphs.fields import given_again
 from guardgraph.graphs.following import RecordedVisits
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
@@ -25,7 +26,7 @@ from guardgraph.nodes.body import Run
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.opening import Opening
-from guardgraph.state.plain import NotJson, parse_json, unnamed
+from guardgraph.state.plain import NotJson, parse_json
 from guardgraph.state.recording import RecordedVisit, Recording
 from guardgraph.state.version import version
 from guardgraph.world.replaying import ReplayingWorld
@@ -67,8 +68,8 @@ def derived(frame: Frame, recording: Recording) -> Recording:
 
 def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) -> tuple[JsonObject, Session]:
     world, pad, visits = ReplayingWorld(recording, assume=assume), _Scratchpad(), RecordedVisits(recording)
-    channels = _Channels(frame, _given(recording))
     name = next(item.name for item in frame.declarations.values() if item.entry)
+    channels = _Channels(frame, given_again(frame, recording, name))
     sitting: _Sitting | None = None
     with _answered_from(pad):
         while True:
@@ -84,13 +85,6 @@ def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) ->
             name = _following(node, update)
             if name == END:
                 return channels.output(update), sitting.session
-
-
-def _given(recording: Recording) -> JsonObject:
-    try:
-        return unnamed(recording["input"], recording.get("nameless", []))
-    except (LookupError, ValueError, TypeError):
-        raise InputError("recording.nameless: places in the input with the name of a number are required") from None
 
 
 def _answers(recorded: RecordedVisit) -> list[JsonValue]:
