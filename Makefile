@@ -53,7 +53,7 @@ wheel: .venv/.dev  ## the built wheel in an empty environment
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py
 
-LOWEST := rag_runs research_runs self_critique_runs cli models knowledge_base recording settings draw_runs redaction
+LOWEST := rag_runs research_runs self_critique_runs cli models knowledge_base recording settings draw_runs packaging
 
 lowest: build/lowest/.installed  ## the lowest versions that pyproject.toml allows, on the lowest Python
 	@if [ -x build/lowest/bin/python ]; then set -ex; \

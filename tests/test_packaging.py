@@ -8,6 +8,8 @@ import tomllib
 from docs_parts import ROOT
 from lowest_versions import pins
 
+from guardgraph import create_rag_agent, sql_store
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -23,3 +25,11 @@ def test_the_workflow_runs_on_every_python_that_the_package_names():
     named = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
     workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     assert re.findall(r'"(3\.\d+)"', workflow) == named
+
+
+def test_runs_are_stored_with_the_extra_audit_alone(tmp_path):
+    """SQLite needs no driver of another extra; what was stored is read and verified."""
+    store = sql_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    result = create_rag_agent(recorder=store).invoke({"question": "What is the P1 first response target?"})
+    assert store.read(result["run_id"]).recording["result"]["answer"] == result["answer"]
+    assert store.verify().ok
