@@ -51,6 +51,23 @@ RUNS = (
         ),
     ),
     Section(
+        "store",
+        "Keeping runs in a store",
+        "Runs of the RAG agent that are kept in SQLite or PostgreSQL, beside runs that are not, and beside a bare "
+        "insert of the same bytes that is as durable. Sixteen processes that write recordings into one store. The "
+        "verification of its chain.",
+        (
+            Meaning("*_over_bare_insert", "A stored run less one that is not, over a bare insert.", at_most=1.5),
+            Meaning("*_stored_us", "Microseconds that a store adds to a run."),
+            Meaning("*_bare_insert_us", "Microseconds of a bare committed insert."),
+            Meaning("sqlite_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=150),
+            Meaning("postgres_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=80),
+            Meaning("*_processes_lost", "Runs of these that are lost.", at_most=0),
+            Meaning("*_processes_breaks", "Findings in their chain.", at_most=0),
+            Meaning("*_verified_per_s", "Records that are verified a second.", at_least=10_000),
+        ),
+    ),
+    Section(
         "replay",
         "Replay",
         "Recorded runs that are decided again on one core, from recordings as they are read from JSON; nothing is "

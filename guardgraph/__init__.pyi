@@ -2,8 +2,13 @@
 
 from guardgraph.drawing import Picture as Picture
 from guardgraph.drawing import draw as draw
+from guardgraph.evidence.checking import CheckedRun as CheckedRun
+from guardgraph.evidence.checking import check_document as check_document
+from guardgraph.evidence.document import RunDocument as RunDocument
+from guardgraph.evidence.document import export_run as export_run
 from guardgraph.evidence.judged import WhatIf as WhatIf
 from guardgraph.evidence.redaction import Redaction as Redaction
+from guardgraph.evidence.signing import sign_document as sign_document
 from guardgraph.evidence.sql.store import SqlStore as SqlStore
 from guardgraph.evidence.sql.store import sql_store as sql_store
 from guardgraph.evidence.store import Position as Position
@@ -21,6 +26,8 @@ from guardgraph.graphs.self_critique import create_self_critique_agent as create
 from guardgraph.graphs.verify import RULES as RULES
 from guardgraph.graphs.verify import Finding as Finding
 from guardgraph.graphs.verify import verify as verify
+from guardgraph.policies.file import PolicyFile as PolicyFile
+from guardgraph.policies.file import load_policy as load_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import report as report
 from guardgraph.reporting.table import table as table

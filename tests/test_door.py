@@ -24,7 +24,7 @@ from guardgraph import (
     create_self_critique_agent,
 )
 from guardgraph.grammar import Budget, Context
-from guardgraph.graphs.door import REFUSED
+from guardgraph.graphs.fields import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}
 

@@ -77,7 +77,8 @@ def overlay(kind, **fields):
     return st.fixed_dictionaries({}, optional=fields).map(lambda given: kind(**given))
 
 
-LIMITS = {"max_seconds": SECONDS, "max_reply_bytes": REPLY}
+INPUT = st.sampled_from([2**20, 2**20, 2**20, 40, 26, 10])
+LIMITS = {"max_seconds": SECONDS, "max_reply_bytes": REPLY, "max_input_bytes": INPUT}
 ALL = st.just(SOURCES)
 RAG = st.tuples(
     st.fixed_dictionaries(

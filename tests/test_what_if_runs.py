@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from langchain_core.runnables import RunnableLambda
+from openai_server import OpenAIServer, choice, completion, payload
 from rag_agents import QUESTION
 from recorded_runs import recorded
 from ticket_pattern import TICKET, Policy, triage
@@ -12,6 +16,7 @@ from guardgraph import RagBudget, create_rag_agent
 from guardgraph.grammar import Budget, Call
 from guardgraph.graphs.whatif import Ending, judged_again
 from guardgraph.testing import InMemoryRecorder
+from guardgraph.world.models import chat_model
 
 
 def of(made, recording, **settings):
@@ -99,6 +104,42 @@ def test_a_call_that_was_cut_off_is_known_only_to_who_has_no_more_time():
     again = of(made, recording, budget=Budget(max_seconds=3.0))
     assert (again.kind, again.call.node, again.call.visit, again.call.number) == ("unknown", "lookup", 1, 1)
     assert again.call.difference == "visit 1, call 1: it was cut off after 2.000 s, and has 3.000 s"
+
+
+@pytest.mark.parametrize("size", [200, 5000])
+@pytest.mark.parametrize(("then", "now"), [(100, 2**20), (100, 10_000), (100, 50)])
+def test_an_input_that_was_not_kept_is_unknown_under_another_limit(size, then, now):
+    """Of a field that was refused nobody knows the size; under the limit that it had, the run is as it was."""
+    recording = kept(triage, {"ticket": "x" * size}, budget=Budget(max_input_bytes=then))
+    assert recording["result"]["stop_reason"] == "invalid_request:ticket"
+    again = of(triage, recording, budget=Budget(max_input_bytes=now))
+    assert (again.kind, again.call.node) == ("unknown", "request_guard")
+    assert "max_input_bytes" in again.call.difference
+    assert of(triage, recording, budget=Budget(max_input_bytes=then)).kind == "same"
+
+
+@pytest.mark.parametrize("size", [95, 5000])
+def test_an_input_that_is_too_large_for_the_candidate_is_refused_as_its_door_does(size):
+    """The limit that is named is the one that a live run names, whatever the context says."""
+    given, context = {"ticket": "x" * size}, {"budget": {"max_input_bytes": 60}}
+    recorder = InMemoryRecorder()
+    triage(recorder=recorder).invoke(given, context=context)
+    candidate = triage(budget=Budget(max_input_bytes=90))
+    again = judged_again(candidate.frame, recorder.runs[0])
+    assert again.result["details"] == candidate.invoke(given, context=context)["details"]
+
+
+def test_a_models_reply_may_have_been_larger_than_its_text():
+    """A message is read with all that stands around its text: under a smaller limit nobody knows what became of it."""
+    pad = {**completion(choice('{"label": "bug"}')), "padding": "y" * 5000}
+    with OpenAIServer(payload(200, pad)) as server:
+        model = RunnableLambda(json.dumps) | chat_model("openai:test-model", environ=server.environ())
+        recording = recorded(lambda **made: triage(model, **made))
+        tight = triage(model, budget=Budget(max_reply_bytes=1000))
+        assert recording["result"]["outcome"] == "routed"
+        assert tight.invoke(TICKET)["stop_reason"] == "llm_bad_response"
+        again = judged_again(tight.frame, recording)
+    assert (again.kind, again.call.node) == ("unknown", "label")
 
 
 def test_many_calls_at_once_are_known_only_if_all_are_in_time():

@@ -21,7 +21,7 @@ from guardgraph.state.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.evidence.verification import Erasure, Verification
 
-__all__ = ["app", "runs_of", "store_at", "stored_row"]
+__all__ = ["Json", "Store", "app", "head_of", "runs_of", "store_at", "stored_row"]
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
@@ -105,7 +105,7 @@ def verify(
 ) -> None:
     """Verify that a store has what was written to it; exit code 3 where it has not."""
     inputs.load_environment()
-    verification = store_at(store).verify(_head(head))
+    verification = store_at(store).verify(head_of(head))
     if as_json:
         _print_json(verification.plain())
     else:
@@ -239,7 +239,12 @@ def _moment(given: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _head(given: str | None) -> tuple[int, str] | None:
+def head_of(given: str | None) -> tuple[int, str] | None:
+    """Return number and hash of ``--head``.
+
+    Raises:
+        ConfigurationError: it is no ``N:HASH``.
+    """
     if given is None:
         return None
     if (said := HEAD.fullmatch(given.strip())) is None:

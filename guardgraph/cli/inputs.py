@@ -12,6 +12,8 @@ from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.tools import demo
 
 __all__ = [
+    "DOCUMENT_DEPTH",
+    "content",
     "folder_named",
     "incident_context",
     "json_object",
@@ -19,6 +21,10 @@ __all__ = [
     "research_request",
     "run_result",
 ]
+
+
+DOCUMENT_DEPTH = RESULT_DEPTH + 8
+"""Levels of nesting of a file with a run's result, or with a document of the run, in which the result stands."""
 
 
 def load_environment() -> None:
@@ -83,8 +89,27 @@ def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
     return value
 
 
-def _content(file: str) -> bytes:
-    if file != "-":
-        return Path(file).read_bytes()
-    with open(0, "rb", closefd=False) as piped:  # sys.stdin is None where nothing is connected
-        return piped.read()
+def content(option: str, file: str, most: int) -> bytes:
+    """Return what is in the file that an option names; ``-`` is the standard input.
+
+    Args:
+        option: for messages.
+        file: its name.
+        most: bytes that it may have.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is larger.
+    """
+    try:
+        found = _content(file, most + 1)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{option} {file!r:.200}: cannot be read: {error}") from error
+    if len(found) > most:
+        raise ConfigurationError(f"{option} {file!r:.200}: at most {most} bytes are allowed; given: more")
+    return found
+
+
+def _content(file: str, most: int = -1) -> bytes:
+    # sys.stdin is None where nothing is connected
+    with Path(file).open("rb") if file != "-" else open(0, "rb", closefd=False) as opened:
+        return opened.read(most)

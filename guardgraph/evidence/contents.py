@@ -12,7 +12,7 @@ from typing import Any
 from guardgraph.state.json import JsonObject
 from guardgraph.state.recording import Recording
 
-__all__ = ["Lookup", "content_hash", "found_by", "lookup", "new_salt", "recording_of"]
+__all__ = ["Lookup", "caller", "content_hash", "found_by", "lookup", "new_salt", "recording_of"]
 
 SALT_BYTES = 32
 """As many as the hash has: nobody finds a content by hashing what it may have been."""
@@ -54,20 +54,18 @@ def recording_of(content: str) -> Recording:
 def lookup(recording: Recording) -> Lookup:
     """Return what a run is found by."""
     openings: list[Any] = [visit["opening"] for visit in recording["visits"] if "opening" in visit]
-    return found_by(recording["pattern"], {_caller(opening) for opening in openings} - {(None, None)})
+    return found_by(recording["pattern"], {caller(opening) for opening in openings} - {(None, None)})
 
 
 def found_by(pattern: Any, callers: Iterable[tuple[Any, Any]]) -> Lookup:
     """Return what a run of a pattern and some callers is found by: the same one, whatever their order."""
-    return Lookup(
-        pattern, tuple(sorted(callers, key=lambda caller: [(item is not None, str(item)) for item in caller]))
-    )
+    return Lookup(pattern, tuple(sorted(callers, key=lambda pair: [(item is not None, str(item)) for item in pair])))
 
 
-def _caller(opening: JsonObject) -> tuple[str | None, str | None]:
+def caller(opening: JsonObject) -> tuple[str | None, str | None]:
     """Return tenant and user: whom LangGraph's server says, else whom the context does."""
-    context = opening["context"]
-    said = opening["caller"] or (context.get("caller") if isinstance(context, dict) else None)
+    context = opening.get("context")
+    said = opening.get("caller") or (context.get("caller") if isinstance(context, dict) else None)
     asking = said if isinstance(said, dict) else {}
     tenant, user = (asking.get(name) for name in ("tenant", "user"))
     return tenant if isinstance(tenant, str) else None, user if isinstance(user, str) else None

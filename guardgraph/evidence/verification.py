@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic_core import from_json
+
 from guardgraph.evidence.chain import Entry, ErasureEntry, How, RunEntry, entry_hash, entry_of
-from guardgraph.evidence.contents import Lookup, content_hash, lookup, recording_of
+from guardgraph.evidence.contents import Lookup, content_hash, lookup
 from guardgraph.evidence.walk import ChainFinding, FindingKind, Walk
 from guardgraph.state.json import JsonObject
 
@@ -158,7 +160,7 @@ class _Reading:
         if not is_kept:
             self._find("content", seq, "its content was changed")
             return
-        recording = recording_of(content.content)
+        recording = from_json(content.content)
         if recording["run_id"] != said["run_id"] or lookup(recording) != content.found_by:
             self._find("lookup", seq, "what it is found by is not what its content says")
 

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from typing_extensions import Unpack
 
 from guardgraph.graphs.admission import admitted_command, admitted_config
+from guardgraph.graphs.fields import refusal_of
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.handing import handed, handed_on, tokenless
-from guardgraph.graphs.judge import REFUSED
 from guardgraph.graphs.resuming import aclose_stray, astored_for, close_stray, stored_for
 from guardgraph.graphs.runnable import GraphRunnable
 from guardgraph.graphs.session import CALLER_REFUSED, Session, is_by_code, session_in
@@ -34,9 +34,7 @@ from guardgraph.graphs.signatures import (
 )
 from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
 from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.plain import json_problem
-from guardgraph.state.settings import configuration_error
-from guardgraph.state.size import TooLarge, check_room
+from guardgraph.state.findings import configuration_error
 from guardgraph.world.threads import awaited
 
 __all__ = ["INTERRUPT", "GuardedGraph"]
@@ -287,10 +285,6 @@ def _waiting(result: Any, session: Session) -> Any:
 
 
 def _admitted(value: Any, most: int) -> Any:
-    """Return a copy of a field, or the mark of what no state can hold; what is a little too large, a guard refuses."""
-    try:
-        check_room(value, most)
-    except TooLarge:
-        return {REFUSED: f"more than {most} bytes (max_input_bytes)"}
-    problem = json_problem(value)
-    return handed(value) if problem is None else {REFUSED: problem}
+    """Return a copy of a field, or the mark of what no state can hold."""
+    refusal = refusal_of(value, most)
+    return handed(value) if refusal is None else refusal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from guardgraph.graphs.audit import NoRecorder, is_required, kept, unavailable
@@ -73,7 +74,10 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return {**head, **_withheld(_told(log, {})), "audit": unavailable(head["details"])}
     result = {**head, **_told(log, records)}
+    if "audit" in result:  # it stands last, as in what the graph returns
+        result["audit"] = result.pop("audit")
     if visit.session.is_replay:
+        visit.session.derived = partial(recording, part, state, log, records, result)
         return result
     audit, required = None, is_required(part.frame, run)
     if part.frame.recorder is not None or watchers():

@@ -16,6 +16,7 @@ from langgraph.graph import END
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.drive import drive
+from guardgraph.graphs.fields import given_again
 from guardgraph.graphs.following import RecordedVisits
 from guardgraph.graphs.frame import Frame, Part
 from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
@@ -25,12 +26,12 @@ from guardgraph.nodes.body import Run
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.opening import Opening
-from guardgraph.state.plain import NotJson, parse_json, unnamed
+from guardgraph.state.plain import NotJson, parse_json
 from guardgraph.state.recording import RecordedVisit, Recording
 from guardgraph.state.version import version
 from guardgraph.world.replaying import ReplayingWorld
 
-__all__ = ["interpret"]
+__all__ = ["derived", "interpret"]
 
 
 def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> JsonObject:
@@ -46,9 +47,29 @@ def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Js
         InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
+    return _interpreted(frame, recording, assume=assume)[0]
+
+
+def derived(frame: Frame, recording: Recording) -> Recording:
+    """Run a pattern on a recorded world, and return the recording that its end would have handed to a recorder.
+
+    What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
+    was made anew.
+
+    Raises:
+        ConfigurationError: as `interpret`.
+        InputError: as `interpret`.
+        NotRecorded: as `interpret`.
+    """
+    _, session = _interpreted(frame, recording)
+    assert session.derived is not None  # a run that is decided again ends in a terminal, which says it
+    return session.derived()
+
+
+def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) -> tuple[JsonObject, Session]:
     world, pad, visits = ReplayingWorld(recording, assume=assume), _Scratchpad(), RecordedVisits(recording)
-    channels = _Channels(frame, _given(recording))
     name = next(item.name for item in frame.declarations.values() if item.entry)
+    channels = _Channels(frame, given_again(frame, recording, name))
     sitting: _Sitting | None = None
     with _answered_from(pad):
         while True:
@@ -63,14 +84,7 @@ def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Js
             channels.write(update)
             name = _following(node, update)
             if name == END:
-                return channels.output(update)
-
-
-def _given(recording: Recording) -> JsonObject:
-    try:
-        return unnamed(recording["input"], recording.get("nameless", []))
-    except (LookupError, ValueError, TypeError):
-        raise InputError("recording.nameless: places in the input with the name of a number are required") from None
+                return channels.output(update), sitting.session
 
 
 def _answers(recorded: RecordedVisit) -> list[JsonValue]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from guardgraph.graphs.fields import REFUSED
 from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
 from guardgraph.graphs.visit import Visit
 from guardgraph.guards.stop import Stop, refused
@@ -12,10 +13,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import storable
 from guardgraph.state.size import is_larger
 
-__all__ = ["REFUSED", "judge"]
-
-REFUSED = "guardgraph:refused"
-"""Key of the mark that stands in for an input value that no state can hold."""
+__all__ = ["judge"]
 
 
 def judge(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
 from guardgraph.state.errors import ConfigurationError, GuardgraphError
 
-__all__ = ["graph_named"]
+__all__ = ["graph_named", "is_taken_by"]
 
 
 def graph_named(target: str, asking: str, **settings: Any) -> Any:
@@ -27,24 +28,55 @@ def graph_named(target: str, asking: str, **settings: Any) -> Any:
     Raises:
         ConfigurationError: there is no such module or factory, it raises, or settings are given for what is none.
     """
-    module, colon, name = target.partition(":")
-    if not (module and colon and name):
-        raise ConfigurationError(
-            f"{asking}: module:factory is required, such as my_agents.triage:create; given: {target!r:.200}"
-        )
     given = {key: value for key, value in settings.items() if value is not None}
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        with redirect_stdout(sys.stderr):
-            named = attrgetter(name)(import_module(module))
-            made = named(**given) if callable(named) else named
-    except GuardgraphError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"{asking} {target!r:.200}: {type(error).__name__}: {error}") from error
+    with _errors_named(target, asking):
+        named = _named(target, asking)
+        made = named(**given) if callable(named) else named
     if inspect.iscoroutine(made):
         made.close()  # whoever asked refuses it; Python need not complain that nobody awaited it
     if given and not callable(named):
         raise ConfigurationError(f"{asking} {target!r:.200}: a factory is required that takes {', '.join(given)}")
     return made
+
+
+def is_taken_by(target: str, asking: str, setting: str) -> bool:
+    """Say whether a user's factory takes a setting, such as `policy`, by its name.
+
+    Args:
+        target: ``module:factory``; a graph takes nothing.
+        asking: as in `graph_named`.
+        setting: the name.
+
+    Raises:
+        ConfigurationError: there is no such module or factory.
+    """
+    with _errors_named(target, asking):
+        named = _named(target, asking)
+        if not callable(named):
+            return False
+        parameters = inspect.signature(named).parameters
+    by_name = setting in parameters and parameters[setting].kind is not inspect.Parameter.POSITIONAL_ONLY
+    return by_name or any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values())
+
+
+@contextmanager
+def _errors_named(target: str, asking: str) -> Iterator[None]:
+    """Let what a user's code prints go to stderr, and say of what it raises which name led to it."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except GuardgraphError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(f"{asking} {target!r:.200}: {type(error).__name__}: {error}") from error
+
+
+def _named(target: str, asking: str) -> Any:
+    module, colon, name = target.partition(":")
+    if not (module and colon and name):
+        raise ConfigurationError(
+            f"{asking}: module:factory is required, such as my_agents.triage:create; given: {target!r:.200}"
+        )
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    return attrgetter(name)(import_module(module))

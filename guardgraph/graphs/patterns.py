@@ -18,6 +18,7 @@ from guardgraph.tools.demo import rag_input, research_input, self_critique_input
 if TYPE_CHECKING:
     from guardgraph.graphs.door import GuardedGraph
     from guardgraph.state.catalogue import Catalogue
+    from guardgraph.state.settings import Budget, Settings
 
 __all__ = ["COMMANDS", "PATTERNS", "ShippedPattern", "pattern_called"]
 
@@ -36,6 +37,8 @@ class ShippedPattern:
     """The function that makes its agent."""
     reasons: str
     """Its catalogue."""
+    settings: tuple[str, str]
+    """The classes of its policy and its budget."""
     outcomes: Mapping[str, str]
     """What each business result of an ok run means."""
     reasons_named: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +65,12 @@ class ShippedPattern:
         catalogue: Catalogue = _named(self.reasons)
         return catalogue
 
+    @property
+    def classes(self) -> tuple[type[Settings], type[Budget]]:
+        """The classes of its policy and its budget."""
+        policy, budget = map(_named, self.settings)
+        return policy, budget
+
     def meaning(self, result: JsonObject) -> str | None:
         """Return what the business result of an ok run means, None for one that is not the pattern's."""
         reason, outcome = result.get("clarify_reason"), result.get("outcome")
@@ -84,6 +93,7 @@ _RAG = ShippedPattern(
     command="rag",
     factory="guardgraph.graphs.rag:create_rag_agent",
     reasons="guardgraph.state.rag:RAG_REASONS",
+    settings=("guardgraph.state.rag:RagPolicy", "guardgraph.state.rag:RagBudget"),
     outcomes={
         "grounded_answer": "every citation and every number was held against the context",
         "clarify": "nothing relevant was found, so no answer was written",
@@ -102,6 +112,7 @@ _RESEARCH = ShippedPattern(
     command="research",
     factory="guardgraph.graphs.research:create_research_agent",
     reasons="guardgraph.state.research:RESEARCH_REASONS",
+    settings=("guardgraph.state.research:ResearchPolicy", "guardgraph.state.research:ResearchBudget"),
     outcomes={
         "grounded_research_answer": "every note was held against its page, every fact against the notes",
     },
@@ -117,6 +128,7 @@ _SELF_CRITIQUE = ShippedPattern(
     command="critique",
     factory="guardgraph.graphs.self_critique:create_self_critique_agent",
     reasons="guardgraph.state.self_critique:SELF_CRITIQUE_REASONS",
+    settings=("guardgraph.state.self_critique:SelfCritiquePolicy", "guardgraph.state.self_critique:SelfCritiqueBudget"),
     outcomes={
         "approved_direct": "the critic approved the draft as it was",
         "revised_once": "the draft was revised within bounds, and the change audited",

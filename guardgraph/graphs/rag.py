@@ -46,8 +46,6 @@ CLARIFICATION = (
 )
 """What a run says when nothing relevant was found, or the answerer abstained."""
 
-SOURCE_LISTS = ("allowed_sources_policy", "allowed_sources_execution")
-
 DEMO_SOURCES = ("support_policy", "security_policy", "billing_policy")
 """The demo base's sources that are on both lists; operations_notes is on neither."""
 
@@ -162,11 +160,11 @@ def _retriever(
 
 def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
     policy = settings_or(RagPolicy(), given, "policy")
-    left_out = [name for name in SOURCE_LISTS if name not in policy.model_fields_set]
+    left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
     if left_out and sources is None:
         raise ConfigurationError(
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
     if there_are is not None:
-        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in SOURCE_LISTS})
+        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in RagPolicy.filled})
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import re
 from bisect import bisect_left
 from types import CodeType
 from typing import Any, NamedTuple
@@ -11,6 +12,9 @@ __all__ = ["instructions", "unavoidable"]
 
 _UNSEEN = {"CACHE", "EXTENDED_ARG", "KW_NAMES", "NOP", "NOT_TAKEN", "PRECALL", "PUSH_NULL", "RESUME"}
 """Instructions that say nothing here, in one version of Python or another."""
+
+_TWO = re.compile(r"((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
+"""Instructions that handle two variables at once, from Python 3.13 on, such as ``LOAD_FAST_LOAD_FAST``."""
 
 _RETURNS = {"RETURN_VALUE", "RETURN_CONST"}
 _RAISES = {"RAISE_VARARGS", "RERAISE"}
@@ -29,8 +33,15 @@ class _Ways(NamedTuple):
 
 
 def instructions(code: CodeType) -> list[dis.Instruction]:
-    """Return the instructions of some code that say something."""
-    return [op for op in dis.get_instructions(code) if op.opname not in _UNSEEN]
+    """Return the instructions of some code that say something, one for each variable where one handles two of them."""
+    return [step for op in dis.get_instructions(code) if op.opname not in _UNSEEN for step in _single(op)]
+
+
+def _single(op: dis.Instruction) -> list[dis.Instruction]:
+    two = _TWO.fullmatch(op.opname)
+    if two is None:
+        return [op]
+    return [op._replace(opname=name, argval=value) for name, value in zip(two.groups(), op.argval, strict=True)]
 
 
 def unavoidable(code: CodeType, ops: list[dis.Instruction], *, swallows: bool) -> frozenset[int]:

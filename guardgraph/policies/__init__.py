@@ -1,1 +1,1 @@
-"""Policies and budgets as files."""
+"""Policies and budgets as files: what they say, how two of them differ, and their schema."""

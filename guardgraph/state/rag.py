@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypeAlias
+from typing import ClassVar, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -179,6 +179,8 @@ RagResult: TypeAlias = RagOk | RagStopped
 class RagPolicy(Policy):
     """What the model may ask for, what the runtime will do now, and which checks run."""
 
+    filled: ClassVar = ("allowed_sources_policy", "allowed_sources_execution")
+
     allowed_sources_policy: Allowlist = ()
     """Sources that the model may ask for."""
     allowed_sources_execution: Allowlist = ()
@@ -195,11 +197,17 @@ class RagBudget(Budget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 20.0
+    """Seconds that a run may be active, summed over resumes."""
     max_query_chars: MaxInt = 240
+    """Characters of a query."""
     max_top_k: MaxInt = 6
+    """Candidates that a model may ask for; 4 when it does not say."""
     max_context_chunks: MaxInt = 6
+    """Chunks that are shown to the answerer."""
     max_context_chars: MaxInt = 8000
+    """Characters of all these chunks; a folder is cut into chunks of 2200 at most, or of less if this is less."""
     min_chunk_score: MinFloat = 0.2
+    """Relevance from 0 to 1 under which a chunk is rejected."""
 
 
 RagContext = Context[RagPolicy, RagBudget]

@@ -7,19 +7,19 @@ kinds are made with `Tightens`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.findings import lines_of, shown
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import json_problem
 from guardgraph.state.size import INPUT_BYTES, REPLY_BYTES
-from guardgraph.state.tightening import Problem, Tightens
+from guardgraph.state.tightening import Compared, Problem, Tightens
 
 __all__ = [
     "Allowlist",
@@ -35,7 +35,6 @@ __all__ = [
     "PolicyT",
     "Settings",
     "Vocabulary",
-    "configuration_error",
     "settings_or",
 ]
 
@@ -83,7 +82,10 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    filled: ClassVar[tuple[str, ...]] = ()
+    """Fields that a factory fills where they are left out, so that their default says nothing."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -95,7 +97,7 @@ class Settings(BaseModel):
             cls.model_validate({name: field.default for name, field in cls.model_fields.items() if _has_default(field)})
         except ValidationError as error:
             if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
-                raise TypeError("\n".join(_lines(cls.__name__, wrong))) from None
+                raise TypeError("\n".join(lines_of(cls.__name__, wrong))) from None
 
     @classmethod
     def _rule(cls, name: str) -> Tightens:
@@ -147,6 +149,33 @@ class Settings(BaseModel):
             }
         )
 
+    def compared(self, other: Self) -> dict[str, Compared]:
+        """Say of every field what another's value is beside ours.
+
+        Args:
+            other: settings of the same class.
+        """
+        return {
+            name: self._rule(name).compared(getattr(self, name), getattr(other, name))
+            if self.is_open(name) == other.is_open(name)
+            else "other"
+            for name in type(self).model_fields
+        }
+
+    def is_open(self, name: str) -> bool:
+        """Say whether a factory will fill a field, since it is left out."""
+        return name in self.filled and name not in self.model_fields_set
+
+    def not_taken(self, overlay: Self) -> dict[str, Any]:
+        """Return what an overlay asks for and does not get, since it would loosen; by field."""
+        holds = self.tightened_by(overlay)
+        asked = {
+            name: self._rule(name).not_taken(getattr(overlay, name), getattr(holds, name))
+            for name in type(self).model_fields
+            if name in overlay.model_fields_set
+        }
+        return {name: value for name, value in asked.items() if value is not None}
+
     def check_listed(self, where: str, problems: Mapping[str, Problem] | None = None) -> None:
         """Refuse names that can name nothing, such as a host with a path.
 
@@ -157,7 +186,7 @@ class Settings(BaseModel):
         Raises:
             ConfigurationError: a line for every such name.
         """
-        _raise_lines(self._wrong_names(where, self._problems() if problems is None else problems))
+        _raise_lines(where, self.wrong_names(problems))
 
     def check_overlay(self, overlay: Self | None, where: str) -> None:
         """Refuse an overlay that names another value for what these settings fix, or what can name nothing.
@@ -169,30 +198,34 @@ class Settings(BaseModel):
         Raises:
             ConfigurationError: a line for every such field, and for every such name.
         """
+        _raise_lines(where, self.wrong_overlay(overlay))
+
+    def wrong_names(self, problems: Mapping[str, Problem] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield fields with what is wrong in them: names that can name nothing; see `check_listed`."""
+        for field, problem in (self._problems() if problems is None else problems).items():
+            for name in _texts(getattr(self, field)):  # none where it was made without validation: its guard stops
+                if (said := problem(name)) is not None:
+                    yield field, said
+
+    def wrong_overlay(self, overlay: Self | None) -> Iterator[tuple[str, str]]:
+        """Yield fields of an overlay with what is wrong in them; see `check_overlay`."""
         if not isinstance(overlay, type(self)):  # made without validation: the first guard cannot read it, and stops
             return
-        fixed = [
-            f"{where}.{name}: the deployment fixed {_shown(ours)}; given: {_shown(theirs)}"
-            for name in sorted(overlay.model_fields_set)
-            if self._rule(name).is_fixed and (ours := getattr(self, name)) != (theirs := getattr(overlay, name))
-        ]
+        for name in sorted(overlay.model_fields_set):
+            ours, theirs = getattr(self, name), getattr(overlay, name)
+            if self._rule(name).is_fixed and ours != theirs:
+                yield name, f"the deployment fixed {shown(ours)}; given: {shown(theirs)}"
         problems = {name: said for name, said in self._problems().items() if name in overlay.model_fields_set}
-        _raise_lines([*fixed, *overlay._wrong_names(where, problems)])
+        yield from overlay.wrong_names(problems)
 
     @classmethod
     def _problems(cls) -> dict[str, Problem]:
         return {name: said for name in cls.model_fields if (said := cls._rule(name).problem) is not None}
 
-    def _wrong_names(self, where: str, problems: Mapping[str, Problem]) -> Iterator[str]:
-        for field, problem in problems.items():
-            for name in _texts(getattr(self, field)):  # none where it was made without validation: its guard stops
-                if (said := problem(name)) is not None:
-                    yield f"{where}.{field}: {said}"
 
-
-def _raise_lines(lines: Iterable[str]) -> None:
-    if said := "\n".join(lines):
-        raise ConfigurationError(said)
+def _raise_lines(where: str, wrong: Iterable[tuple[str, str]]) -> None:
+    if lines := "\n".join(f"{where}.{field}: {said}" for field, said in wrong):
+        raise ConfigurationError(lines)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -256,36 +289,3 @@ class Budget(Settings):
 
 PolicyT = TypeVar("PolicyT", bound=Settings)
 BudgetT = TypeVar("BudgetT", bound=Budget)
-
-
-def configuration_error(what: str, error: ValidationError) -> ConfigurationError:
-    """Say in one line per field what was given and what is allowed.
-
-    Args:
-        what: what was being read, such as ``"context"``.
-        error: Pydantic's findings.
-    """
-    return ConfigurationError("\n".join(_lines(what, error.errors(include_url=False))))
-
-
-def _lines(what: str, findings: Iterable[Any]) -> list[str]:
-    return [
-        f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_allowed(item)}; given: {_shown(item['input'])}"
-        for item in findings
-    ]
-
-
-def _allowed(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "no such setting"
-    return str(item["msg"]).removeprefix("Value error, ")
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to print the longest
-        return "a whole number of more than 64 bits"
-    if isinstance(value, str | bool | int | float | None):
-        return repr(value)[:80]
-    return type(value).__name__

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeAlias, get_origin
+from typing import Any, ClassVar, Literal, TypeAlias, get_origin
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hosts import host_problem, normal_host
 from guardgraph.state.plain import json_problem
 
-__all__ = ["Problem", "Tightens", "unknown_name"]
+__all__ = ["Compared", "Problem", "Tightens", "unknown_name"]
 
 Problem: TypeAlias = Callable[[str], str | None]
 """What says why a name can name nothing, None of one that can."""
+
+Compared: TypeAlias = Literal["equal", "tighter", "looser", "other"]
+"""What one value is beside another; `other` is neither tighter nor looser, such as a list with other names."""
 
 SHOWN_NAMES = 20
 """Names that an error lists of those that there are."""
@@ -45,6 +49,7 @@ class Tightens:
         is_fixed: whether a context that names another value than the deployment's is refused.
         problem: of lists of names, what says why a name can name nothing, None of one that can; it is asked when a
             graph is made and when a run is given a context.
+        values: all values that there are, or all names of a list, where they are a closed list; for JSON Schema.
     """
 
     smallest: ClassVar[Tightens]
@@ -62,7 +67,7 @@ class Tightens:
     fixed: ClassVar[Tightens]
     """The deployment's value stays; a context that names another one is a ConfigurationError."""
 
-    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "problem")
+    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "problem", "values")
 
     def __init__(
         self,
@@ -73,6 +78,7 @@ class Tightens:
         is_set: bool = False,
         is_fixed: bool = False,
         problem: Problem | None = None,
+        values: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.how = how
@@ -80,6 +86,7 @@ class Tightens:
         self.is_set = is_set
         self.is_fixed = is_fixed
         self.problem = problem
+        self.values = values
 
     @classmethod
     def ordered(cls, *order: str) -> Tightens:
@@ -102,7 +109,7 @@ class Tightens:
         def later(ours: str, theirs: str) -> str:
             return max(ours, theirs, key=order.index)
 
-        return cls(f"ordered{order!r}", later, check)
+        return cls(f"ordered{order!r}", later, check, values=order)
 
     @classmethod
     def among(cls, *names: str) -> Tightens:
@@ -111,7 +118,36 @@ class Tightens:
         Args:
             names: all that there is; any other name is a ConfigurationError.
         """
-        return cls(f"among{names!r}", _intersect, _names, is_set=True, problem=lambda name: unknown_name(name, names))
+        return cls(
+            f"among{names!r}",
+            _intersect,
+            _names,
+            is_set=True,
+            problem=lambda name: unknown_name(name, names),
+            values=names,
+        )
+
+    def compared(self, ours: Any, theirs: Any) -> Compared:
+        """Say what another value is beside ours: the tighter of two is the one that both together come to."""
+        is_tighter = self._is_same(self.how(theirs, ours), theirs)
+        is_looser = self._is_same(self.how(ours, theirs), ours)
+        if is_tighter and is_looser:  # of a set whatever its names are written like; a fixed value changes by no other
+            return "equal" if self.is_set or ours == theirs else "other"
+        if is_tighter or is_looser:
+            return "tighter" if is_tighter else "looser"
+        return "other"
+
+    def not_taken(self, asked: Any, holds: Any) -> Any:
+        """Return what was asked for and does not hold: of a list the names, else the value; None if all of it holds."""
+        both = self.how(asked, holds)
+        if self.is_set:
+            return [name for name in asked if name not in both] or None
+        return None if both == asked else asked
+
+    def _is_same(self, one: Any, other: Any) -> bool:
+        if self.is_set:
+            return all(item in other for item in one) and all(item in one for item in other)
+        return bool(one == other)
 
     def __repr__(self) -> str:
         return f"Tightens.{self.name}"
@@ -122,6 +158,13 @@ class Tightens:
         if tuple in (source, get_origin(source)):
             inner = core_schema.no_info_before_validator_function(_as_tuple, inner)
         return core_schema.no_info_after_validator_function(self.check, inner)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Say in JSON Schema which values there are, where they are a closed list."""
+        said = handler(core)
+        if self.values:
+            (said.setdefault("items", {}) if self.is_set else said)["enum"] = [*self.values]
+        return said
 
 
 def unknown_name(name: str, names: Sequence[str]) -> str | None:

@@ -40,6 +40,7 @@ __all__ = [
     "Working",
     "aperform",
     "is_cut_off",
+    "is_of_a_message",
     "is_unreturnable",
     "late",
     "perform",
@@ -206,6 +207,17 @@ def refused_above(outcome: Outcome) -> int | None:
 def is_unreturnable(outcome: Outcome) -> bool:
     """Say whether an outcome is that of a call which returned what is no plain JSON and becomes none."""
     return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
+
+
+def is_of_a_message(outcome: Outcome) -> bool:
+    """Say whether an outcome came as a message, of which the run keeps less than came: the text, or what was wrong.
+
+    Whoever reads such a reply refuses it by what came, as our own clients do.
+    """
+    if outcome.form != "failure":
+        return outcome.form == "text"
+    details = outcome.content["details"]
+    return "status" in details or (details.get("cause") == _TOO_LARGE and "type" in details)
 
 
 def _unusable(call: Call) -> str:

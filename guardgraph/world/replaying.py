@@ -16,7 +16,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import NotJson
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
-from guardgraph.world.calls import is_cut_off, is_unreturnable, late, refused_above, too_large
+from guardgraph.world.calls import is_cut_off, is_of_a_message, is_unreturnable, late, refused_above, too_large
 from guardgraph.world.live import MAX_AT_ONCE
 from guardgraph.world.raised import RAISED, reraised
 from guardgraph.world.spell import Spell
@@ -110,8 +110,8 @@ class ReplayingWorld:
         most, refused = asked.max_reply_bytes, refused_above(found.outcome)
         if refused is not None and most > refused:
             raise _differs(asked, f"its reply was larger than {refused} bytes, and may have {most}")
-        if is_unreturnable(found.outcome) and most < self._spell.reply:
-            raise _differs(asked, f"whether its reply was larger than {most} bytes is not known")
+        if most < self._spell.reply and (is_unreturnable(found.outcome) or is_of_a_message(found.outcome)):
+            raise _differs(asked, f"whether its reply was larger than {most} bytes as it came is not known")
         if refused in (None, most):
             return found
         return Performed(too_large(asked.call, found.outcome.about, most), found.seconds)

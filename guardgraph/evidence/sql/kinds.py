@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from math import ceil
+from random import uniform
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ __all__ = ["begin", "engine"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
+PAUSES = (0.001, 0.005)
+"""Seconds between two attempts at SQLite's lock, at random."""
+_LOGGED = "guardgraph writes ahead"
 LOCK = 7_305_437_213_966_884_212
 """The number of PostgreSQL's lock that writers of a store take: any number, as long as it stays."""
 
@@ -52,12 +57,36 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
         return
     writes = mode != "read"
     if connection.dialect.name == "sqlite":
-        if writes:
+        if writes and not connection.info.get(_LOGGED):
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            connection.info[_LOGGED] = True
+        if writes:
+            _begin_writing(connection, seconds * PATIENCE)
+        else:
+            connection.exec_driver_sql("BEGIN")
         return
     limit = int(seconds * PATIENCE * 1000)
     connection.exec_driver_sql("; ".join(_writer(limit) if writes else _reader(limit)))
+
+
+def _begin_writing(connection: Connection, seconds: float) -> None:
+    """Take SQLite's lock, trying often: its own way of waiting sleeps ever longer while the lock is free."""
+    from sqlalchemy.exc import OperationalError
+
+    patience = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+    ends = monotonic() + seconds
+    try:
+        while True:
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                return
+            except OperationalError as error:
+                if "locked" not in str(error.orig) or monotonic() > ends:
+                    raise
+            sleep(uniform(*PAUSES))
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {patience}")
 
 
 def _reader(limit: int) -> list[str]:

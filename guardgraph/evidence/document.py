@@ -1,0 +1,150 @@
+"""A document: one run of a store with its place in the chain, as one JSON text that is checked without the store.
+
+The same document is always the same text, byte for byte, so that whatever is changed in a file changes the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from guardgraph.evidence.contents import caller, recording_of
+from guardgraph.evidence.place import content_of, place_findings
+from guardgraph.evidence.store import Position, RunStore, StoredRun
+from guardgraph.evidence.strict_json import json_of, written
+from guardgraph.state.errors import InputError
+from guardgraph.state.hashing import canonical_json
+from guardgraph.state.json import JsonObject
+from guardgraph.state.opening import CLOSED
+from guardgraph.state.plain import RESULT_DEPTH
+from guardgraph.state.shadow import Sha256
+
+__all__ = ["FORMAT", "ChainPlace", "RunDocument", "checked_document", "export_run", "stored_run"]
+
+FORMAT: Literal[1] = 1
+"""The version of the form of a document; `_FORMS` has all that can be read."""
+LEVELS = RESULT_DEPTH + 8
+"""Levels of nesting of a document: a result has half of them, and stands in a recording."""
+
+
+@with_config(CLOSED)
+class ChainPlace(TypedDict):
+    """Where a run stands in the chain of a store, and what ties it to that place."""
+
+    seq: Annotated[int, Field(ge=1)]
+    """The number of its entry."""
+    hash: Sha256
+    """The hash of its entry: SHA-256 of the entry's text."""
+    previous: Sha256
+    """The hash of the entry before."""
+    at: str
+    """When it was recorded: UTC, ISO 8601."""
+    entry: str
+    """The text of its entry."""
+    salt: Sha256
+    """What the content is hashed with, 64 hex digits."""
+    content: Sha256
+    """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
+
+
+@with_config(CLOSED)
+class RunDocument(TypedDict):
+    """One run of one tenant, and its place in a chain."""
+
+    format: Literal[1]
+    """The version of this form."""
+    chain: ChainPlace
+    """Where the run stands."""
+    recording: JsonObject
+    """The run: a `Recording`, with its result."""
+
+
+_FORMS: Mapping[int, Any] = {FORMAT: RunDocument}
+"""The forms that can be read, by their version; a later version of guardgraph adds its own and keeps these."""
+
+
+def export_run(store: RunStore, run_id: str) -> RunDocument:
+    """Return a run of a store as a document.
+
+    Args:
+        store: that has the run.
+        run_id: of the run; its latest record is taken.
+
+    Returns:
+        Plain JSON. A run of which something was redacted is as the store has it.
+
+    Raises:
+        InputError: there is no such run, it was erased, or people of two tenants had a part in it.
+        StoreError: the store cannot be read, or what it has is not what was recorded.
+    """
+    stored = store.read(run_id)
+    if stored.recording is None or stored.salt is None:
+        raise InputError(f"run_id: a run that was not erased is required; given: {run_id!r:.80}, which was")
+    place = stored.position
+    made: RunDocument = {
+        "format": FORMAT,
+        "chain": {
+            "seq": place.seq,
+            "hash": place.hash,
+            "previous": place.previous,
+            "at": place.at,
+            "entry": stored.entry,
+            "salt": stored.salt,
+            "content": content_of(stored.salt, dict(stored.recording)),
+        },
+        "recording": dict(stored.recording),
+    }
+    _check_tenant(made)
+    if wrong := place_findings(made):
+        raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
+    json_of(written(dict(made)).encode(), "run_id", LEVELS)  # nobody is given what he could not read
+    return made
+
+
+def checked_document(given: Any) -> RunDocument:
+    """Return a document, if it is one.
+
+    Raises:
+        InputError: it is none, one of another format, or of a run in which people of two tenants had a part.
+    """
+    number = given.get("format") if isinstance(given, dict) else None
+    if type(number) is not int or number not in _FORMS:
+        known = " or ".join(map(str, _FORMS))
+        raise InputError(f"document: one of format {known} is required; given: {_shown(number)}")
+    try:
+        made: RunDocument = _adapter(number).validate_python(given)
+    except ValidationError as error:
+        item = error.errors(include_url=False)[0]
+        raise InputError(f"document.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
+    _check_tenant(made)
+    return made
+
+
+def stored_run(document: RunDocument) -> StoredRun:
+    """Return the run of a document as a store would give it."""
+    chain = document["chain"]
+    place = Position(chain["seq"], chain["hash"], chain["previous"], chain["at"])
+    recording = recording_of(canonical_json(document["recording"]))
+    return StoredRun(str(recording.get("run_id")), place, recording, chain["entry"], chain["salt"])
+
+
+@cache
+def _adapter(number: int) -> TypeAdapter[Any]:
+    return TypeAdapter(_FORMS[number])
+
+
+def _shown(number: object) -> str:
+    return "none" if number is None else f"{number!r:.80}"
+
+
+def _check_tenant(document: RunDocument) -> None:
+    """Refuse a run in which people of two tenants had a part: neither may see the other's words."""
+    visits = document["recording"].get("visits")
+    openings = [visit.get("opening") for visit in visits if isinstance(visit, dict)] if isinstance(visits, list) else []
+    tenants = {caller(opening)[0] for opening in openings if isinstance(opening, dict)} - {None}
+    if len(tenants) > 1:
+        raise InputError(f"document: a run of one tenant is required; given: one of {len(tenants)}")

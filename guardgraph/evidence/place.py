@@ -1,0 +1,82 @@
+"""A run's place in the chain, held against the run: what a document says of both, and nothing else, is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from guardgraph.evidence.chain import entry_hash, entry_of
+from guardgraph.evidence.contents import content_hash
+from guardgraph.state.hashing import canonical_json
+from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from guardgraph.evidence.document import RunDocument
+
+__all__ = ["DocumentFinding", "DocumentFindingKind", "content_of", "head_findings", "place_findings"]
+
+DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
+"""What a finding is about: the text of the file, the place in the chain, the head that was kept elsewhere, the
+signature, a verdict that comes out otherwise, one that comes out otherwise under another version of guardgraph, or what
+cannot be derived."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFinding:
+    """What is wrong with a document, or cannot be told."""
+
+    kind: DocumentFindingKind
+    place: str
+    """Where, as a path into the document or the recording."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+def content_of(salt: str, recording: JsonObject) -> str:
+    """Return the hash by which an entry knows a recording."""
+    return content_hash(salt, canonical_json(recording))
+
+
+def place_findings(document: RunDocument) -> list[DocumentFinding]:
+    """Hold a run against its entry, and the entry against its hash."""
+    chain, recording = document["chain"], document["recording"]
+    try:
+        said = entry_of(chain["entry"])
+    except ValueError as error:
+        return [_wrong("entry", str(error))]
+    if said["kind"] != "run":
+        return [_wrong("entry", "the entry of a run is required; it is that of an erasure")]
+    pairs = [
+        ("hash", chain["hash"], entry_hash(chain["entry"]), "of the entry"),
+        ("seq", chain["seq"], said["seq"], "in the entry"),
+        ("previous", chain["previous"], said["previous"], "in the entry"),
+        ("at", chain["at"], said["at"], "in the entry"),
+        ("content", chain["content"], said["content"], "in the entry"),
+        ("content", chain["content"], content_of(chain["salt"], recording), "of salt and recording: one was changed"),
+        ("entry", said["run_id"], recording.get("run_id"), "in the recording: its run_id"),
+    ]
+    return [
+        _wrong(name, f"{ours!s:.80}; it is {theirs!s:.80} {where}")
+        for name, ours, theirs, where in pairs
+        if ours != theirs
+    ]
+
+
+def head_findings(document: RunDocument, head: tuple[int, str] | None) -> list[DocumentFinding]:
+    """Hold the place of a run against number and hash of its entry, as somebody kept them elsewhere."""
+    if head is None:
+        return []
+    chain = document["chain"]
+    seq, kept = head
+    if seq != chain["seq"]:
+        said = f"{chain['seq']}; kept elsewhere was {seq}, which says nothing of this entry"
+        return [DocumentFinding("head", "chain.seq", said)]
+    if kept != chain["hash"]:
+        return [DocumentFinding("head", "chain.hash", f"{chain['hash']}; kept elsewhere was {kept!s:.80}")]
+    return []
+
+
+def _wrong(name: str, message: str) -> DocumentFinding:
+    return DocumentFinding("chain", f"chain.{name}", message)

@@ -1,0 +1,204 @@
+"""Signatures: a DSSE envelope around the bytes of a document, Ed25519, keys as PEM.
+
+DSSE, the Dead Simple Signing Envelope (secure-systems-lab/dsse, version 1), signs the type of the payload with the
+payload. An envelope is written in one way, and read in no other, so that whatever is changed in a file is found.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from guardgraph.evidence.document import RunDocument, checked_document
+from guardgraph.evidence.strict_json import MOST_BYTES, written
+from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.opening import CLOSED
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+__all__ = ["PAYLOAD_TYPE", "Envelope", "Sealed", "check_key", "envelope_of", "is_envelope", "pae", "sign_document"]
+
+PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
+"""What the payload of an envelope is."""
+
+
+@with_config(CLOSED)
+class Signature(TypedDict):
+    """A signature of an envelope."""
+
+    keyid: str
+    """SHA-256 of the public key as DER, 64 hex digits: which key it was, not that it was this one."""
+    sig: str
+    """Base64."""
+
+
+@with_config(CLOSED)
+class Envelope(TypedDict):
+    """A DSSE envelope."""
+
+    payload: str
+    """Base64 of the document's bytes."""
+    payloadType: str
+    """What the payload is."""
+    signatures: list[Signature]
+    """One."""
+
+
+class Sealed:
+    """What an envelope holds, as bytes; nobody has looked at the payload yet.
+
+    Args:
+        envelope: as it was read.
+
+    Raises:
+        InputError: the payload or the signature is no base64, or there is not one signature.
+    """
+
+    def __init__(self, envelope: Envelope) -> None:
+        if envelope["payloadType"] != PAYLOAD_TYPE:
+            raise InputError(
+                f"envelope.payloadType: {PAYLOAD_TYPE} is required; given: {envelope['payloadType']!r:.80}"
+            )
+        if len(envelope["signatures"]) != 1:
+            raise InputError(f"envelope.signatures: one is required; given: {len(envelope['signatures'])}")
+        [signature] = envelope["signatures"]
+        self.payload = _bytes(envelope["payload"], "payload")
+        """The bytes that were signed."""
+        self._keyid, self._signature = signature["keyid"], _bytes(signature["sig"], "signatures.0.sig")
+
+    def is_signed_by(self, public_key: bytes) -> bool:
+        """Say whether this very payload was signed by the holder of a key.
+
+        Args:
+            public_key: Ed25519, PEM (SubjectPublicKeyInfo).
+
+        Raises:
+            ConfigurationError: it is no such key, or the extra ``sign`` is not installed.
+        """
+        key = _public_key(public_key)
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            key.verify(self._signature, pae(PAYLOAD_TYPE, self.payload))
+        except InvalidSignature:
+            return False
+        return self._keyid == _keyid(key)
+
+
+def pae(kind: str, body: bytes) -> bytes:
+    """Return what is signed: the pre-authentication encoding of a payload and its type, as DSSE version 1 has it."""
+    name = kind.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(name), name, len(body), body)
+
+
+def sign_document(document: RunDocument, private_key: bytes) -> str:
+    """Return an envelope with a document and a signature, as text.
+
+    Args:
+        document: of `export_run`.
+        private_key: Ed25519, PEM (PKCS #8), not encrypted.
+
+    Returns:
+        A DSSE envelope, JSON; `check_document` takes it with the public key.
+
+    Raises:
+        ConfigurationError: it is no such key, or the extra ``sign`` is not installed.
+        InputError: it is no document, or one that is too large to be read again in its envelope.
+    """
+    payload = written(dict(checked_document(document))).encode()
+    from_pem = _crypto().load_pem_private_key
+    private = _key(lambda: from_pem(private_key, password=None), "private", "PKCS #8, not encrypted")
+    signature = {"keyid": _keyid(private.public_key()), "sig": _text(private.sign(pae(PAYLOAD_TYPE, payload)))}
+    text = written({"payload": _text(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]})
+    if len(text) > MOST_BYTES:
+        raise InputError(f"document: one whose envelope has at most {MOST_BYTES} bytes is required; given: more")
+    return text
+
+
+def is_envelope(value: JsonObject) -> bool:
+    """Say whether a JSON object is an envelope rather than a document."""
+    return "payload" in value
+
+
+def envelope_of(value: JsonObject) -> Sealed:
+    """Return what an envelope holds.
+
+    Raises:
+        InputError: it is no envelope of one signed document.
+    """
+    try:
+        return Sealed(TypeAdapter(Envelope).validate_python(value))
+    except ValidationError as error:
+        item = error.errors(include_url=False)[0]
+        raise InputError(f"envelope.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
+
+
+def check_key(public_key: bytes) -> None:
+    """Refuse a public key that is none.
+
+    Raises:
+        ConfigurationError: as `Sealed.is_signed_by`.
+    """
+    _public_key(public_key)
+
+
+def _public_key(pem: bytes) -> Ed25519PublicKey:
+    from_pem = _crypto().load_pem_public_key
+    key: Ed25519PublicKey = _key(lambda: from_pem(pem), "public", "SubjectPublicKeyInfo")
+    return key
+
+
+def _key(load: Callable[[], Any], kind: str, form: str) -> Any:
+    """Return a key of the one kind that is used; what is wrong with another one is said without a word of it."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    wanted = {"private": ed25519.Ed25519PrivateKey, "public": ed25519.Ed25519PublicKey}[kind]
+    required = f"{kind}_key: an Ed25519 {kind} key as PEM ({form}) is required"
+    try:
+        key = load()
+    except TypeError:
+        raise ConfigurationError(f"{required}; given: an encrypted one, or no bytes") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise ConfigurationError(f"{required}; what was given cannot be read as one") from None
+    if not isinstance(key, wanted):
+        raise ConfigurationError(f"{required}; given: a key of another kind, {type(key).__name__}")
+    return key
+
+
+def _crypto() -> Any:
+    try:
+        from cryptography.hazmat.primitives import serialization
+    except ImportError as error:
+        raise ConfigurationError(
+            f"signing: guardgraph's extra `sign` is required, as in pip install '.[sign]' ({error})"
+        ) from error
+    return serialization
+
+
+def _keyid(key: Ed25519PublicKey) -> str:
+    crypto = _crypto()
+    der: bytes = key.public_bytes(crypto.Encoding.DER, crypto.PublicFormat.SubjectPublicKeyInfo)
+    return sha256(der).hexdigest()
+
+
+def _text(data: bytes) -> str:
+    return b64encode(data).decode()
+
+
+def _bytes(text: str, where: str) -> bytes:
+    try:
+        data = b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        data = None
+    if data is None or _text(data) != text:  # one text for the same bytes: trailing bits may hold nothing
+        raise InputError(f"envelope.{where}: base64 is required")
+    return data

@@ -1,0 +1,84 @@
+"""JSON from somebody whom nobody trusts: read within bounds, and every value in it meant one thing only."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from guardgraph.state.errors import InputError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import INT_LIMIT, is_nested, is_plain
+
+__all__ = ["MOST_BYTES", "json_of", "written"]
+
+MOST_BYTES = 64 * 2**20
+"""Bytes of a document: sixteen replies of the size that a budget allows by default."""
+DIGITS = 20
+"""Characters of a whole number of 64 bits, with its sign."""
+
+
+def json_of(data: bytes, name: str, levels: int) -> JsonObject:
+    """Return the JSON object that some bytes are.
+
+    Args:
+        data: of a file.
+        name: what it is, for messages.
+        levels: of nesting that it may have.
+
+    Raises:
+        InputError: it is too large, no UTF-8, no JSON object, has a key twice in one object, a number that does not
+            fit into 64 bits, a text that no state can keep, or more levels.
+    """
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{name}: at most {MOST_BYTES} bytes are allowed; given: more")
+    try:
+        text = data.decode()
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_int=_int, parse_float=_float, parse_constant=_constant
+        )
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: UTF-8 text is required; byte {error.start} is none") from None
+    except RecursionError:
+        raise InputError(f"{name}: at most {levels} levels of nesting are allowed; given: more") from None
+    except ValueError as error:
+        raise InputError(f"{name}: JSON is required: {str(error)[:200]}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{name}: a JSON object is required; given: a {type(value).__name__}")
+    if is_nested(text, value, levels):
+        raise InputError(f"{name}: at most {levels} levels of nesting are allowed; given: more")
+    if not is_plain(value, levels + 1):
+        raise InputError(f"{name}: texts without lone surrogates and U+0000 are required; given: others")
+    return value
+
+
+def written(value: JsonObject) -> str:
+    """Return the one text that a document is written as: keys sorted, a line for each value, ASCII."""
+    return json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise ValueError(f"the key {twice!r:.80} stands twice in one object")
+    return made
+
+
+def _int(digits: str) -> int:
+    number = int(digits) if len(digits) <= DIGITS else INT_LIMIT
+    if -INT_LIMIT <= number < INT_LIMIT:
+        return number
+    raise ValueError(f"a whole number of 64 bits is required; given: {digits[:DIGITS]}...")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if math.isfinite(number):
+        return number
+    raise ValueError(f"a number of 64 bits is required; given: {digits[:DIGITS]}...")
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")

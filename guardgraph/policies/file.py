@@ -1,0 +1,253 @@
+"""A file with the policy and the budget of a pattern, and what tenants tighten of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Generic, TypeAlias, overload
+
+from pydantic import ValidationError
+
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.policies.document import SHOWN_FINDINGS, Document, Place, WrongText, text_of
+from guardgraph.policies.toml_text import parse_toml
+from guardgraph.policies.yaml_text import parse_yaml
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.findings import findings
+from guardgraph.state.plain import json_problem
+from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
+from guardgraph.state.tightening import unknown_name
+
+__all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "read_policy"]
+
+PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
+SECTIONS = ("policy", "budget")
+FIELDS = ("pattern", *SECTIONS, "tenants")
+
+Classes: TypeAlias = "tuple[type[Settings], type[Budget]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay(Generic[PolicyT, BudgetT]):
+    """What a tenant tightens: fields that it leaves out stay the file's."""
+
+    policy: PolicyT
+    budget: BudgetT
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile(Generic[PolicyT, BudgetT]):
+    """What a policy file says; `load_policy` reads one."""
+
+    pattern: str
+    """The pattern that it is for."""
+    policy: PolicyT
+    budget: BudgetT
+    tenants: Mapping[str, Overlay[PolicyT, BudgetT]] = field(default_factory=lambda: MappingProxyType({}))
+    """What tenants tighten, by their names."""
+
+    def settings(self, tenant: str | None = None) -> dict[str, Any]:
+        """Return what a factory is given: ``create_rag_agent(**file.settings())``.
+
+        Args:
+            tenant: whose overlay tightens the file's settings; nobody's when None.
+
+        Returns:
+            ``{"policy": ..., "budget": ...}``
+
+        Raises:
+            ConfigurationError: the file has no such tenant.
+        """
+        if tenant is None:
+            return {"policy": self.policy, "budget": self.budget}
+        if (problem := unknown_name(tenant, [*self.tenants])) is not None:
+            raise ConfigurationError(f"tenant: {problem}")
+        overlay = self.tenants[tenant]
+        return {
+            "policy": self.policy.tightened_by(overlay.policy),
+            "budget": self.budget.tightened_by(overlay.budget),
+        }
+
+
+@overload
+def load_policy(
+    path: str | Path, *, policy: type[PolicyT], budget: type[BudgetT], pattern: str | None = None
+) -> PolicyFile[PolicyT, BudgetT]: ...
+@overload
+def load_policy(path: str | Path, *, pattern: str | None = None) -> PolicyFile[Any, Any]: ...
+def load_policy(
+    path: str | Path,
+    *,
+    policy: type[Settings] | None = None,
+    budget: type[Budget] | None = None,
+    pattern: str | None = None,
+) -> PolicyFile[Any, Any]:
+    """Read the settings of a pattern from a YAML or TOML file.
+
+    Args:
+        path: a file that ends in .yaml, .yml or .toml: UTF-8, at most 1 MB.
+        policy: the class of a pattern's own policy; a shipped pattern has its own.
+        budget: the class of a pattern's own budget.
+        pattern: the pattern that the file has to be for; any when None.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or something in it is wrong: a line for every finding, with file,
+            line, field, what was given and what is allowed.
+    """
+    if not isinstance(path, str | Path):
+        raise ConfigurationError(f"path: a file's name is required; given: {type(path).__name__}")
+    if (policy is None) != (budget is None):
+        raise ConfigurationError("policy, budget: give both classes, or neither")
+    if policy is None or budget is None:
+        return read_policy(path, pattern=pattern)
+    return read_policy(path, pattern=pattern, classes=(policy, budget))
+
+
+def read_policy(
+    path: str | Path,
+    *,
+    pattern: str | None = None,
+    classes: Classes | None = None,
+    own: Callable[[], Classes] | None = None,
+) -> PolicyFile[Any, Any]:
+    """Read the settings of a pattern from a file; see `load_policy`.
+
+    Args:
+        path: the file.
+        pattern: the pattern that it has to be for; any when None.
+        classes: those of the policy and the budget, whatever the pattern.
+        own: makes them for a pattern that is not shipped.
+
+    Raises:
+        ConfigurationError: as `load_policy`.
+    """
+    return _Reading(_document(path)).file(pattern, classes, own)
+
+
+def policy_in(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
+    """Read a pattern's file in a folder: ``rag.yaml`` and the like; None where there is none.
+
+    Raises:
+        ConfigurationError: there is no such folder, the pattern has two files in it, or its file is wrong.
+    """
+    try:
+        names = sorted(entry.name for entry in Path(folder).iterdir())
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"a folder that can be read is required: {error}") from None
+    found = [name for name in names if Path(name).stem == pattern and Path(name).suffix.lower() in PARSERS]
+    if len(found) > 1:
+        raise ConfigurationError(f"{str(folder)!r}: one file of {pattern} is required; given: {', '.join(found)}")
+    return read_policy(Path(folder) / found[0], pattern=pattern) if found else None
+
+
+def _document(path: str | Path) -> Document:
+    parse = PARSERS.get(Path(path).suffix.lower())
+    name = repr(str(path))[1:-1][:200]
+    if parse is None:
+        raise ConfigurationError(f"{name}: a file that ends in .yaml, .yml or .toml is required")
+    try:
+        value, lines = parse(text_of(path))
+    except WrongText as error:
+        where = name if error.line is None else f"{name}:{error.line}"
+        raise ConfigurationError(f"{where}: {error}") from None
+    return Document(name, value, lines)
+
+
+class _Reading:
+    """Settings out of a document; what is wrong in it is collected, so that one look says all of it."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.found: list[tuple[Place, str]] = []
+
+    def file(
+        self, pattern: str | None, classes: Classes | None, own: Callable[[], Classes] | None
+    ) -> PolicyFile[Settings, Budget]:
+        if not isinstance(self.document.value, dict | None):
+            raise self.document.error([((), f"a mapping is required; given: {type(self.document.value).__name__}")])
+        fields = self._fields(self.document.value, (), FIELDS)
+        named = self._pattern(fields.get("pattern"), pattern, is_own=classes is not None or own is not None)
+        self._raise()
+        both = classes or (PATTERNS[named].classes if own is None or named in PATTERNS else own())
+        ours = self._overlay(fields, (), both)
+        tenants = {
+            tenant: self._overlay(self._fields(given, ("tenants", tenant), SECTIONS), ("tenants", tenant), both)
+            for tenant, given in self._tenants(fields.get("tenants")).items()
+        }
+        self._raise()
+        self._hold(ours, tenants)
+        self._raise()
+        return PolicyFile(named, ours.policy, ours.budget, MappingProxyType(tenants))
+
+    def _raise(self) -> None:
+        if self.found:
+            raise self.document.error(self.found)
+
+    def _pattern(self, given: Any, wanted: str | None, *, is_own: bool) -> str:
+        place = ("pattern",)
+        if not isinstance(given, str) or not given.strip():
+            self.found.append((place, f"a name is required, such as {', '.join(PATTERNS)}; given: {given!r:.80}"))
+        elif wanted is not None and given != wanted:
+            self.found.append((place, f"{wanted} is required; given: {given!r:.80}"))
+        elif not is_own and (problem := unknown_name(given, [*PATTERNS])) is not None:
+            self.found.append((place, f"{problem}; one of your own needs the classes of its policy and its budget"))
+        return str(given)
+
+    def _mapping(self, value: Any, place: Place) -> dict[str, Any]:
+        """Return a mapping, an empty one where nothing is given."""
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self.found.append((place, f"a mapping is required; given: {type(value).__name__}"))
+        return {}
+
+    def _fields(self, value: Any, place: Place, names: Iterable[str]) -> dict[str, Any]:
+        """Return the fields of a mapping that there are."""
+        given, known = self._mapping(value, place), [*names]
+        unknown = [key for key in given if key not in known]
+        for key in unknown[: SHOWN_FINDINGS + 1]:
+            self.found.append(((*place, key), f"no such field; {unknown_name(key, known)}"))
+        return {key: given[key] for key in known if key in given}
+
+    def _tenants(self, value: Any) -> dict[str, Any]:
+        given = self._mapping(value, ("tenants",))
+        for name in given:
+            if (problem := json_problem(name)) is not None or not name.strip():
+                self.found.append((("tenants", name), f"a name is required, not {problem or 'a blank one'}"))
+        return given
+
+    def _overlay(self, fields: dict[str, Any], place: Place, classes: Classes) -> Overlay[Any, Any]:
+        return Overlay(
+            *(self._settings(fields.get(name), (*place, name), of) for name, of in zip(SECTIONS, classes, strict=True))
+        )
+
+    def _settings(self, value: Any, place: Place, of: type[Settings]) -> Settings | None:
+        try:
+            return of.model_validate(self._fields(value, place, of.model_fields))
+        except ValidationError as error:
+            self.found.extend(((*place, *where), said) for where, said in findings(error))
+            return None
+
+    def _hold(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:
+        """Hold overlays against the file's own settings."""
+        for name in SECTIONS:
+            settings = getattr(ours, name)
+            self.found.extend(((name, *place), said) for place, said in _at(settings.wrong_names()))
+            for tenant, overlay in tenants.items():
+                theirs = getattr(overlay, name)
+                wrong = chain(settings.wrong_overlay(theirs), _unfilled(name, settings, theirs))
+                self.found.extend((("tenants", tenant, name, *place), said) for place, said in _at(wrong))
+
+
+def _at(wrong: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, str]]:
+    return (((field,), said) for field, said in wrong)
+
+
+def _unfilled(section: str, ours: Settings, theirs: Settings) -> Iterator[tuple[str, str]]:
+    """Yield fields of an overlay that would narrow what only the factory knows."""
+    for name in ours.filled:
+        if ours.is_open(name) and not theirs.is_open(name):
+            yield name, f"{section}.{name} is required too: an overlay narrows what the file says"

@@ -1,0 +1,145 @@
+"""Documents for tests: runs of every kind in one store, and what somebody forges who can hash as well as anybody."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import QUESTION
+from refund_pattern import THREAD, TIGHT, answering, begun, refund
+from ticket_pattern import TICKET, triage
+
+from guardgraph import (
+    RagBudget,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    export_run,
+    sql_store,
+)
+from guardgraph.evidence.chain import entry_hash, run_entry
+from guardgraph.evidence.contents import content_hash
+from guardgraph.evidence.strict_json import written
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.state.hashing import canonical_json
+
+RAG = "guardgraph:create_rag_agent"
+STRICT = RagBudget(min_chunk_score=0.9)
+
+
+def shadowed(policy=None, budget=None, recorder=None):
+    """Return a RAG agent with a stricter shadow, as a deployment's factory does."""
+    shadow = {"strict": create_rag_agent(budget=STRICT)}
+    return create_rag_agent(policy=policy, budget=budget, recorder=recorder, shadow=shadow)
+
+
+def own_settings(recorder=None):
+    """Return a RAG agent whose factory takes no settings."""
+    return create_rag_agent(recorder=recorder)
+
+
+def asking(policy=None, budget=None):
+    """Return a RAG agent that asks the model of a test's server."""
+    return create_rag_agent("openai:test-model", policy=policy, budget=budget)
+
+
+def _answered(recorder):
+    create_rag_agent(recorder=recorder, budget=RagBudget(max_top_k=3)).invoke(
+        QUESTION, context={"caller": {"tenant": "acme", "user": "ann"}}
+    )
+
+
+def _reviewed(recorder):
+    graph, shown = begun(recorder=recorder)
+    graph.invoke(answering(shown), THREAD, context=TIGHT)
+
+
+def _rejected(recorder):
+    graph = refund(recorder=recorder, checkpointer=InMemorySaver())
+    shown = graph.invoke({"order": "A7"}, THREAD)
+    graph.invoke(answering(shown, "reject", reason="Too much."), THREAD)
+
+
+def _resumed(recorder):
+    agent = create_rag_agent(recorder=recorder, checkpointer=InMemorySaver())
+    agent.invoke(QUESTION, THREAD, interrupt_before=["retrieve"])
+    agent.invoke(None, THREAD, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+
+
+KINDS = {
+    "rag": (RAG, _answered),
+    "rag stopped": (RAG, lambda recorder: create_rag_agent(recorder=recorder).invoke({"question": 7})),
+    "rag shadowed": ("exported_runs:shadowed", lambda recorder: shadowed(recorder=recorder).invoke(QUESTION)),
+    "rag resumed": (RAG, _resumed),
+    "research": (
+        "guardgraph:create_research_agent",
+        lambda recorder: create_research_agent(recorder=recorder).invoke(PATTERNS["research"].demo()),
+    ),
+    "self_critique": (
+        "guardgraph:create_self_critique_agent",
+        lambda recorder: create_self_critique_agent(recorder=recorder).invoke(PATTERNS["self_critique"].demo()),
+    ),
+    "refund reviewed": ("refund_pattern:refund", _reviewed),
+    "refund rejected": (
+        "refund_pattern:refund",
+        _rejected,
+    ),
+    "triage": ("ticket_pattern:triage", lambda recorder: triage(recorder=recorder).invoke(TICKET)),
+}
+"""What makes a run, and the agent that decides it again by its name."""
+
+
+@cache
+def _documents():
+    with TemporaryDirectory() as folder, closing(sql_store(f"sqlite:///{Path(folder)}/runs.db")) as store:
+        for _, make in KINDS.values():
+            make(store)
+        made = [json.dumps(export_run(store, stored.run_id)) for stored in store.runs()]
+    return dict(zip(KINDS, made, strict=True))
+
+
+def document(kind="rag"):
+    """Return the document of a run, a copy of its own."""
+    return json.loads(_documents()[kind])
+
+
+def text(made):
+    """Return what stands in the file of a document."""
+    return written(made).encode()
+
+
+def forged(made, change):
+    """Return a document in which the recording was changed and everything hashed anew, as whoever has it can."""
+    made = deepcopy(made)
+    change(made["recording"])
+    chain = made["chain"]
+    chain["content"] = content_hash(chain["salt"], canonical_json(made["recording"]))
+    where = {"run_id": made["recording"]["run_id"], "content": chain["content"]}
+    chain["entry"] = run_entry(chain["seq"], chain["previous"], chain["at"], **where)
+    chain["hash"] = entry_hash(chain["entry"])
+    return made
+
+
+@cache
+def keys(number=0):
+    """Return a private and a public key as PEM; another pair for each number."""
+    key = Ed25519PrivateKey.from_private_bytes(bytes([number + 1]) * 32)
+    return private_pem(key), public_pem(key.public_key())
+
+
+def private_pem(key, encryption=None):
+    """Return a private key as PEM."""
+    how = encryption or serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, how)
+
+
+def public_pem(key):
+    """Return a public key as PEM."""
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -1,0 +1,461 @@
+"""Documents: what is exported is derived again, and whatever was changed in it is found."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from copy import deepcopy
+
+import pytest
+from exported_runs import KINDS, RAG, document, forged, keys, text
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rag_agents import QUESTION
+from stored_runs import asked, recording
+
+from guardgraph import (
+    ConfigurationError,
+    InputError,
+    RagBudget,
+    RagPolicy,
+    check_document,
+    create_rag_agent,
+    export_run,
+    sign_document,
+    sql_store,
+)
+from guardgraph.graphs.named import graph_named
+
+EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store that is not there yet."""
+    made = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    yield made
+    made.close()
+
+
+def agent(kind):
+    """Return the agent of a kind of run, made once."""
+    made = AGENTS.get(kind)
+    if made is None:
+        made = AGENTS[kind] = graph_named(KINDS[kind][0], "test")
+    return made
+
+
+AGENTS = {"rag": create_rag_agent(budget=RagBudget(max_top_k=3))}
+
+
+def found(made, kind="rag", **given):
+    """Return kinds and places of what is found in a document; what is refused is found too, and named."""
+    try:
+        checked = check_document(made, agent(kind), **given)
+    except InputError as error:
+        assert str(error).partition(": ")[0]  # noqa: PT017
+        return [("refused", str(error))]
+    return [(item.kind, item.place) for item in checked.findings]
+
+
+def places(value, above=()):
+    """Yield the place of everything in a JSON value, as keys and indices."""
+    if above:
+        yield above
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*above, key))
+
+
+def holder_of(value, place):
+    """Return what holds a place."""
+    for key in place[:-1]:
+        value = value[key]
+    return value
+
+
+# What is true is derived
+
+
+@EVERY_KIND
+def test_every_verdict_of_a_run_is_derived_again(kind):
+    """Of all patterns, stopped, shadowed, resumed and reviewed runs, by the name of a factory and by an agent."""
+    made = document(kind)
+    by_name = check_document(text(made), KINDS[kind][0])
+    assert by_name.findings == ()
+    assert by_name.ok
+    assert (by_name.run_id, by_name.hash) == (made["recording"]["run_id"], made["chain"]["hash"])
+    assert check_document(made, agent(kind)).plain() == by_name.plain()
+
+
+def test_a_factory_is_given_the_recorded_settings():
+    """The document's policy and budget, where the factory takes them; where it does not, they are named."""
+    made = document()
+    assert made["recording"]["budget"]["max_top_k"] == 3
+    assert check_document(made, RAG).ok
+    named = found_by_name(made, "exported_runs:own_settings")
+    assert ("verdict", "budget.max_top_k") in named
+    assert ("verdict", "fingerprints.budget") in named
+
+
+def found_by_name(made, target):
+    """Return what is found by an agent of this name."""
+    return [(item.kind, item.place) for item in check_document(made, target).findings]
+
+
+def test_a_run_of_a_store_is_exported_by_its_latest_record(store):
+    """The document has the entry's text, the salt and the recording; a run that is not there is an error."""
+    result = asked(store, tenant="acme", user="ann")
+    made = export_run(store, result["run_id"])
+    assert made["recording"]["result"] == {key: item for key, item in result.items() if key != "audit"}
+    assert made["chain"]["seq"] == result["audit"]["seq"]
+    assert made["chain"]["hash"] == result["audit"]["hash"]
+    with pytest.raises(InputError, match="run_id: a run of the store is required"):
+        export_run(store, "nobody")
+
+
+def test_an_erased_run_is_not_exported(store):
+    """The error says so."""
+    store.record(recording(1))
+    store.erase(recording(1)["run_id"], by="me")
+    with pytest.raises(InputError, match="run_id: a run that was not erased is required"):
+        export_run(store, recording(1)["run_id"])
+
+
+def test_a_run_of_two_tenants_is_not_exported_nor_checked(store):
+    """Nobody is handed what another tenant said."""
+    made = recording(1, tenant="acme", user="ann")
+    second = deepcopy(made["visits"][0]["opening"])
+    made["visits"][1]["opening"] = {**second, "context": {"caller": {"tenant": "other"}}}
+    store.record(made)
+    with pytest.raises(InputError, match="a run of one tenant is required; given: one of 2"):
+        export_run(store, made["run_id"])
+    with pytest.raises(InputError, match="a run of one tenant is required"):
+        check_document(forged(document(), lambda run: run.update(visits=made["visits"])), agent("rag"))
+
+
+def test_a_redacted_run_is_exported_and_nothing_of_it_is_derived(store, tmp_path):
+    """Its place in the chain is checked, and the one finding says what cannot be told."""
+    from guardgraph import Redaction
+
+    careful = sql_store(f"sqlite:///{tmp_path}/careful.db", redact=Redaction(patterns=["P1"]))
+    made = export_run(careful, asked(careful)["run_id"])
+    careful.close()
+    checked = check_document(made, agent("rag"))
+    assert [str(item) for item in checked.findings] == [
+        "redacted: words of the run were redacted: nothing can be derived"
+    ]
+    made["chain"]["salt"] = "0" * 64
+    assert ("chain", "chain.content") in found(made)
+
+
+def test_a_shadow_that_the_agent_does_not_have_is_named():
+    """What another agent made of a run is a verdict too; who lacks that agent cannot derive it."""
+    made = document("rag shadowed")
+    assert found_by_name(made, RAG) == [("underived", "shadows.strict")]
+    changed = forged(made, lambda run: run["shadows"]["strict"]["ending"].update(outcome="grounded_answer"))
+    assert found(changed, "rag shadowed") == [("verdict", "shadows.strict.ending.outcome")]
+
+
+# What was changed is found
+
+
+@EVERY_KIND
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_change_of_any_byte_is_found(kind, data):
+    """Of values, of marks of the form, of blanks: every byte of the file counts."""
+    sound = bytearray(text(document(kind)))
+    at = data.draw(st.integers(0, len(sound) - 1))
+    sound[at] ^= data.draw(st.integers(1, 255))
+    assert found(bytes(sound), kind)
+
+
+@EVERY_KIND
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_change_of_any_value_is_found(kind, data):
+    """A value that is another one, a key that is gone or new, a list in another order or shorter."""
+    made = document(kind)
+    known = list(places(made))
+    place = known[data.draw(st.integers(0, len(known) - 1))]
+    assert change(holder_of(made, place), place[-1], data) is None or found(made, kind), place
+
+
+ODD = st.sampled_from([None, True, 0, -1, 1.5, "", "x", [], ["x"], {}, {"x": 1}, "0" * 64])
+
+
+def change(holder, key, data):
+    """Change what stands somewhere, and return how; None where it is what it was."""
+    before = json.dumps(holder)
+    how = data.draw(st.sampled_from(["put", "drop", "turn", "more"]))
+    value = holder[key]
+    if how == "drop":
+        del holder[key]
+    elif how == "turn" and isinstance(value, list):
+        value.reverse()
+    elif how == "more" and isinstance(value, dict):
+        value["more"] = 1
+    elif how == "more" and isinstance(value, list):
+        value.append(deepcopy(value[-1]) if value else 1)
+    else:
+        holder[key] = data.draw(ODD)
+    return None if json.dumps(holder) == before else how
+
+
+@EVERY_KIND
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_verdict_that_was_changed_is_found_however_well_it_is_hashed(kind, data):
+    """Whoever hashes all anew still cannot make a result that these inputs do not have."""
+    made = document(kind)
+    place = data.draw(st.sampled_from([place for place in places(made["recording"]["result"]) if len(place) > 0]))
+    done = []
+    changed = forged(made, lambda run: done.append(change(holder_of(run["result"], place), place[-1], data)))
+    assert done == [None] or found(changed, kind), place
+
+
+FIELDS = ["format", "graph", "run_id", "pattern", "guardgraph", "fingerprints", "visits", "calls", "policy", "budget"]
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("field", FIELDS)
+def test_what_the_agent_makes_itself_is_derived_too(kind, field):
+    """Names, nodes, requests, hashes of settings and prompts: hashed anew as well, a change is found."""
+    made = document(kind)
+
+    def damage(run):
+        if field == "visits":
+            run["visits"][-1]["node"] = "elsewhere"
+        elif field == "calls":
+            run["calls"].append({**json.loads(CALL), "node": run["visits"][-1]["node"]})
+        elif field == "fingerprints":
+            run["fingerprints"]["prompts"] = "0" * 64
+        elif field == "format":
+            run["format"] = True
+        elif isinstance(run[field], dict):
+            name, value = next((item for item in run[field].items() if isinstance(item[1], int | float)), (None, None))
+            if name is None:
+                run[field]["more"] = 1
+            else:
+                run[field][name] = value + 1
+        else:
+            run[field] = "another"
+
+    expected = found(forged(made, damage), kind)
+    if field == "guardgraph":  # nothing differs, so no verdict depends on it; the hash knows it
+        assert expected == []
+        assert found({**made, "recording": {**made["recording"], "guardgraph": "another"}}, kind)
+    else:
+        assert expected
+
+
+CALL = json.dumps(
+    {
+        "node": "",
+        "visit": 1,
+        "number": 1,
+        "kind": "tool",
+        "request": "0" * 64,
+        "outcome": '["value", 1, {}]',
+        "seconds": 0.5,
+    }
+)
+
+
+def test_a_changed_answer_number_or_quote_is_named_by_its_path():
+    """With what was recorded and what is derived."""
+    made = forged(document(), lambda run: run["result"].update(answer="P1 is answered within 5 minutes."))
+    [finding] = check_document(made, agent("rag")).findings
+    assert (finding.kind, finding.place) == ("verdict", "result.answer")
+    assert finding.message.startswith('recorded "P1 is answered within 5 minutes.", derived "')
+    quoted = document("research")
+    changed = forged(quoted, lambda run: run["result"]["passages"][0].update(text="Nobody was charged twice."))
+    assert ("verdict", "result.passages.0.text") in found(changed, "research")
+    counted = forged(quoted, lambda run: run["result"]["aggregate"].update(read_pages=99))
+    assert ("verdict", "result.aggregate.read_pages") in found(counted, "research")
+
+
+def test_a_long_text_is_shown_where_it_differs():
+    """Not its beginning, which is the same."""
+    long = "word " * 200
+    made = forged(document(), lambda run: run["result"].update(answer=run["result"]["answer"] + long + "end"))
+    [finding] = check_document(made, agent("rag")).findings
+    assert len(finding.message) < 500
+    assert "word word" in finding.message
+
+
+def test_what_another_version_judges_otherwise_is_told_apart():
+    """A run that another guardgraph made: named like all else, in a class of its own."""
+    made = forged(document(), lambda run: run.update(guardgraph="0.3.0"))
+    assert check_document(made, agent("rag")).ok
+    made = forged(made, lambda run: run["result"].update(answer="15 minutes."))
+    [finding] = check_document(made, agent("rag")).findings
+    assert finding.kind == "version"
+    assert "; differs under version " in str(finding)
+
+
+# Who forges all of it
+
+
+def loosened(run):
+    """Change a policy with all that follows of it: a run as another deployment would have made it."""
+    from guardgraph.testing import InMemoryRecorder
+
+    kept = InMemoryRecorder()
+    create_rag_agent(recorder=kept, policy=RagPolicy(check_numbers=False)).invoke(QUESTION)
+    run_id = run["run_id"]
+    run.clear()
+    run.update(kept.runs[0])
+    run["run_id"] = run["result"]["run_id"] = run_id
+
+
+def test_a_run_that_is_forged_as_a_whole_is_found_by_head_or_signature():
+    """It is a sound run of another policy, so deriving finds nothing; number and hash that were kept elsewhere do."""
+    made = document()
+    head = (made["chain"]["seq"], made["chain"]["hash"])
+    forgery = forged(made, loosened)
+    assert check_document(forgery, RAG).ok
+    [finding] = check_document(forgery, RAG, head=head).findings
+    assert (finding.kind, finding.place) == ("head", "chain.hash")
+    assert check_document(made, RAG, head=head).ok
+    [finding] = check_document(made, RAG, head=(head[0] + 1, head[1])).findings
+    assert str(finding) == f"chain.seq: {head[0]}; kept elsewhere was {head[0] + 1}, which says nothing of this entry"
+    private, public = keys()
+    [finding] = check_document(forgery, RAG, public_key=public).findings
+    assert finding.kind == "signature"
+    resigned = sign_document(forgery, keys(1)[0])
+    assert [item.kind for item in check_document(resigned, RAG, public_key=public).findings] == ["signature"]
+    assert check_document(sign_document(made, private), RAG, public_key=public, head=head).signed == "yes"
+
+
+# Signatures
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_a_change_of_any_byte_of_an_envelope_is_found(data):
+    """Payload, type, signature, key id, blanks: every byte of the file counts."""
+    _, public = keys()
+    sound = bytearray(SIGNED)
+    heads = [sound.index(b'"payloadType"'), len(sound) - 1]
+    at = data.draw(st.integers(0, len(sound) - 1) | st.integers(*heads))
+    sound[at] ^= data.draw(st.integers(1, 255))
+    assert found(bytes(sound), public_key=public)
+
+
+SIGNED = sign_document(document(), keys()[0]).encode()
+
+
+def test_an_envelope_is_what_dsse_says():
+    """The pre-authentication encoding of the specification's example, and a signature that any library verifies."""
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    from guardgraph.evidence.signing import PAYLOAD_TYPE, pae
+
+    assert pae("http://example.com/HelloWorld", b"hello world") == (
+        b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+    )
+    envelope = json.loads(SIGNED)
+    assert envelope["payloadType"] == PAYLOAD_TYPE
+    payload = b64decode(envelope["payload"])
+    assert payload == text(document())
+    signed = b"DSSEv1 %d %b %d %b" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(payload), payload)
+    load_pem_public_key(keys()[1]).verify(b64decode(envelope["signatures"][0]["sig"]), signed)
+
+
+def test_a_signature_that_nobody_can_check_is_said():
+    """Without a key an envelope is derived all the same, and says that nobody looked at its signature."""
+    checked = check_document(SIGNED, RAG)
+    assert checked.ok
+    assert checked.signed == "unchecked"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda made: made.update(payloadType="text/plain"), "envelope.payloadType: application/vnd.guardgraph.run"),
+        (lambda made: made.update(signatures=[]), "envelope.signatures: one is required; given: 0"),
+        (lambda made: made.update(signatures=made["signatures"] * 2), "envelope.signatures: one is required; given: 2"),
+        (lambda made: made["signatures"][0].update(sig="%"), "envelope.signatures.0.sig: base64 is required"),
+        (lambda made: made.update(payload=made["payload"] + "===="), "envelope.payload: base64 is required"),
+        (lambda made: made.update(payload=b64encode(b"{}").decode()), "document: one of format 1 is required"),
+        (lambda made: made.update(more=1), "envelope.more: Extra inputs"),
+    ],
+)
+def test_what_is_no_envelope_is_refused_by_field(change, message):
+    """The error names the field."""
+    made = json.loads(SIGNED)
+    change(made)
+    with pytest.raises(InputError, match=message):
+        check_document(json.dumps(made), agent("rag"), public_key=keys()[1])
+
+
+def test_a_key_that_is_none_is_refused_without_a_word_of_it():
+    """Another kind of key, an encrypted one, a public one in the place of a private one, or no key at all."""
+    from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
+    from exported_runs import private_pem, public_pem
+
+    other = generate_private_key(SECP256R1())
+    locked = private_pem(Ed25519PrivateKey.generate(), BestAvailableEncryption(b"word"))
+    for private in (private_pem(other), locked, keys()[1], b"", b"\xff\x00", SIGNED):
+        with pytest.raises(ConfigurationError, match=r"^private_key: an Ed25519 private key as PEM \(PKCS #8") as error:
+            sign_document(document(), private)
+        assert len(str(error.value)) < 200
+    for public in (public_pem(other.public_key()), keys()[0], b"", b"\xff\x00"):
+        with pytest.raises(ConfigurationError, match=r"^public_key: an Ed25519 public key as PEM") as error:
+            check_document(SIGNED, RAG, public_key=public)
+        assert "PRIVATE" not in str(error.value)
+
+
+# What is none is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (b"", "document: JSON is required"),
+        (b"\xff\xfe", "document: UTF-8 text is required; byte 0 is none"),
+        (b"[1]", "document: a JSON object is required; given: a list"),
+        (b'{"a": 1, "a": 1}', "the key 'a' stands twice in one object"),
+        (b'{"a": 1' + b"0" * 5000 + b"}", "a whole number of 64 bits is required"),
+        (b'{"a": 1e999}', "a number of 64 bits is required"),
+        (b'{"a": NaN}', "NaN is no JSON"),
+        (b'{"a": "\\ud800"}', "texts without lone surrogates"),
+        (b'{"a": ' + b"[" * 100_000, "document: "),
+        (b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", "levels of nesting are allowed; given: more"),
+        (b'{"a": "' + b"x" * 20_000_000, "document: JSON is required: Unterminated string"),
+        (b"{}", "document: one of format 1 is required; given: none"),
+        (b'{"format": 2}', "document: one of format 1 is required; given: 2"),
+        (b'{"format": true}', "document: one of format 1 is required; given: True"),
+        (b'{"format": 1}', "document.chain: Field required"),
+    ],
+    ids=range(15),
+)
+def test_what_is_no_document_is_refused_in_one_line(given, message):
+    """The error is short and names what is required."""
+    with pytest.raises(InputError) as error:
+        check_document(given, RAG)
+    assert message in str(error.value)
+    assert len(str(error.value)) < 300
+    assert "\n" not in str(error.value)
+
+
+def test_a_document_that_is_too_large_is_refused(monkeypatch):
+    """Before anything of it is read."""
+    from guardgraph.evidence import strict_json
+
+    monkeypatch.setattr(strict_json, "MOST_BYTES", 10)
+    with pytest.raises(InputError, match="document: at most 10 bytes are allowed; given: more"):
+        check_document(b"x" * 11, RAG)
+
+
+def test_an_agent_that_is_none_or_another_is_refused():
+    """Another pattern, no graph, no name."""
+    with pytest.raises(InputError, match="document: a run of research is required; given: one of 'rag'"):
+        check_document(document(), "guardgraph:create_research_agent")
+    for given_ in (7, "guardgraph:RagPolicy", "nowhere"):
+        with pytest.raises(ConfigurationError, match="agent"):
+            check_document(document(), given_)
