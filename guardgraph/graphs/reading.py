@@ -38,6 +38,9 @@ _FAILURES: dict[Callable[..., Any], str] = {
 _FILLED = {"setdefault", "update", "pop", "popitem", "clear", "__setitem__"}
 """Methods that change a state in place; what it has then, nobody knows."""
 
+_OTHER = ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")
+"""Instructions that give a variable another value, or none."""
+
 _STAYS = ("JUMP", "RETURN", "STORE", "POP_TOP")
 """What ends the expression that an instruction belongs to, other than a raise."""
 
@@ -158,13 +161,19 @@ def _facts_of(code: CodeType, swallows: bool, *, is_inner: bool = False) -> _Fac
 def _state(code: CodeType, ops: list[dis.Instruction]) -> str:
     """Return the name of the state in some code, nothing where it may be something else after a while."""
     name = code.co_varnames[0] if code.co_argcount else ""
-    for op, behind in pairwise(ops):
-        is_other = op.opname.startswith(("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF"))
-        names = op.argval if isinstance(op.argval, tuple) else (op.argval,)
-        is_filled = _loads(op, name) and behind.opname in ("LOAD_ATTR", "LOAD_METHOD") and behind.argval in _FILLED
-        if is_filled or (is_other and name in names):
-            return ""
-    return name
+    is_filled = any(
+        _loads(op, name) and behind.opname in ("LOAD_ATTR", "LOAD_METHOD") and behind.argval in _FILLED
+        for op, behind in pairwise(ops)
+    )
+    return "" if is_filled or _rebinds(code, ops, name) else name
+
+
+def _rebinds(code: CodeType, ops: list[dis.Instruction], name: str) -> bool:
+    """Say whether a variable is given another value, here or in a function inside."""
+    others = [op.argval for op in ops if op.opname.startswith(_OTHER)]
+    inner = [item for item in code.co_consts if isinstance(item, CodeType) and name in item.co_freevars]
+    here = any(name in other if isinstance(other, tuple) else name == other for other in others)
+    return here or any(_rebinds(item, instructions(item), name) for item in inner)
 
 
 def _is_read(ops: list[dis.Instruction], state: str) -> bool:
@@ -182,10 +191,10 @@ def _is_handled(ops: list[dis.Instruction], state: str) -> bool:
     return is_asked or (_is_text(ops[0]) and ops[1].opname == "STORE_SUBSCR")
 
 
-def _loads(op: dis.Instruction, name: str) -> bool:
-    """Say whether a variable is what an instruction loads, or the last of those that it loads."""
-    loaded = op.argval[-1:] if isinstance(op.argval, tuple) else (op.argval,)
-    return op.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and bool(name) and loaded == (name,)
+def _loads(op: dis.Instruction, name: str, *, which: int = -1) -> bool:
+    """Say whether a variable is what an instruction loads, or the last (`which`) of those that it loads."""
+    loaded = op.argval if isinstance(op.argval, tuple) else (op.argval,)
+    return op.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and bool(name) and loaded[which] == name
 
 
 def _is_text(op: dis.Instruction) -> bool:
@@ -199,7 +208,7 @@ def _named(ops: list[dis.Instruction], state: str, sure: frozenset[int], is_inne
             behind = ops[at + len(path) : at + len(path) + 2]
             is_called = "NULL" in ops[at + len(path) - 1].argrepr or ops[at + len(path) - 1].opname == "LOAD_METHOD"
             text = next((item.argval for item in behind[:1] if _is_text(item) and _is_raised(ops[at:])), None)
-            is_shown = at in sure and is_called and len(behind) == 2 and _loads(behind[0], state)
+            is_shown = at in sure and is_called and len(behind) == 2 and _loads(behind[0], state, which=0)
             yield _Named(path, text, is_shown and not _is_text(behind[1]), is_inner)
 
 
