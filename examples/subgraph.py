@@ -25,6 +25,7 @@ ROUTES = {
     "stop_invalid_intent": "hand_over",
     "stop_invalid_answer": "hand_over",
     "stop_guard_error": "hand_over",
+    "stop_audit_unavailable": "hand_over",
 }
 
 

@@ -415,7 +415,8 @@ def test_no_guard_stops_a_run_past_its_recorder():
         p.compile(name="x")
 
     def raising(state, run):
-        raise Stop("audit_unavailable")
+        reason = "audit_unavailable"  # what stands in the Stop itself, `compile` refuses
+        raise Stop(reason)
 
     recorder = Kept()
     result = triage(bodies={"label_guard": raising}, recorder=recorder).invoke(TICKET)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, ClassVar, Literal, TypeAlias, get_origin
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -155,7 +155,7 @@ class Tightens:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Let Pydantic ask `check` once it has the field's type; where that is a tuple, a JSON list will do."""
         inner = handler(source)
-        if tuple in (source, get_origin(source)):
+        if inner["type"] == "tuple":  # whatever reads lists by itself has another type
             inner = core_schema.no_info_before_validator_function(_as_tuple, inner)
         return core_schema.no_info_after_validator_function(self.check, inner)
 

@@ -41,7 +41,6 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
             ``request.region`` or ``policy_hints``.
     """
     asked = asked_text("goal", goal)
-    check_depth("request", request)
     inner = request.get("request") if isinstance(request, dict) else request
     if not isinstance(inner, dict):
         raise refused("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
@@ -54,6 +53,7 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
         task["region"] = _optional_text(inner, "region")
     if not isinstance(hints, dict):
         raise refused("policy_hints", hints, "an object")
+    check_depth("request", request)
     return task
 
 
