@@ -3,12 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
 
-.PHONY: demo test soak install format lint types imports unit wheel bench clean
+.PHONY: demo test soak install format lint types imports unit wheel lowest bench clean
 
 demo: .venv/.installed  ## the three patterns, offline
 	@$(BIN)/guardgraph demo
 
-test: lint types imports unit wheel  ## everything that CI checks
+test: lint types imports unit wheel lowest  ## everything that CI checks
 
 soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster
 	$(BIN)/python -m pytest tests/soak
@@ -52,6 +52,23 @@ wheel: .venv/.dev  ## the built wheel in an empty environment
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/*.whl
 	cp tests/smoke.py build/wheel/ && cd build/wheel && venv/bin/python -I -W error smoke.py
+
+LOWEST := rag_runs research_runs self_critique_runs cli models knowledge_base recording settings draw_runs packaging
+
+lowest: build/lowest/.installed  ## the lowest versions that pyproject.toml allows, on the lowest Python
+	@if [ -x build/lowest/bin/python ]; then set -ex; \
+		build/lowest/bin/python -W error tests/smoke.py; \
+		build/lowest/bin/python -m pytest -n auto -p no:anyio $(LOWEST:%=tests/test_%.py) \
+			--deselect tests/test_recording.py::test_the_schema_in_the_docs_is_that_of_the_code; \
+	else echo "skip lowest: the lowest versions are tried on Python 3.11"; fi
+
+build/lowest/.installed: .venv/.dev pyproject.toml tests/lowest_versions.py
+	rm -rf build/lowest && mkdir -p build/lowest
+	if $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
+		$(PYTHON) -m venv build/lowest && build/lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+			--editable '.[draw,audit]' $$($(BIN)/python tests/lowest_versions.py draw audit) \
+			hypothesis jsonschema pytest pytest-socket pytest-xdist; fi
+	@touch $@
 
 bench: .venv/.dev build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
 	$(BIN)/python benchmarks $(BENCH)

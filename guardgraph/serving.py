@@ -1,9 +1,9 @@
 """The three agents as LangGraph's own server loads them; ``langgraph.json`` names them.
 
 The server asks for its graph anew for every run, on its event loop: each is built once, in a thread, when it is first
-asked for. They are offline, or on the model in ``GUARDGRAPH_MODEL``, and record their runs in the store whose URL is in
-``GUARDGRAPH_AUDIT``; a policy, a budget or a knowledge base of your own stands in a graph of your own, beside these or
-in their place.
+asked for. They are offline, or on the model in ``GUARDGRAPH_MODEL``, record their runs in the store whose URL is in
+``GUARDGRAPH_AUDIT``, and hold the policy files in the folder ``GUARDGRAPH_POLICY``, as the tenant ``GUARDGRAPH_TENANT``
+where it is set; a knowledge base of your own stands in a graph of your own, beside these or in their place.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import os
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
+from typing import Any
 
 from guardgraph.evidence.sql.store import SqlStore, sql_store
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.self_critique import create_self_critique_agent
+from guardgraph.policies.file import policy_in
 from guardgraph.state.errors import ConfigurationError, StoreError
 
 __all__ = ["rag", "research", "self_critique"]
@@ -28,43 +30,74 @@ async def rag() -> GuardedGraph:
     """Return the RAG agent on the demo's documents.
 
     Raises:
-        ConfigurationError: the model in ``GUARDGRAPH_MODEL``, or a variable that it needs, is wrong; or the store in
-            ``GUARDGRAPH_AUDIT`` cannot be opened.
+        ConfigurationError: the model in ``GUARDGRAPH_MODEL``, or a variable that it needs, is wrong; the store in
+            ``GUARDGRAPH_AUDIT`` cannot be opened; or the agent's file in ``GUARDGRAPH_POLICY`` is wrong, or has tenants
+            of whom ``GUARDGRAPH_TENANT`` names none.
     """
-    return await _served(create_rag_agent)
+    return await _served("rag", create_rag_agent)
 
 
 async def research() -> GuardedGraph:
     """Return the Research agent on the demo's recordings; see `rag`."""
-    return await _served(create_research_agent)
+    return await _served("research", create_research_agent)
 
 
 async def self_critique() -> GuardedGraph:
     """Return the Self-critique agent; see `rag`."""
-    return await _served(create_self_critique_agent)
+    return await _served("self_critique", create_self_critique_agent)
 
 
 _building = Lock()
 
+VARIABLES = ("GUARDGRAPH_MODEL", "GUARDGRAPH_AUDIT", "GUARDGRAPH_POLICY", "GUARDGRAPH_TENANT")
+"""What of the environment an agent is built by."""
 
-async def _served(create: Callable[..., GuardedGraph]) -> GuardedGraph:
-    return await asyncio.to_thread(_built_once, create, _said("GUARDGRAPH_MODEL"), _said("GUARDGRAPH_AUDIT"))
+
+async def _served(pattern: str, create: Callable[..., GuardedGraph]) -> GuardedGraph:
+    return await asyncio.to_thread(_built_once, pattern, create, *map(_said, VARIABLES))
 
 
 def _said(variable: str) -> str | None:
     return os.environ.get(variable, "").strip() or None
 
 
-def _built_once(create: Callable[..., GuardedGraph], model: str | None, audit: str | None) -> GuardedGraph:
+def _built_once(*named: Any) -> GuardedGraph:
     with _building:  # a cache alone lets first runs that come at the same time build a graph each
-        return _built(create, model, audit)
+        return _built(*named)
 
 
 @cache
-def _built(create: Callable[..., GuardedGraph], model: str | None, audit: str | None) -> GuardedGraph:
-    agent = create(model, recorder=None if audit is None else _store(audit))
+def _built(
+    pattern: str,
+    create: Callable[..., GuardedGraph],
+    *variables: str | None,
+) -> GuardedGraph:
+    model, audit, folder, tenant = variables
+    agent = create(model, recorder=None if audit is None else _store(audit), **_settings(pattern, folder, tenant))
     agent.open()  # here, in a thread, and not on the event loop of the first run
     return agent
+
+
+def _settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str, Any]:
+    """Return what the pattern's file in a folder says; nothing where it has none, and its defaults hold."""
+    try:
+        if folder is None:
+            if tenant is not None:
+                raise ConfigurationError(f"a folder is required beside GUARDGRAPH_TENANT; given: {tenant!r:.80}")
+            return {}
+        read = policy_in(folder, pattern)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"GUARDGRAPH_POLICY: {error}") from None
+    if read is None:
+        return {}
+    if tenant is None and read.tenants:  # who asks chooses no overlay, so without a name none would hold for anybody
+        raise ConfigurationError(
+            f"GUARDGRAPH_TENANT: one of {pattern}'s tenants is required: {', '.join(read.tenants):.200}; given: nothing"
+        )
+    try:
+        return read.settings(tenant)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"GUARDGRAPH_TENANT: {error}") from None
 
 
 @cache

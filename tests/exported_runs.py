@@ -45,6 +45,11 @@ def own_settings(recorder=None):
     return create_rag_agent(recorder=recorder)
 
 
+def asking(policy=None, budget=None):
+    """Return a RAG agent that asks the model of a test's server."""
+    return create_rag_agent("openai:test-model", policy=policy, budget=budget)
+
+
 def _answered(recorder):
     create_rag_agent(recorder=recorder, budget=RagBudget(max_top_k=3)).invoke(
         QUESTION, context={"caller": {"tenant": "acme", "user": "ann"}}

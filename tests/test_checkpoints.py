@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from contextlib import asynccontextmanager, contextmanager
 
 import pytest
+from docs_parts import ROOT
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -293,3 +297,43 @@ def test_an_asynchronous_saver_does_as_well(tmp_path):
             assert (await graph.ainvoke({}, THREAD))["stop_reason"] == "invalid_request:ticket"
 
     asyncio.run(runs())
+
+
+KILLED = """
+import os, sys
+from langgraph.checkpoint.sqlite import SqliteSaver
+from ticket_pattern import TICKET, triage
+
+def tool(request):
+    with open(sys.argv[2], "a") as made:
+        made.write("called\\n")
+    if sys.argv[3] == "after its answer":
+        os._exit(9)
+    return "Ada"
+
+def killed(state, run):
+    os._exit(9)
+
+with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+    bodies = {"duty_guard": killed} if sys.argv[3] == "behind its step" else {}
+    graph = triage(tool=tool, checkpointer=saver, bodies=bodies)
+    config = {"configurable": {"thread_id": "1"}}
+    given = None if sys.argv[3] == "resumed" else TICKET
+    print(graph.invoke(given, config, durability="sync")["on_duty"])
+"""
+
+
+@pytest.mark.parametrize(("moment", "calls"), [("after its answer", 2), ("behind its step", 1)])
+def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_path):
+    """A tool that answered a process which was killed before the step was kept is called again; a kept step is not."""
+    made = tmp_path / "made"
+
+    def process(when):
+        command = [sys.executable, "-c", KILLED, str(tmp_path / "runs.sqlite"), str(made), when]
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    assert process(moment).returncode == 9
+    resumed = process("resumed")
+    assert resumed.stdout == "Ada\n", resumed.stderr
+    assert made.read_text().splitlines() == ["called"] * calls

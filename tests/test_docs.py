@@ -11,8 +11,10 @@ import shlex
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import get_args
 
 import pytest
@@ -20,6 +22,7 @@ from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, 
 
 import guardgraph
 from guardgraph import grammar
+from guardgraph.evidence.strict_json import written
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
@@ -64,6 +67,14 @@ def _commands():
     return sorted({line for line in _shell_lines() if line.startswith("guardgraph ")})
 
 
+@cache
+def _document():
+    """A document of a run, as `guardgraph audit export` writes it."""
+    with TemporaryDirectory() as folder, closing(guardgraph.sql_store(f"sqlite:///{folder}/runs.db")) as store:
+        result = guardgraph.create_rag_agent(recorder=store).invoke({"question": "What is the P1 target?"})
+        return written(guardgraph.export_run(store, result["run_id"]))
+
+
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
     """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
@@ -75,6 +86,7 @@ def reader(tmp_path, monkeypatch):
     answered.pop("audit")
     (tmp_path / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (tmp_path / "run.json").write_text(json.dumps(answered), encoding="utf-8")
+    (tmp_path / "document.json").write_text(_document(), encoding="utf-8")
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]
@@ -116,6 +128,15 @@ def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, rea
     assert done.returncode == (int(told[1]) if told else 0), done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout or done.stderr
+
+
+def test_every_test_that_a_page_names_exists():
+    """A promise names the test that shows it, and that test is there."""
+    named = {name for page in PAGES for name in re.findall(r"(tests/\w+\.py)::(\w+)", page.read_text(encoding="utf-8"))}
+    assert len(named) > 30
+    assert [
+        name for name in sorted(named) if f"def {name[1]}(" not in (ROOT / name[0]).read_text(encoding="utf-8")
+    ] == []
 
 
 def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_installation():

@@ -215,7 +215,7 @@ def test_a_verdict_that_was_changed_is_found_however_well_it_is_hashed(kind, dat
     assert done == [None] or found(changed, kind), place
 
 
-FIELDS = ["graph", "run_id", "pattern", "guardgraph", "fingerprints", "visits", "calls", "policy", "budget"]
+FIELDS = ["format", "graph", "run_id", "pattern", "guardgraph", "fingerprints", "visits", "calls", "policy", "budget"]
 
 
 @EVERY_KIND
@@ -231,6 +231,8 @@ def test_what_the_agent_makes_itself_is_derived_too(kind, field):
             run["calls"].append({**json.loads(CALL), "node": run["visits"][-1]["node"]})
         elif field == "fingerprints":
             run["fingerprints"]["prompts"] = "0" * 64
+        elif field == "format":
+            run["format"] = True
         elif isinstance(run[field], dict):
             name, value = next((item for item in run[field].items() if isinstance(item[1], int | float)), (None, None))
             if name is None:

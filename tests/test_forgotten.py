@@ -6,6 +6,8 @@ A forgotten stop family, a phase that asks and is not among the catalogue's, a c
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from functools import wraps
 
 import pytest
 from refund_pattern import refund
@@ -228,11 +230,164 @@ def computed(state, run):
     return gg.Pass({"accepted_label": "bug"}, "lookup")
 
 
-@pytest.mark.parametrize("body", [careful, computed])
+def on(state):
+    """Return what a guard writes that lets the run go on."""
+    return gg.Pass({"accepted_label": "bug" if state else "spam"}, "lookup")
+
+
+def renamed(body):
+    """Decorate a body that reads a view of its own."""
+
+    @wraps(body)
+    def inner(state, run):
+        return body({"label": state["proposed_label"]}, run)
+
+    return inner
+
+
+def lenient(body):
+    """Decorate a body whose stops let the run go on."""
+
+    @wraps(body)
+    def inner(state, run):
+        try:
+            return body(state, run)
+        except gg.Stop:
+            return on(state)
+
+    return inner
+
+
+@renamed
+def decorated(state, run):
+    """Read what the decorator shows."""
+    return on(state["label"])
+
+
+@lenient
+def forgiven(state, run):
+    """Raise what the decorator catches."""
+    if state["proposed_label"]:
+        raise gg.Stop("forgiven")
+    return on(state)
+
+
+def for_one_of_two(is_other):
+    """Return a body that other guards have too, which read and stop otherwise."""
+
+    def body(state, run):
+        given = state["proposed_other"] if is_other else state["proposed_label"]
+        if is_other and not given:
+            raise gg.Stop("invalid_other")
+        return on(given)
+
+    return body
+
+
+def rebound(state, run):
+    """Read a dictionary of its own by the name of the state."""
+    state = {**state, "mine": 1}
+    return on(state["mine"])
+
+
+def filled(state, run):
+    """Read what it filled in before."""
+    state.setdefault("mine", 1)
+    state["other"] = 1
+    return on(state["mine"] and state["other"])
+
+
+def suppressed(state, run):
+    """Leave exceptions to contexts that end them."""
+    with suppress(KeyError):
+        state["perhaps"]
+    with suppress(gg.Stop):
+        if state["proposed_label"]:
+            raise gg.Stop("suppressed")
+    return on(state)
+
+
+def asked_before(state, run):
+    """Read where there is something to read, in each of the ways to find out."""
+    found = [state["perhaps"] for _ in range(bool(state.get("perhaps")))]
+    found += [state["perhaps"]] if "perhaps" in state.keys() else []  # noqa: SIM118 - what is tested
+    return on((state.get("perhaps") and state["perhaps"]) or found or state)
+
+
+def inside(state, run):
+    """Read in functions that nobody calls, and by helpers that may fail."""
+
+    def never():
+        raise gg.Stop("never", details=state["never"])
+
+    try:
+        helped(state)
+    except KeyError:
+        return on(never)
+    return on(lambda: state["never"])
+
+
+def helped(state):
+    """Read what may not be there."""
+    return state["perhaps"]
+
+
+def returned_early(state, run):
+    """Read what only another way needs."""
+    if state["proposed_label"]:
+        return on(state)
+    return on(state["other_way"])
+
+
+def matched(state, run):
+    """Find the channel that is there."""
+    match state:
+        case {"proposed_label": _}:
+            return on(state)
+        case _:
+            return on(state["other_way"])
+
+
+def listed(state, run):
+    """Know stops without raising one."""
+    return on([gg.Stop("known_elsewhere")])
+
+
+HONEST = [careful, computed, decorated, forgiven, for_one_of_two(False), rebound, filled, suppressed, asked_before]
+HONEST += [inside, returned_early, matched, listed]
+
+
+@pytest.mark.parametrize("body", HONEST)
 def test_what_a_body_handles_or_computes_is_left_to_the_run(body):
     """Only what the code says in so many words is held against the declaration."""
     graph = built({"label_guard": {"stops": []}}, bodies={"label_guard": body}, catalogue=reasons())
     assert graph.invoke(TICKET)["outcome"] == "routed"
+
+
+def stumbling(state, run):
+    """Read, on the way that is taken, what the node does not declare."""
+    return on(state["task"] if state["proposed_label"] else state)
+
+
+def test_a_channel_that_only_the_run_finds_undeclared_is_named():
+    """The stop says that the key is a channel, and what is to be done about it."""
+    result = built(bodies={"label_guard": stumbling}).invoke(TICKET)
+    told = "'task', a channel that this node does not declare to read"
+    assert result["stop_reason"] == "guard_error:label_guard"
+    assert result["details"] == {"type": "KeyError", "message": told}
+
+
+def late_read(state, run):
+    """Refuse first, under evidence, and read then what every accepted run needs."""
+    with gg.evidence(raw_label=1):
+        if not state["proposed_label"]:
+            raise gg.Stop("invalid_label")
+    return on(state["task"])
+
+
+def test_a_channel_that_is_read_behind_a_refusal_is_found():
+    """No run can get on without it."""
+    refuses("bodies: label_guard reads task, which it does not declare", bodies={"label_guard": late_read})
 
 
 def test_a_reason_of_the_grammars_own_stands_in_its_own_family():

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import ToolException, create_retriever_tool, tool
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -203,6 +204,41 @@ def test_a_store_that_tells_no_relevance_is_refused_at_once():
     found = LangChainRetriever(Distances(), sources=SOURCES, relevance=lambda distance: 1 / (1 + distance))
     result = create_rag_agent(retriever=found).invoke(QUESTION)
     assert result["history"][0]["retrieval"]["candidates"][1]["score"] == pytest.approx(1 / 1.4)
+    wrong = LangChainRetriever(Distances(), sources=SOURCES, relevance=lambda distance: 2 + distance)
+    assert refused(wrong, sources=None)["given"] == "2, which relevance= makes of 0, in the document 'hotels'"
+
+
+class AwaitedRetriever(BaseRetriever):
+    """A retriever without a sync side."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        raise NotImplementedError
+
+    async def _aget_relevant_documents(self, query, *, run_manager):
+        return documents()[:2]
+
+
+class AwaitedStore(InMemoryVectorStore):
+    """A store without a sync side."""
+
+    def similarity_search_with_score(self, query, k=4, **kwargs):
+        raise NotImplementedError
+
+    async def asimilarity_search_with_score(self, query, k=4, **kwargs):
+        return await asyncio.to_thread(super().similarity_search_with_score, query, k)
+
+
+async def awaited(asked):
+    """Find as a function that can only be awaited does."""
+    return SCORED
+
+
+def test_what_can_only_be_awaited_is_awaited():
+    """A retriever, a store and a function without a sync side serve sync runs too."""
+    assert ask(LangChainRetriever(awaited, sources=SOURCES), sources=None)["citations"] == ["hotels"]
+    assert ask(AwaitedStore.from_documents(documents(), WordEmbedding()))["citations"] == ["hotels"]
+    found = LangChainRetriever(AwaitedRetriever(), sources=SOURCES, metadata={"score": lambda document: 0.9})
+    assert ask(found, sources=None)["citations"] == ["hotels"]
 
 
 # Retrievers

@@ -28,7 +28,7 @@ from openai_server import (
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 
-from guardgraph import RagBudget, create_rag_agent
+from guardgraph import ConfigurationError, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.world import client
 from guardgraph.world.call import Asked, Call
@@ -197,6 +197,13 @@ def test_a_packed_reply_is_read(environ, mode):
     assert headers["accept-encoding"] == "gzip"
 
 
+def test_a_packing_that_is_left_blank_is_none(environ):
+    """A header without a value says nothing."""
+    with OpenAIServer(packed(INTENT, "")) as server:
+        environ(server.environ())
+        assert asked()["outcome"] == "grounded_answer"
+
+
 @pytest.mark.parametrize("behaviour", [packed(INTENT, "br"), packed(INTENT, "gzip, gzip"), packed(b"no gzip")])
 def test_a_reply_that_cannot_be_unpacked(environ, behaviour):
     """A packing that nobody asked for, and one that is broken, is a bad response."""
@@ -298,9 +305,23 @@ def test_certificates_of_the_environment_count(environ, mode, tls, monkeypatch):
         assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"SSL_CERT_FILE": "/nowhere/certificates.pem"}, "SSL_CERT_FILE.*No such file"),
+        ({"ALL_PROXY": "ftp://127.0.0.1:1"}, "ALL_PROXY.*Unknown scheme"),
+    ],
+)
+def test_an_environment_that_makes_no_client_is_a_configuration_error(environ, variables, said):
+    """It is told before the run, with the names of the variables that there are."""
+    environ({"OPENAI_API_KEY": "unused", **variables})
+    with pytest.raises(ConfigurationError, match=said):
+        asked()
+
+
 @MODES
-def test_proxies_of_the_environment_count(environ, mode, monkeypatch):
-    """HTTP_PROXY is asked for other hosts, and NO_PROXY names those that are asked themselves."""
+def test_proxies_of_the_environment_count(environ, mode, caplog):
+    """HTTP_PROXY is asked for other hosts, and NO_PROXY names those that are asked themselves; nobody warns of it."""
     with OpenAIServer(answer(INTENT)) as proxy, OpenAIServer(answer(INTENT)) as server:
         environ(server.environ(OPENAI_BASE_URL="http://model.example/v1", HTTP_PROXY=proxy.url.removesuffix("/v1")))
         assert asked(mode)["outcome"] == "grounded_answer"
@@ -308,3 +329,4 @@ def test_proxies_of_the_environment_count(environ, mode, monkeypatch):
         environ(server.environ(NO_PROXY="127.0.0.1"))
         assert asked(mode)["outcome"] == "grounded_answer"
         assert (len(proxy.requests), len(server.requests)) == (1, 1)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]

@@ -53,6 +53,20 @@ def test_a_run_ends_in_time_whatever_is_called(target, mode):
     assert seconds < PROMPTLY
 
 
+async def stubborn(request):
+    """Bring an answer although the call was cancelled."""
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        return {"label": "bug"}
+
+
+def test_an_answer_that_comes_after_the_deadline_counts_for_nothing():
+    """Not even that of somebody who does not let himself be cancelled."""
+    result = asyncio.run(triage(stubborn).ainvoke(TICKET, context=SHORT))
+    assert (result["stop_reason"], result["details"]["limit"]) == ("llm_timeout", "max_seconds")
+
+
 def test_the_second_call_of_a_step_has_what_the_first_left():
     """All calls of one node share the run's time."""
     clock, left = ScriptedClock(), []

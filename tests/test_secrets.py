@@ -30,6 +30,10 @@ HIDING = {
     "basic": f"sent Basic {SECRET}== to the proxy",
     "a header": f"rejected X-Api-Key: {SECRET}",
     "a key of a model": f"Incorrect API key provided: sk-{SECRET}.",
+    "a key with another beginning": f"no model at glpat-{SECRET}, it says",
+    "a scheme of its own": f"sent authorization: ApiKey {SECRET} to the gateway",
+    "a cookie": f"Set-Cookie: sid={SECRET}; Path=/",
+    "a short name in a query": f"GET /json?q=x&key={SECRET}&page=2",
     "a key after its name": f"the api key {SECRET} is unknown",
     "a private key": f"cannot read -----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY----- here",
 }
@@ -40,6 +44,11 @@ KEPT = [
     "write to ada@example.com",
     "Unexpected token < in JSON at position 0",
     "the record inc_payments_42 is not there",
+    "tokenizer: bert-base-uncased is unknown",
+    "Secretariat: nobody answers",
+    "Basic Training has no page",
+    "no module sk-learn-models",
+    "no page at https://example.com/list?monkey=a&q=b",
 ]
 
 
@@ -87,6 +96,7 @@ def test_a_message_is_short(text):
 
 HOSTILE = ["password=", "https://", "a-", "token ", "sk-", "Basic ", "-----BEGIN PRIVATE KEY-----", "token aaaaaaaaa "]
 HOSTILE += ["@", "https://@", "eyJ", 'password="', "password='\"", "Bearer \t", "password ", "eyJaaaaaaaa.aaaa."]
+HOSTILE += ["authorization: a", "authorization:a ", "cookie:", "?key=", "sk-a", "Basic aA"]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
-from guardgraph.state.settings import configuration_error, settings_or
+from guardgraph.state.findings import configuration_error
+from guardgraph.state.settings import settings_or
 
 
 class Limits(Settings):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, documents, inputs, pages, pictures, proofs, reasons, runs, views
+from guardgraph.cli import audit, documents, inputs, pages, pictures, policies, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
 from guardgraph.cli.what_if import what_if
@@ -29,6 +29,7 @@ app = typer.Typer(
 audit.app.command()(documents.export)
 audit.app.command()(documents.check)
 app.add_typer(audit.app, name="audit")
+app.add_typer(policies.app, name="policy")
 app.command(name="what-if")(what_if)
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
@@ -46,6 +47,13 @@ Model = Annotated[
         help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
         show_default=False,
     ),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML or TOML.", show_default=False),
+]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Goal = Annotated[
@@ -74,6 +82,7 @@ def guardgraph_(
 @app.command()
 def rag(
     question: Question,
+    *,
     kb: Annotated[
         str | None,
         typer.Option(
@@ -84,22 +93,36 @@ def rag(
         ),
     ] = None,
     model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question from a knowledge base, with citations, or ask for clarification."""
     inputs.load_environment()
-    _make(runs.rag_run(question, kb=kb, model=model), as_json)
+    _make(runs.rag_run(question, kb=kb, model=model, **policies.settings_for("rag", policy, tenant)), as_json)
 
 
 @app.command()
-def research(question: ResearchQuestion = None, goal: Goal = None, model: Model = None, as_json: Json = False) -> None:
+def research(
+    question: ResearchQuestion = None,
+    *,
+    goal: Goal = None,
+    model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
+    as_json: Json = False,
+) -> None:
     """Research a question in recorded pages and return a brief whose every fact is cited."""
     inputs.load_environment()
-    _make(runs.research_run(question, goal=goal, model=model), as_json)
+    _make(
+        runs.research_run(question, goal=goal, model=model, **policies.settings_for("research", policy, tenant)),
+        as_json,
+    )
 
 
 @app.command()
 def critique(
+    *,
     context: Annotated[
         str | None,
         typer.Option(
@@ -108,11 +131,16 @@ def critique(
     ] = None,
     goal: Goal = None,
     model: Model = None,
+    policy: Policy = None,
+    tenant: Tenant = None,
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
     inputs.load_environment()
-    _make(runs.critique_run(context, goal=goal, model=model), as_json)
+    _make(
+        runs.critique_run(context, goal=goal, model=model, **policies.settings_for("self_critique", policy, tenant)),
+        as_json,
+    )
 
 
 @app.command()
@@ -180,7 +208,8 @@ def report(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A run's result, as --json prints it; - reads it from a pipe; of --store, a run's id."
+            metavar="RUN",
+            help="A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id.",
         ),
     ],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html.", show_default=False)],

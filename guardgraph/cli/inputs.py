@@ -12,6 +12,7 @@ from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.tools import demo
 
 __all__ = [
+    "DOCUMENT_DEPTH",
     "content",
     "folder_named",
     "incident_context",
@@ -20,6 +21,10 @@ __all__ = [
     "research_request",
     "run_result",
 ]
+
+
+DOCUMENT_DEPTH = RESULT_DEPTH + 8
+"""Levels of nesting of a file with a run's result, or with a document of the run, in which the result stands."""
 
 
 def load_environment() -> None:

@@ -32,22 +32,28 @@ class PlannedRun:
     """LangGraph's, with the thread where a checkpointer keeps the run."""
 
 
-def rag_run(question: str, *, kb: str | None = None, model: str | None = None) -> PlannedRun:
+def rag_run(question: str, *, kb: str | None = None, model: str | None = None, **settings: Any) -> PlannedRun:
     """Plan an answer from a folder, from the demo's documents if that is None."""
-    settings = {} if kb is None else {"retriever": folder_retriever(kb)}
-    return _planned("rag", {"question": question}, model, **settings)
+    found = {} if kb is None else {"retriever": folder_retriever(kb)}
+    return _planned("rag", {"question": question}, model, **found, **settings)
 
 
-def research_run(question: str | None = None, *, goal: str | None = None, model: str | None = None) -> PlannedRun:
+def research_run(
+    question: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
+) -> PlannedRun:
     """Plan a brief; question and goal are the demo's where they are None."""
     given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": inputs.research_request(question)}
-    return _planned("research", given, model)
+    return _planned("research", given, model, **settings)
 
 
-def critique_run(context: str | None = None, *, goal: str | None = None, model: str | None = None) -> PlannedRun:
+def critique_run(
+    context: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
+) -> PlannedRun:
     """Plan a text about the incident in a file; file and goal are the demo's where they are None."""
     wanted = CRITIQUE_GOAL if goal is None else goal
-    return _planned("self_critique", {"goal": wanted, "incident_context": inputs.incident_context(context)}, model)
+    return _planned(
+        "self_critique", {"goal": wanted, "incident_context": inputs.incident_context(context)}, model, **settings
+    )
 
 
 def demo_runs(model: str | None = None) -> list[PlannedRun]:

@@ -12,6 +12,7 @@ import typer
 import guardgraph
 from guardgraph.cli import inputs, pictures
 from guardgraph.cli.audit import runs_of
+from guardgraph.cli.policies import settings_given
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.state.errors import ConfigurationError
@@ -44,7 +45,14 @@ def what_if(
         str | None, typer.Option("--pattern", metavar="NAME", help="Runs of this pattern.", show_default=False)
     ] = None,
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="TENANT", help="Runs of this tenant.", show_default=False)
+        str | None,
+        typer.Option(
+            "--tenant", metavar="TENANT", help="Runs of this tenant, by its overlay in --policy.", show_default=False
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML or TOML.", show_default=False),
     ] = None,
     since: Annotated[
         str | None,
@@ -74,7 +82,7 @@ def what_if(
     from guardgraph.evidence.what_if import candidate_of
 
     inputs.load_environment()
-    graph = candidate_of(candidate)
+    graph = candidate_of(candidate, **({} if policy is None else settings_given(candidate, policy, tenant)))
     limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
     judged = guardgraph.what_if(graph, _runs(store, pattern=pattern, tenant=tenant, since=since), assume=assume)
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]

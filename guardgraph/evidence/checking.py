@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 from guardgraph.evidence.derivation import agent_for, derived_findings
 from guardgraph.evidence.document import LEVELS, RunDocument, checked_document
 from guardgraph.evidence.place import DocumentFinding, head_findings, place_findings
-from guardgraph.evidence.signing import envelope_of, is_envelope
+from guardgraph.evidence.signing import check_key, envelope_of, is_envelope
 from guardgraph.evidence.strict_json import json_of, written
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.state.json import JsonObject
 
-__all__ = ["CheckedRun", "Signed", "check_document", "opened"]
+__all__ = ["CheckedRun", "Signed", "check_document", "document_of", "is_document"]
 
 Signed: TypeAlias = Literal["no", "unchecked", "wrong", "yes"]
 """Whether a document is signed: it is not; it is, and nobody gave a key; not by the key that was given; it is."""
@@ -75,7 +75,8 @@ def check_document(
         InputError: it is no document, one of a format that this version does not know, or of another pattern.
     """
     if isinstance(document, str | bytes):
-        found, signed, findings = _opened(document.encode() if isinstance(document, str) else document, public_key)
+        data = document.encode(errors="surrogatepass") if isinstance(document, str) else document
+        found, signed, findings = _opened(data, public_key)
     else:
         found, signed, findings = checked_document(document), "no", _unsigned(public_key)
     recording = found["recording"]
@@ -96,13 +97,18 @@ def check_document(
     )
 
 
-def opened(data: bytes) -> RunDocument:
-    """Return the document in a file, signed or not; whether it is what was exported, nobody has checked.
+def is_document(value: JsonObject) -> bool:
+    """Say whether a JSON object is meant as a document, or as an envelope with one."""
+    return is_envelope(value) or {"chain", "recording"} <= value.keys()
+
+
+def document_of(value: JsonObject) -> RunDocument:
+    """Return a document, taken out of its envelope; whether it is what was exported, nobody has checked.
 
     Raises:
         InputError: it is none.
     """
-    return _opened(data, None)[0]
+    return checked_document(_read("payload", envelope_of(value).payload)[0] if is_envelope(value) else value)
 
 
 def _opened(data: bytes, public_key: bytes | None) -> tuple[RunDocument, Signed, list[DocumentFinding]]:
@@ -113,10 +119,9 @@ def _opened(data: bytes, public_key: bytes | None) -> tuple[RunDocument, Signed,
     signed: Signed = "unchecked"
     if public_key is not None:
         signed = "yes" if sealed.is_signed_by(public_key) else "wrong"
-    wrong = "not by the holder of this key over these bytes"
-    findings += [DocumentFinding("signature", "signatures.0", wrong)] if signed == "wrong" else []
+    wrong = DocumentFinding("signature", "signatures.0", "not by the holder of this key over these bytes")
     inside, more = _read("payload", sealed.payload)
-    return checked_document(inside), signed, [*findings, *more]
+    return checked_document(inside), signed, [*findings, *([wrong] if signed == "wrong" else []), *more]
 
 
 def _read(name: str, data: bytes) -> tuple[JsonObject, list[DocumentFinding]]:
@@ -126,6 +131,7 @@ def _read(name: str, data: bytes) -> tuple[JsonObject, list[DocumentFinding]]:
 
 
 def _unsigned(public_key: bytes | None) -> list[DocumentFinding]:
-    return (
-        [] if public_key is None else [DocumentFinding("signature", "document", "not signed; a key was given for it")]
-    )
+    if public_key is None:
+        return []
+    check_key(public_key)
+    return [DocumentFinding("signature", "document", "not signed, and a key was given to check it with")]

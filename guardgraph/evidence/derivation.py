@@ -89,15 +89,15 @@ def derived_findings(frame: Frame, given: JsonObject) -> list[DocumentFinding]:
     recording = checked_recording(given)
     kind: DocumentFindingKind = "verdict" if recording["guardgraph"] == version() else "version"
     behind = "" if kind == "verdict" else f"; differs under version {version()}"
-    found = islice(_differences(frame, recording), MOST)
+    found = islice(_differences(frame, recording, given), MOST)
     return [
         *[DocumentFinding(kind, place, f"{message}{behind}") for place, message in found],
         *_other_shadows(frame, recording),
     ]
 
 
-def _differences(frame: Frame, recording: Recording) -> Iterator[tuple[str, str]]:
-    known: JsonObject = {**recording, "guardgraph": version()}
+def _differences(frame: Frame, recording: Recording, given: JsonObject) -> Iterator[tuple[str, str]]:
+    known: JsonObject = {**given, "guardgraph": version()}
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.evidence.document import RunDocument, checked_document
-from guardgraph.evidence.strict_json import written
+from guardgraph.evidence.strict_json import MOST_BYTES, written
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.opening import CLOSED
@@ -24,7 +24,7 @@ from guardgraph.state.opening import CLOSED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["PAYLOAD_TYPE", "Envelope", "Sealed", "envelope_of", "is_envelope", "pae", "sign_document"]
+__all__ = ["PAYLOAD_TYPE", "Envelope", "Sealed", "check_key", "envelope_of", "is_envelope", "pae", "sign_document"]
 
 PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
 """What the payload of an envelope is."""
@@ -111,13 +111,16 @@ def sign_document(document: RunDocument, private_key: bytes) -> str:
 
     Raises:
         ConfigurationError: it is no such key, or the extra ``sign`` is not installed.
-        InputError: it is no document.
+        InputError: it is no document, or one that is too large to be read again in its envelope.
     """
     payload = written(dict(checked_document(document))).encode()
     from_pem = _crypto().load_pem_private_key
     private = _key(lambda: from_pem(private_key, password=None), "private", "PKCS #8, not encrypted")
     signature = {"keyid": _keyid(private.public_key()), "sig": _text(private.sign(pae(PAYLOAD_TYPE, payload)))}
-    return written({"payload": _text(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]})
+    text = written({"payload": _text(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]})
+    if len(text) > MOST_BYTES:
+        raise InputError(f"document: one whose envelope has at most {MOST_BYTES} bytes is required; given: more")
+    return text
 
 
 def is_envelope(value: JsonObject) -> bool:
@@ -136,6 +139,15 @@ def envelope_of(value: JsonObject) -> Sealed:
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
         raise InputError(f"envelope.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
+
+
+def check_key(public_key: bytes) -> None:
+    """Refuse a public key that is none.
+
+    Raises:
+        ConfigurationError: as `Sealed.is_signed_by`.
+    """
+    _public_key(public_key)
 
 
 def _public_key(pem: bytes) -> Ed25519PublicKey:

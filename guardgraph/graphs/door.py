@@ -34,7 +34,7 @@ from guardgraph.graphs.signatures import (
 )
 from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
 from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.settings import configuration_error
+from guardgraph.state.findings import configuration_error
 from guardgraph.world.threads import awaited
 
 __all__ = ["INTERRUPT", "GuardedGraph"]

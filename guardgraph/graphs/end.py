@@ -39,7 +39,7 @@ def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Vi
         result = _unaudited(storable(declared(item, show(part, state, visit.run(run)))))
         return _ended(part, state, run, visit, _finished(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
-        stop = failure(item, error)
+        stop = failure(part, error)
         line = visit.line({"reason": stop.reason})
         said = verdict(stop.reason, item.phase, stop.evidence)
         return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
@@ -74,6 +74,8 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return {**head, **_withheld(_told(log, {})), "audit": unavailable(head["details"])}
     result = {**head, **_told(log, records)}
+    if "audit" in result:  # it stands last, as in what the graph returns
+        result["audit"] = result.pop("audit")
     if visit.session.is_replay:
         visit.session.derived = partial(recording, part, state, log, records, result)
         return result

@@ -1,24 +1,27 @@
 """What the code of a body says of it, beside what its node declares: the channels that it reads, the stops it raises.
 
-Only what stands there in so many words is read: ``state["name"]`` with the name written out, and ``Stop("reason")``, in
-the body and in the functions that it calls by a global name. What is computed, and what a handler catches, is left to
-the run. The code is read, not run.
+Only what is sure is read. Of channels: ``state["name"]`` with the name written out, on every way to a return, so that
+the body cannot but fail without it; in the body, and in the functions that it shows its state and calls by a global
+name. Of stops: ``raise Stop("reason")``, in the body and in the functions that it calls so. What is computed, what
+depends on a condition, what a handler may catch and what stands behind a decorator is left to the run. The code is
+read, not run.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from inspect import unwrap
+from inspect import CO_COROUTINE, CO_GENERATOR
+from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, TypeGuard
 
+from guardgraph.graphs.ways import instructions, unavoidable
 from guardgraph.guards import proposals
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Stop, evidence
 
 __all__ = ["Raised", "channels_read", "stops_raised"]
 
@@ -32,19 +35,11 @@ _FAILURES: dict[Callable[..., Any], str] = {
 }
 """Functions that stop for a reason that came back from a call, and the first of these reasons."""
 
-_UNSEEN = {"CACHE", "EXTENDED_ARG", "KW_NAMES", "NOP", "NOT_TAKEN", "PRECALL", "PUSH_NULL", "RESUME"}
-"""Instructions that say nothing here, in one version of Python or another."""
+_FILLED = {"setdefault", "update", "pop", "popitem", "clear", "__setitem__"}
+"""Methods that change a state in place; what it has then, nobody knows."""
 
-_TWO = re.compile(r"((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
-"""Instructions that handle two variables at once, from Python 3.13 on, such as ``LOAD_FAST_LOAD_FAST``."""
-
-
-class _Step(NamedTuple):
-    """What is read of an instruction."""
-
-    opname: str
-    argval: Any
-    argrepr: str = ""
+_STAYS = ("JUMP", "RETURN", "STORE", "POP_TOP")
+"""What ends the expression that an instruction belongs to, other than a raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +55,23 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
+class _Named:
+    """A global name with the attributes that are asked of it, and what it is there for."""
+
+    path: tuple[str, ...]
+    text: str | None = None
+    """The text that follows, where it is raised with it."""
+    is_shown: bool = False
+    """Whether it is surely called with the state."""
+    is_inner: bool = False
+    """Whether it stands in a function inside, which may never be called."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Facts:
     read: frozenset[str]
-    """Names in ``state["name"]``."""
-    at_once: frozenset[str]
-    """Those of them before the code first decides on its way."""
-    tested: frozenset[str]
-    """Names in ``"name" in state``."""
-    named: tuple[tuple[tuple[str, ...], str | None, bool], ...]
-    """Global names with their attributes, the text that follows, and whether the state does."""
+    """Names in ``state["name"]`` that every way to a return passes."""
+    named: tuple[_Named, ...]
     caught: tuple[tuple[str, ...], ...]
     """What the handlers catch; nothing is a handler that cannot be read."""
     chooses_phase: bool
@@ -76,54 +79,51 @@ class _Facts:
 
 def channels_read(body: object) -> frozenset[str]:
     """Return the channels that a body cannot do without, as far as its code says so."""
-    function = _function(body)
-    if function is None or not function.__code__.co_argcount:
+    if not isinstance(body, FunctionType):
         return frozenset()
-    facts = _facts(function.__code__, function.__code__.co_varnames[0])
-    called = [_resolved(path, function) for path, _, is_shown in facts.named if is_shown]
-    by_helpers = [_read_at_once(helper) for helper in called if isinstance(helper, FunctionType)]
-    return frozenset() if _catches(facts, KeyError, function) else facts.read.union(*by_helpers) - facts.tested
+    facts = _facts(body)
+    called = [_resolved(name.path, body) for name in facts.named if name.is_shown]
+    return facts.read.union(*(_facts(helper).read for helper in called if _runs_at_once(helper)))
 
 
-def _read_at_once(helper: FunctionType) -> frozenset[str]:
-    """Return what a function reads that is shown the state, whatever else it is given."""
-    if not helper.__code__.co_argcount:
-        return frozenset()
-    facts = _facts(helper.__code__, helper.__code__.co_varnames[0])
-    return frozenset() if _catches(facts, KeyError, helper) else facts.at_once
+def _runs_at_once(helper: object) -> TypeGuard[FunctionType]:
+    return isinstance(helper, FunctionType) and not helper.__code__.co_flags & (CO_GENERATOR | CO_COROUTINE)
 
 
 def stops_raised(body: object) -> frozenset[Raised]:
     """Return the stops that a body can raise, as far as its code says so."""
-    function = _function(body)
-    return frozenset() if function is None else frozenset(_raised(function, _CALLS_DEEP, False))
+    if not isinstance(body, FunctionType):
+        return frozenset()
+    return frozenset(_raised(body, _CALLS_DEEP, by_helper=bool(body.__code__.co_freevars)))
 
 
-def _function(body: object) -> FunctionType | None:
-    plain = unwrap(body) if callable(body) else body
-    return plain if isinstance(plain, FunctionType) else None
-
-
-def _raised(function: FunctionType, deep: int, by_helper: bool) -> Iterator[Raised]:
-    facts = _facts(function.__code__, "")
-    if _catches(facts, Stop, function):
+def _raised(function: FunctionType, deep: int, *, by_helper: bool) -> Iterator[Raised]:
+    facts = _facts(function)
+    if _swallows(function) or _catches_stops(facts, function):
         return
-    for path, text, _ in facts.named:
-        target = _resolved(path, function)
-        if target is Stop and text:
-            yield Raised(text, facts.chooses_phase, by_helper)
+    for name in facts.named:
+        target, may_not = _resolved(name.path, function), by_helper or name.is_inner
+        if target is Stop and name.text:
+            yield Raised(name.text, facts.chooses_phase, may_not)
         elif isinstance(target, FunctionType):
             if target in _FAILURES:
-                yield Raised(_FAILURES[target], False, by_helper)
+                yield Raised(_FAILURES[target], False, may_not)
             elif target.__module__ == proposals.__name__:  # what reads the outcome of a call, as the body of a guard
-                yield from _raised(target, deep, by_helper)
+                yield from _raised(target, deep, by_helper=may_not)
             elif deep:
-                yield from _raised(target, deep - 1, True)
+                yield from _raised(target, deep - 1, by_helper=True)
 
 
-def _catches(facts: _Facts, error: type[Exception], function: FunctionType) -> bool:
+def _catches_stops(facts: _Facts, function: FunctionType) -> bool:
     kinds = [_resolved(path, function) for path in facts.caught]
-    return any(not isinstance(kind, type) or issubclass(error, kind) for kind in kinds)
+    return any(not isinstance(kind, type) or issubclass(Stop, kind) for kind in kinds)
+
+
+def _swallows(function: FunctionType) -> bool:
+    """Say whether a ``with`` of a function may end an exception; `evidence` never does."""
+    ops = instructions(function.__code__)
+    contexts = sum(op.opname == "WITH_EXCEPT_START" for op in ops)
+    return contexts > sum(_resolved(_path(ops[at:]), function) is evidence for at in range(len(ops)))
 
 
 def _resolved(path: tuple[str, ...], function: FunctionType) -> Any:
@@ -136,60 +136,80 @@ def _resolved(path: tuple[str, ...], function: FunctionType) -> Any:
     return value
 
 
+def _facts(function: FunctionType) -> _Facts:
+    return _facts_of(function.__code__, _swallows(function))
+
+
 @lru_cache(maxsize=1024)
-def _facts(code: CodeType, state: str) -> _Facts:
-    ops = list(_steps(code))
-    inner = [const for const in code.co_consts if isinstance(const, CodeType)]
-    within = [_facts(item, state if state in item.co_freevars else "") for item in inner]
-    windows = list(zip(ops, ops[1:], ops[2:], strict=False))
-    decides = next((at for at, op in enumerate(ops) if "JUMP" in op.opname or op.opname == "FOR_ITER"), len(ops))
+def _facts_of(code: CodeType, swallows: bool, *, is_inner: bool = False) -> _Facts:
+    ops = instructions(code)
+    within = [_facts_of(item, True, is_inner=True) for item in code.co_consts if isinstance(item, CodeType)]
+    state = "" if is_inner else _state(code, ops)
+    sure = unavoidable(code, ops, swallows=swallows) if state else frozenset()
+    handled = {ops[at].argval for at in range(len(ops)) if _is_handled(ops[at : at + 3], state)}
     return _Facts(
-        frozenset(ops[1].argval for ops in windows if _is_read(*ops, state)).union(*(item.read for item in within)),
-        frozenset(ops[1].argval for ops in windows[:decides] if _is_read(*ops, state)),
-        frozenset(ops[0].argval for ops in windows if _is_test(*ops, state)).union(*(item.tested for item in within)),
-        (*_named(ops, state), *(name for item in within for name in item.named)),
+        frozenset(ops[at + 1].argval for at in sure if _is_read(ops[at : at + 3], state)) - handled,
+        (*_named(ops, state, sure, is_inner), *(name for item in within for name in item.named)),
         (*_caught(ops), *(kind for item in within for kind in item.caught)),
         any(isinstance(const, tuple) and "phase" in const for const in code.co_consts),
     )
 
 
-def _steps(code: CodeType) -> Iterator[_Step]:
-    """Yield the instructions that say something, one for each variable where one instruction handles two of them."""
-    for op in dis.get_instructions(code):
-        two = _TWO.fullmatch(op.opname)
-        if two is not None:
-            yield from map(_Step, two.groups(), op.argval)
-        elif op.opname not in _UNSEEN:
-            yield _Step(op.opname, op.argval, op.argrepr)
+def _state(code: CodeType, ops: list[dis.Instruction]) -> str:
+    """Return the name of the state in some code, nothing where it may be something else after a while."""
+    name = code.co_varnames[0] if code.co_argcount else ""
+    for op, behind in pairwise(ops):
+        is_other = op.opname.startswith(("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF"))
+        names = op.argval if isinstance(op.argval, tuple) else (op.argval,)
+        is_filled = _loads(op, name) and behind.opname in ("LOAD_ATTR", "LOAD_METHOD") and behind.argval in _FILLED
+        if is_filled or (is_other and name in names):
+            return ""
+    return name
 
 
-def _is_read(first: _Step, second: _Step, third: _Step, state: str) -> bool:
-    is_item = third.opname == "BINARY_SUBSCR" or (third.opname == "BINARY_OP" and third.argrepr == "[]")
-    return _loads(first, state) and _is_text(second) and is_item
+def _is_read(ops: list[dis.Instruction], state: str) -> bool:
+    """Say whether instructions begin with ``state["name"]``."""
+    if len(ops) < 3 or not (_loads(ops[0], state) and _is_text(ops[1])):
+        return False
+    return ops[2].opname == "BINARY_SUBSCR" or (ops[2].opname == "BINARY_OP" and ops[2].argrepr == "[]")
 
 
-def _is_test(first: _Step, second: _Step, third: _Step, state: str) -> bool:
-    return _is_text(first) and _loads(second, state) and third.opname == "CONTAINS_OP"
+def _is_handled(ops: list[dis.Instruction], state: str) -> bool:
+    """Say whether instructions begin with ``"name" in state``, or end with ``state["name"] =``."""
+    if len(ops) < 3:
+        return False
+    is_asked = _is_text(ops[0]) and _loads(ops[1], state) and ops[2].opname == "CONTAINS_OP"
+    return is_asked or (_is_text(ops[0]) and ops[1].opname == "STORE_SUBSCR")
 
 
-def _loads(op: _Step, name: str) -> bool:
-    return op.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and bool(name) and op.argval == name
+def _loads(op: dis.Instruction, name: str) -> bool:
+    """Say whether a variable is what an instruction loads, or the last of those that it loads."""
+    loaded = op.argval[-1:] if isinstance(op.argval, tuple) else (op.argval,)
+    return op.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and bool(name) and loaded == (name,)
 
 
-def _is_text(op: _Step) -> bool:
+def _is_text(op: dis.Instruction) -> bool:
     return op.opname == "LOAD_CONST" and isinstance(op.argval, str)
 
 
-def _named(ops: list[_Step], state: str) -> Iterator[tuple[tuple[str, ...], str | None, bool]]:
-    for at in range(len(ops)):
-        if ops[at].opname == "LOAD_GLOBAL":
+def _named(ops: list[dis.Instruction], state: str, sure: frozenset[int], is_inner: bool) -> Iterator[_Named]:
+    for at, op in enumerate(ops):
+        if op.opname == "LOAD_GLOBAL":
             path = _path(ops[at:])
             behind = ops[at + len(path) : at + len(path) + 2]
-            text = next((op.argval for op in behind[:1] if _is_text(op)), None)
-            yield path, text, len(behind) == 2 and _loads(behind[0], state) and not _is_text(behind[1])
+            is_called = "NULL" in ops[at + len(path) - 1].argrepr or ops[at + len(path) - 1].opname == "LOAD_METHOD"
+            text = next((item.argval for item in behind[:1] if _is_text(item) and _is_raised(ops[at:])), None)
+            is_shown = at in sure and is_called and len(behind) == 2 and _loads(behind[0], state)
+            yield _Named(path, text, is_shown and not _is_text(behind[1]), is_inner)
 
 
-def _path(ops: Iterable[_Step]) -> tuple[str, ...]:
+def _is_raised(ops: list[dis.Instruction]) -> bool:
+    """Say whether the expression that instructions begin with is raised."""
+    ends = (op.opname for op in ops if op.opname == "RAISE_VARARGS" or op.opname.startswith(_STAYS))
+    return next(ends, "") == "RAISE_VARARGS"
+
+
+def _path(ops: Iterable[dis.Instruction]) -> tuple[str, ...]:
     """Return a global name with the attributes that are asked of it."""
     names: list[str] = []
     for op in ops:
@@ -199,7 +219,7 @@ def _path(ops: Iterable[_Step]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _caught(ops: list[_Step]) -> Iterator[tuple[str, ...]]:
+def _caught(ops: list[dis.Instruction]) -> Iterator[tuple[str, ...]]:
     for at, op in enumerate(ops):
         if op.opname == "CHECK_EXC_MATCH":
             start = next((back for back in range(at - 1, -1, -1) if ops[back].opname == "LOAD_GLOBAL"), at)

@@ -54,8 +54,14 @@ class Document:
 
     def _line(self, place: Sequence[int | str], why: str) -> str:
         known = next((place[:size] for size in range(len(place), 0, -1) if place[:size] in self.lines), ())
-        field = ".".join(str(part) for part in place)
+        field = ".".join(map(_legible, place))
         return f"{self.file}:{self.lines.get(tuple(known), 1)}: {f'{field}: ' if field else ''}{why}"
+
+
+def _legible(part: int | str) -> str:
+    """Return a key as a message can show it, on one line."""
+    said = str(part)
+    return (said if said.isprintable() else repr(said)[1:-1])[:80]
 
 
 def text_of(path: str | Path) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
@@ -16,17 +16,18 @@ from guardgraph.policies.document import SHOWN_FINDINGS, Document, Place, WrongT
 from guardgraph.policies.toml_text import parse_toml
 from guardgraph.policies.yaml_text import parse_yaml
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.findings import findings
 from guardgraph.state.plain import json_problem
-from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings, findings
+from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import unknown_name
 
-__all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy"]
+__all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "read_policy"]
 
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
 FIELDS = ("pattern", *SECTIONS, "tenants")
 
-SettingsT = TypeVar("SettingsT", bound=Settings)
+Classes: TypeAlias = "tuple[type[Settings], type[Budget]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,46 @@ def load_policy(
         raise ConfigurationError(f"path: a file's name is required; given: {type(path).__name__}")
     if (policy is None) != (budget is None):
         raise ConfigurationError("policy, budget: give both classes, or neither")
-    document = _document(path)
-    return _Reading(document).file(pattern, None if policy is None or budget is None else (policy, budget))
+    if policy is None or budget is None:
+        return read_policy(path, pattern=pattern)
+    return read_policy(path, pattern=pattern, classes=(policy, budget))
+
+
+def read_policy(
+    path: str | Path,
+    *,
+    pattern: str | None = None,
+    classes: Classes | None = None,
+    own: Callable[[], Classes] | None = None,
+) -> PolicyFile[Any, Any]:
+    """Read the settings of a pattern from a file; see `load_policy`.
+
+    Args:
+        path: the file.
+        pattern: the pattern that it has to be for; any when None.
+        classes: those of the policy and the budget, whatever the pattern.
+        own: makes them for a pattern that is not shipped.
+
+    Raises:
+        ConfigurationError: as `load_policy`.
+    """
+    return _Reading(_document(path)).file(pattern, classes, own)
+
+
+def policy_in(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
+    """Read a pattern's file in a folder: ``rag.yaml`` and the like; None where there is none.
+
+    Raises:
+        ConfigurationError: there is no such folder, the pattern has two files in it, or its file is wrong.
+    """
+    try:
+        names = sorted(entry.name for entry in Path(folder).iterdir())
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"a folder that can be read is required: {error}") from None
+    found = [name for name in names if Path(name).stem == pattern and Path(name).suffix.lower() in PARSERS]
+    if len(found) > 1:
+        raise ConfigurationError(f"{str(folder)!r}: one file of {pattern} is required; given: {', '.join(found)}")
+    return read_policy(Path(folder) / found[0], pattern=pattern) if found else None
 
 
 def _document(path: str | Path) -> Document:
@@ -125,12 +164,14 @@ class _Reading:
         self.found: list[tuple[Place, str]] = []
 
     def file(
-        self, pattern: str | None, classes: tuple[type[Settings], type[Budget]] | None
+        self, pattern: str | None, classes: Classes | None, own: Callable[[], Classes] | None
     ) -> PolicyFile[Settings, Budget]:
+        if not isinstance(self.document.value, dict | None):
+            raise self.document.error([((), f"a mapping is required; given: {type(self.document.value).__name__}")])
         fields = self._fields(self.document.value, (), FIELDS)
-        named = self._pattern(fields.get("pattern"), pattern, is_own=classes is not None)
+        named = self._pattern(fields.get("pattern"), pattern, is_own=classes is not None or own is not None)
         self._raise()
-        both = classes or PATTERNS[named].classes
+        both = classes or (PATTERNS[named].classes if own is None or named in PATTERNS else own())
         ours = self._overlay(fields, (), both)
         tenants = {
             tenant: self._overlay(self._fields(given, ("tenants", tenant), SECTIONS), ("tenants", tenant), both)
@@ -178,9 +219,7 @@ class _Reading:
                 self.found.append((("tenants", name), f"a name is required, not {problem or 'a blank one'}"))
         return given
 
-    def _overlay(
-        self, fields: dict[str, Any], place: Place, classes: tuple[type[Settings], type[Budget]]
-    ) -> Overlay[Any, Any]:
+    def _overlay(self, fields: dict[str, Any], place: Place, classes: Classes) -> Overlay[Any, Any]:
         return Overlay(
             *(self._settings(fields.get(name), (*place, name), of) for name, of in zip(SECTIONS, classes, strict=True))
         )

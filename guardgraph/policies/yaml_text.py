@@ -101,16 +101,18 @@ class _Builder:
 
     def _put_alias(self, name: str, line: int) -> None:
         if name not in self._named:
-            raise WrongText(f"a name of something that stands whole above it is required; given: *{name:.80}", line)
+            raise WrongText(
+                f"a name of something that stands whole above it is required; given: {'*' + name!r:.80}", line
+            )
         value, size = self._named[name]
         self._put(value, size, line)
 
     def _put_scalar(self, event: Any, line: int) -> None:
         holder = self._open[-1] if self._open else None
         if holder is not None and isinstance(holder.value, dict) and holder.key is None:
-            self._put_key(holder, event.value, line)
+            self._put_key(holder, _whole(event.value), line)
             return
-        value = _meant(event.value, line) if event.implicit[0] else event.value
+        value = _meant(event.value, line) if event.implicit[0] else _whole(event.value)
         if event.anchor is not None:
             self._named[event.anchor] = (value, 1)
         self._put(value, 1, line)
@@ -118,7 +120,9 @@ class _Builder:
     def _put_key(self, holder: _Open, key: str, line: int) -> None:
         if key in holder.value:
             before = self.lines[(*holder.place, key)]
-            raise WrongText(f"{'.'.join(map(str, (*holder.place, key)))}: given twice, first in line {before}", line)
+            raise WrongText(
+                f"{'.'.join(map(str, (*holder.place, key)))!r:.80}: given twice, first in line {before}", line
+            )
         holder.key = key
         holder.value[key] = None
         self.lines[(*holder.place, key)] = line
@@ -164,6 +168,11 @@ class _Builder:
             holder.value.append(value)
         else:
             holder.value[holder.key], holder.key = value, None
+
+
+def _whole(text: str) -> str:
+    """Join halves of characters, as JSON escapes them, which YAML includes."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _meant(text: str, line: int) -> Any:

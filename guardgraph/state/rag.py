@@ -197,11 +197,17 @@ class RagBudget(Budget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 20.0
+    """Seconds that a run may be active, summed over resumes."""
     max_query_chars: MaxInt = 240
+    """Characters of a query."""
     max_top_k: MaxInt = 6
+    """Candidates that a model may ask for; 4 when it does not say."""
     max_context_chunks: MaxInt = 6
+    """Chunks that are shown to the answerer."""
     max_context_chars: MaxInt = 8000
+    """Characters of all these chunks; a folder is cut into chunks of 2200 at most, or of less if this is less."""
     min_chunk_score: MinFloat = 0.2
+    """Relevance from 0 to 1 under which a chunk is rejected."""
 
 
 RagContext = Context[RagPolicy, RagBudget]

@@ -196,11 +196,17 @@ class ResearchBudget(Budget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 25.0
+    """Seconds that a run may be active, summed over resumes."""
     max_steps: MaxInt = 8
+    """Steps of a plan."""
     max_urls: MaxInt = 6
+    """URLs that are kept after duplicates are dropped."""
     max_read_pages: MaxInt = 3
+    """Pages that are read."""
     max_notes: MaxInt = 6
+    """Notes that are taken."""
     max_answer_chars: MaxInt = 850
+    """Characters of the answer."""
 
 
 ResearchContext = Context[ResearchPolicy, ResearchBudget]

@@ -22,8 +22,8 @@ _READ = 10_000
 """Characters of a message that are looked at; far more than are shown."""
 
 _NAMES = (
-    r"(?:passw(?:or)?d|passphrase|pwd|secret|token(?!s)|api[_ -]?key|access[_ -]?key|private[_ -]?key|authorization"
-    r"|credentials?|signature)"
+    r"(?:passw(?:or)?d|passphrase|pwd|secret(?!ar)|token(?!s|iz)|(?:api|account|access|private)[_ -]?key"
+    r"|authorization|credentials?|signature)"
 )
 """Words that name a credential, in any case, also inside a name such as AWS_SECRET_ACCESS_KEY."""
 
@@ -34,7 +34,8 @@ _PATTERNS: Final = tuple(
         (r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", MARK),
         (r"(?<=://)[^\s/?#@]*@(?:[^\s/?#@]*@)*", f"{MARK}@"),
         (
-            r"\b(?:sk-[\w-]{8,}|[sr]k_(?:live|test)_\w{8,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[a-z]-[\w-]{10,})",
+            r"\b(?:sk-(?=[\w-]{0,99}[A-Z0-9])[\w-]{8,}|[sr]k_(?:live|test)_\w{8,}|whsec_\w{8,}|gh[pousr]_\w{20,}"
+            r"|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}|pypi-[\w-]{16,}|dckr_pat_[\w-]{16,})",
             MARK,
         ),
         (
@@ -42,7 +43,10 @@ _PATTERNS: Final = tuple(
             MARK,
         ),
         (r"(?i)\bBearer\s+\S+", MARK),
-        (r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[a-z+/]{0,99}[A-Z0-9=])[A-Za-z0-9+/_=-]{6,}", MARK),
+        (r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[A-Za-z+/]{0,99}(?:[a-z][A-Z]|[0-9=]))[A-Za-z0-9+/_=-]{6,}", MARK),
+        (r"(?i)(\bauthorization[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[a-z][\w-]{0,30}\s[^\s\"',;]+", rf"\g<1>{MARK}"),
+        (r"(?i)(\bcookie[\"']?\s{0,3}[=:]\s{0,3})[^\r\n\"']+", rf"\g<1>{MARK}"),
+        (r"(?i)([?&](?:key|sig|auth|pass)=)[^\s&#\"']+", rf"\g<1>{MARK}"),
         (
             rf"(?i)({_NAMES}[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}})"
             r"(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'&,;()<>{}]+)",

@@ -195,14 +195,21 @@ class SelfCritiqueBudget(Budget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 120.0
+    """Seconds that a run may be active, summed over resumes."""
     max_input_bytes: MaxInt = 2**18
     """As of every budget; every fact of a context is read, which takes some seconds for so many bytes."""
     max_draft_chars: MaxInt = 900
+    """Characters of a draft; a longer one is shortened once."""
     max_risks: MaxInt = 5
+    """Risks that a critique may name."""
     max_required_changes: MaxInt = 5
+    """Changes that a critique may require."""
     max_answer_chars: MaxInt = 980
+    """Characters of a revision and of the answer."""
     max_length_increase_pct: MaxFloat = 20.0
+    """Growth of a revision over its draft, in per cent."""
     min_patch_similarity: MinFloat = 0.4
+    """What a revision must have in common with its draft, from 0 to 1."""
 
 
 SelfCritiqueContext = Context[SelfCritiquePolicy, SelfCritiqueBudget]

@@ -7,7 +7,6 @@ kinds are made with `Tightens`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.findings import lines_of, shown
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import json_problem
@@ -35,8 +35,6 @@ __all__ = [
     "PolicyT",
     "Settings",
     "Vocabulary",
-    "configuration_error",
-    "findings",
     "settings_or",
 ]
 
@@ -84,7 +82,7 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
     filled: ClassVar[tuple[str, ...]] = ()
     """Fields that a factory fills where they are left out, so that their default says nothing."""
@@ -99,7 +97,7 @@ class Settings(BaseModel):
             cls.model_validate({name: field.default for name, field in cls.model_fields.items() if _has_default(field)})
         except ValidationError as error:
             if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
-                raise TypeError("\n".join(_lines(cls.__name__, wrong))) from None
+                raise TypeError("\n".join(lines_of(cls.__name__, wrong))) from None
 
     @classmethod
     def _rule(cls, name: str) -> Tightens:
@@ -216,7 +214,7 @@ class Settings(BaseModel):
         for name in sorted(overlay.model_fields_set):
             ours, theirs = getattr(self, name), getattr(overlay, name)
             if self._rule(name).is_fixed and ours != theirs:
-                yield name, f"the deployment fixed {_shown(ours)}; given: {_shown(theirs)}"
+                yield name, f"the deployment fixed {shown(ours)}; given: {shown(theirs)}"
         problems = {name: said for name, said in self._problems().items() if name in overlay.model_fields_set}
         yield from overlay.wrong_names(problems)
 
@@ -291,47 +289,3 @@ class Budget(Settings):
 
 PolicyT = TypeVar("PolicyT", bound=Settings)
 BudgetT = TypeVar("BudgetT", bound=Budget)
-
-
-def configuration_error(what: str, error: ValidationError) -> ConfigurationError:
-    """Say in one line per field what was given and what is allowed.
-
-    Args:
-        what: what was being read, such as ``"context"``.
-        error: Pydantic's findings.
-    """
-    return ConfigurationError("\n".join(_lines(what, error.errors(include_url=False))))
-
-
-def findings(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
-    """Yield where something is wrong, and what was given and what is allowed there.
-
-    Args:
-        error: Pydantic's findings.
-    """
-    for item in error.errors(include_url=False):
-        yield item["loc"], _said(item)
-
-
-def _lines(what: str, found: Iterable[Any]) -> list[str]:
-    return [f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_said(item)}" for item in found]
-
-
-def _said(item: Any) -> str:
-    return f"{_allowed(item)}; given: {_shown(item['input'])}"
-
-
-def _allowed(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "no such setting"
-    return str(item["msg"]).removeprefix("Value error, ")
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to print the longest
-        return "a whole number of more than 64 bits"
-    if isinstance(value, str | bool | int | float | None):
-        return repr(value)[:80]
-    return type(value).__name__

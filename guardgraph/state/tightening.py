@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, TypeAlias, get_origin
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from guardgraph.state.errors import ConfigurationError
@@ -48,6 +49,7 @@ class Tightens:
         is_fixed: whether a context that names another value than the deployment's is refused.
         problem: of lists of names, what says why a name can name nothing, None of one that can; it is asked when a
             graph is made and when a run is given a context.
+        values: all values that there are, or all names of a list, where they are a closed list; for JSON Schema.
     """
 
     smallest: ClassVar[Tightens]
@@ -65,7 +67,7 @@ class Tightens:
     fixed: ClassVar[Tightens]
     """The deployment's value stays; a context that names another one is a ConfigurationError."""
 
-    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "problem")
+    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "problem", "values")
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class Tightens:
         is_set: bool = False,
         is_fixed: bool = False,
         problem: Problem | None = None,
+        values: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.how = how
@@ -83,6 +86,7 @@ class Tightens:
         self.is_set = is_set
         self.is_fixed = is_fixed
         self.problem = problem
+        self.values = values
 
     @classmethod
     def ordered(cls, *order: str) -> Tightens:
@@ -105,7 +109,7 @@ class Tightens:
         def later(ours: str, theirs: str) -> str:
             return max(ours, theirs, key=order.index)
 
-        return cls(f"ordered{order!r}", later, check)
+        return cls(f"ordered{order!r}", later, check, values=order)
 
     @classmethod
     def among(cls, *names: str) -> Tightens:
@@ -114,7 +118,14 @@ class Tightens:
         Args:
             names: all that there is; any other name is a ConfigurationError.
         """
-        return cls(f"among{names!r}", _intersect, _names, is_set=True, problem=lambda name: unknown_name(name, names))
+        return cls(
+            f"among{names!r}",
+            _intersect,
+            _names,
+            is_set=True,
+            problem=lambda name: unknown_name(name, names),
+            values=names,
+        )
 
     def compared(self, ours: Any, theirs: Any) -> Compared:
         """Say what another value is beside ours: the tighter of two is the one that both together come to."""
@@ -147,6 +158,13 @@ class Tightens:
         if tuple in (source, get_origin(source)):
             inner = core_schema.no_info_before_validator_function(_as_tuple, inner)
         return core_schema.no_info_after_validator_function(self.check, inner)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Say in JSON Schema which values there are, where they are a closed list."""
+        said = handler(core)
+        if self.values:
+            (said.setdefault("items", {}) if self.is_set else said)["enum"] = [*self.values]
+        return said
 
 
 def unknown_name(name: str, names: Sequence[str]) -> str | None:

@@ -113,7 +113,7 @@ async def aperform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outco
         return _raised(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
     except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
         return _raised(call, error)
-    return _returned(call, returned, most)
+    return late(call, seconds) if limit.expired() else _returned(call, returned, most)
 
 
 def _at_once(call: Call, most: int) -> Outcome:

@@ -90,7 +90,7 @@ class _Reply:
     """
 
     def __init__(self, response: Any) -> None:
-        packing = response.headers.get("content-encoding", "identity").strip().lower()
+        packing = response.headers.get("content-encoding", "").strip().lower() or "identity"
         if packing not in ("identity", "gzip"):
             raise _unreadable(f"a reply packed as {packing[:40]!r}, though gzip was asked for")
         self._response = response

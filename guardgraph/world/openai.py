@@ -25,6 +25,9 @@ LONGEST_URL = 2_000
 FORMS = ("json_schema", "json_mode")
 """How a server is asked for JSON: by a schema, or, where it knows none, for any JSON object."""
 
+_CONNECTS = "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE, SSL_CERT_DIR"
+_CONNECTIONS = "what an HTTP client of httpx can be made with (socks5 needs httpx[socks])"
+
 _HEADERS = {"Connection": "close", "Accept-Encoding": "gzip"}
 """Clients are shared between models, and a connection that one event loop left open fails in the next one ("Event loop
 is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``. Gzip is what our client can count unpacked."""
@@ -53,6 +56,7 @@ def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
         "max_retries": 0,  # retries belong to one layer, and that is not the client
         "disable_streaming": True,  # a proposal is judged whole
         "default_headers": _HEADERS,
+        "http_socket_options": (),  # of LangChain's client, which is not used; it would warn of proxies
         "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
     }
     form = _form(environ)
@@ -60,7 +64,12 @@ def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
 
     from guardgraph.world.client import http_clients
 
-    model = ChatOpenAI(model=name, **settings, **http_clients())
+    try:
+        clients = http_clients()
+    except (ImportError, OSError, ValueError) as error:  # httpx reads them, and names neither variable nor file
+        said = " ".join(str(error).split())
+        raise wrong(_CONNECTS, f"{type(error).__name__}: {said}", _CONNECTIONS) from None
+    model = ChatOpenAI(model=name, **settings, **clients)
     return model if form == "json_schema" else model.bind(response_format={"type": "json_object"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
@@ -88,7 +89,7 @@ def asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
     if isinstance(given, Runnable):
         return _AsksRunnable(given, dict)
     if callable(given):
-        return _AsksRunnable(RunnableLambda(given), dict)
+        return _AsksRunnable(RunnableLambda(given), dict, is_async=inspect.iscoroutinefunction(given))
     allowed = "a vector store, a retriever, a tool, another Runnable or a function of one dictionary"
     raise ConfigurationError(f"{slot}: {allowed} is required; given: {type(given).__name__}")
 
@@ -108,8 +109,11 @@ class AsksStore:
         self._asearch = getattr(store, f"a{method}")
 
     def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
-        """Return what the store finds."""
-        return self._search(request["query"], k=count, **extra)
+        """Return what the store finds; one that can only be awaited is."""
+        try:
+            return self._search(request["query"], k=count, **extra)
+        except NotImplementedError:
+            return asyncio.run(self.aask(request, count, extra, config))
 
     async def aask(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
@@ -137,7 +141,10 @@ class _AsksRunnable:
     def ask(self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None) -> object:
         if self._is_async:  # as the world does with a coroutine function; a call has a thread of its own
             return asyncio.run(self.aask(request, count, extra, config))
-        return self._read(self._runnable.invoke(self._shown(request), config, **extra))
+        try:
+            return self._read(self._runnable.invoke(self._shown(request), config, **extra))
+        except NotImplementedError:  # a retriever that can only be awaited
+            return asyncio.run(self.aask(request, count, extra, config))
 
     async def aask(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None

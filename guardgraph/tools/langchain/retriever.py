@@ -230,9 +230,10 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
 
     def _score(self, document: Document, at: int, beside: object) -> float:
         if beside is not None and not self._keys.are_told("score"):
-            relevance = relevance_of(beside if self._relevance is None else self._relevance(beside))
-            if relevance is None:
-                raise fault(document, (at, "score"), shown_score(beside), f"{RELEVANCE}; {WAY_OUT}")
+            made = beside if self._relevance is None else self._relevance(beside)
+            if (relevance := relevance_of(made)) is None:
+                of = "" if self._relevance is None else f", which relevance= makes of {shown_score(beside)}"
+                raise fault(document, (at, "score"), f"{shown_score(made)}{of}", f"{RELEVANCE}; {WAY_OUT}")
             return relevance
         given = self._keys.read(document, at, "score")
         if given is None:

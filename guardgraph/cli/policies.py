@@ -1,0 +1,236 @@
+"""`guardgraph policy`: what a policy file says, how two differ, and the schema of one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from guardgraph.cli import inputs
+from guardgraph.cli.pictures import graph_of
+from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import OK, STOPPED
+from guardgraph.graphs.patterns import COMMANDS, pattern_called
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from guardgraph.policies.comparison import Difference, NotTaken
+    from guardgraph.policies.file import PolicyFile
+    from guardgraph.state.settings import Budget, Settings
+
+__all__ = ["app", "settings_for", "settings_given"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Check and compare files with policies and budgets.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+LEFT_OUT = "left to the factory"
+STYLES = {"tighter": "green", "looser": "red", "other": "yellow"}
+
+Graph = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        metavar="MODULE:FACTORY",
+        help="The graph whose settings they are; one of ours needs none.",
+        show_default=False,
+    ),
+]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose settings.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Ends in .yaml, .yml or .toml.", show_default=False)],
+    tenant: Tenant = None,
+    graph: Graph = None,
+    as_json: Json = False,
+) -> None:
+    """Check a policy file, and print the settings that hold with their fingerprints."""
+    from guardgraph.policies.comparison import not_taken
+
+    inputs.load_environment()
+    policy = _file(file, graph)
+    holds = policy.settings(tenant)
+    refused = not_taken(policy, None if tenant is None else [tenant])
+    if as_json:
+        _print_json(_checked_json(policy, tenant, holds, refused))
+    else:
+        _show_checked(Screen(), policy, holds, refused)
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A policy file.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Another one of its pattern.", show_default=False)],
+    *,
+    tenant: Tenant = None,
+    graph: Graph = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option("--fail-on", metavar="KIND", help="tighter, looser or other; more than once.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say of every field whether the new file is tighter, looser, or other (neither of them).
+
+    Without --tenant the settings of every tenant are compared too. With --fail-on, a field of such a KIND ends with
+    exit code 3.
+    """
+    from guardgraph.policies.comparison import differences, not_taken
+
+    inputs.load_environment()
+    if wrong := [kind for kind in fail_on or () if kind not in STYLES]:
+        raise ConfigurationError(f"--fail-on: {', '.join(STYLES)} are allowed; given: {wrong[0]!r:.80}")
+    files = _file(old, graph), _file(new, graph)
+    rows = differences(*files, tenant=tenant)
+    refused = not_taken(files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant])
+    if as_json:
+        _print_json(
+            {
+                "pattern": files[1].pattern,
+                "fields": [row.plain() for row in rows],
+                "not_taken": [item.plain() for item in refused],
+            }
+        )
+    else:
+        _show_differences(Screen(), rows, refused)
+    raise typer.Exit(STOPPED if any(row.compared in (fail_on or ()) for row in rows) else OK)
+
+
+@app.command()
+def schema(
+    graph: Annotated[
+        str, typer.Argument(metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The graph.", show_default=False)
+    ],
+) -> None:
+    """Print the JSON Schema of the policy files of a pattern, for editors."""
+    from guardgraph.policies.schema import policy_schema
+
+    inputs.load_environment()
+    shipped = pattern_called(graph)
+    named, policy, budget = _of_graph(graph, "schema") if shipped is None else (shipped.name, *shipped.classes)
+    _print_json(policy_schema(named, policy, budget))
+
+
+def settings_for(pattern: str, file: str | None, tenant: str | None) -> dict[str, Any]:
+    """Return what the factory of a shipped pattern is given by ``--policy`` and ``--tenant``; nothing without a file.
+
+    Raises:
+        ConfigurationError: the file is wrong or for another pattern, or has no such tenant; or there is a tenant alone.
+    """
+    if file is None:
+        if tenant is not None:
+            raise ConfigurationError(f"--tenant: --policy FILE is required beside it; given: {tenant!r:.80}")
+        return {}
+    from guardgraph.policies.file import load_policy
+
+    return load_policy(file, pattern=pattern).settings(tenant)
+
+
+def settings_given(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:
+    """Return what a user's factory is given by ``--policy``: what holds for a tenant that the file has, else for all.
+
+    Args:
+        candidate: ``module:factory``.
+        file: the policy file; of a pattern that is none of ours, the classes are those of what the factory makes.
+        tenant: whose overlay.
+
+    Raises:
+        ConfigurationError: the file is wrong, or there is no such factory.
+    """
+    from guardgraph.policies.file import read_policy
+
+    read = read_policy(file, own=lambda: _of_graph(candidate, "candidate")[1:])
+    return read.settings(tenant if tenant in read.tenants else None)
+
+
+def _file(file: str, graph: str | None) -> PolicyFile[Any, Any]:
+    from guardgraph.policies.file import load_policy
+
+    if graph is None:
+        return load_policy(file)
+    named, policy, budget = _of_graph(graph, "--graph")
+    return load_policy(file, pattern=named, policy=policy, budget=budget)
+
+
+def _of_graph(target: str, asking: str) -> tuple[str, type[Settings], type[Budget]]:
+    from guardgraph.graphs.door import GuardedGraph
+
+    graph = graph_of(target, asking)
+    if not isinstance(graph, GuardedGraph):
+        raise ConfigurationError(f"{asking}: a guarded graph is required; given: {type(graph).__name__}")
+    frame = graph.frame
+    return frame.catalogue.pattern, type(frame.policy), type(frame.budget)
+
+
+def _checked_json(
+    file: PolicyFile[Any, Any], tenant: str | None, holds: dict[str, Settings], refused: list[NotTaken]
+) -> JsonObject:
+    from guardgraph.policies.comparison import shown_settings
+
+    sections = {
+        name: {"fingerprint": item.fingerprint, "settings": shown_settings(item)} for name, item in holds.items()
+    }
+    not_taken = [item.plain() for item in refused]
+    return {
+        "pattern": file.pattern,
+        "tenant": tenant,
+        **sections,
+        "tenants": [*file.tenants],
+        "not_taken": not_taken,
+    }
+
+
+def _show_checked(
+    screen: Screen, file: PolicyFile[Any, Any], holds: dict[str, Settings], refused: list[NotTaken]
+) -> None:
+    from guardgraph.policies.comparison import shown_settings
+
+    screen.show((file.pattern, "bold"), ": valid", indent=0)
+    for name, item in holds.items():
+        screen.heading(name)
+        for setting, value in shown_settings(item).items():
+            left_out = item.is_open(setting)
+            screen.columns(setting, (LEFT_OUT, "dim") if left_out else _shown(value), at=28)
+        screen.columns(("fingerprint", "dim"), item.fingerprint, at=28)
+    if file.tenants:
+        screen.heading("tenants")
+        screen.show(", ".join(file.tenants))
+    _show_refused(screen, refused)
+
+
+def _show_differences(screen: Screen, rows: list[Difference], refused: list[NotTaken]) -> None:
+    for row in rows:
+        if row.compared != "equal":
+            whose = f"{row.tenant}: " if row.tenant is not None else ""
+            screen.columns(
+                (row.compared, STYLES[row.compared]),
+                f"{whose}{row.field}: {_shown(row.old)} -> {_shown(row.new)}",
+                at=9,
+                indent=0,
+            )
+    counts = {kind: sum(row.compared == kind for row in rows) for kind in (*STYLES, "equal")}
+    screen.show(", ".join(f"{count} {kind}" for kind, count in counts.items()), indent=0)
+    _show_refused(screen, refused)
+
+
+def _show_refused(screen: Screen, refused: list[NotTaken]) -> None:
+    if refused:
+        screen.heading("asked for by an overlay and not taken, since it would loosen")
+    for item in refused:
+        screen.show(f"{item.tenant}: {item.field}: {_shown(item.asked)}; holds: {_shown(item.holds)}", hang=2)
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, indent=2), flush=True)

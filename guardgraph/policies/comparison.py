@@ -1,0 +1,105 @@
+"""Two policy files side by side, and what overlays ask for and do not get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from guardgraph.policies.file import SECTIONS, PolicyFile
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+from guardgraph.state.settings import Settings
+from guardgraph.state.tightening import Compared, unknown_name
+
+__all__ = ["Difference", "NotTaken", "differences", "not_taken", "shown_settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one field is in one file and in another."""
+
+    tenant: str | None
+    """Whose settings they are; nobody's when None."""
+    field: str
+    """Such as ``budget.max_seconds``."""
+    compared: Compared
+    """What the new value is beside the old one."""
+    old: Any
+    new: Any
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """What an overlay asks for and does not get, since it would loosen."""
+
+    tenant: str
+    field: str
+    asked: Any
+    """Of a list the names that are not taken, else the value."""
+    holds: Any
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        return asdict(self)
+
+
+def differences(old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], tenant: str | None = None) -> list[Difference]:
+    """Compare every field of two files.
+
+    Args:
+        old: a file.
+        new: another one of the same pattern, read with the same classes.
+        tenant: whose settings; those of nobody and of every tenant when None. One that a file does not have has the
+            file's own settings there.
+
+    Raises:
+        ConfigurationError: the files are for different patterns, or neither has the tenant.
+    """
+    if new.pattern != old.pattern:
+        raise ConfigurationError(f"pattern: two files of one pattern are required; given: {old.pattern}, {new.pattern}")
+    tenants = list(dict.fromkeys([*old.tenants, *new.tenants]))
+    if tenant is not None and (problem := unknown_name(tenant, tenants)) is not None:
+        raise ConfigurationError(f"tenant: {problem}")
+    chosen = [None, *tenants] if tenant is None else [tenant]
+    return [row for name in chosen for row in _rows(name, _holds(old, name), _holds(new, name))]
+
+
+def _holds(file: PolicyFile[Any, Any], tenant: str | None) -> dict[str, Settings]:
+    return file.settings(tenant if tenant in file.tenants else None)
+
+
+def _rows(tenant: str | None, old: dict[str, Settings], new: dict[str, Settings]) -> Iterator[Difference]:
+    for section in SECTIONS:
+        ours, theirs = shown_settings(old[section]), shown_settings(new[section])
+        for name, compared in old[section].compared(new[section]).items():
+            yield Difference(tenant, f"{section}.{name}", compared, ours[name], theirs[name])
+
+
+def not_taken(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) -> list[NotTaken]:
+    """Return what overlays ask for and do not get.
+
+    Args:
+        file: whose overlays.
+        tenants: of which of its tenants; of all when None.
+    """
+    return [
+        NotTaken(tenant, f"{section}.{name}", _plain(asked), shown_settings(holds[section])[name])
+        for tenant in (file.tenants if tenants is None else tenants)
+        for holds in [file.settings(tenant)]
+        for section in SECTIONS
+        for name, asked in getattr(file, section).not_taken(getattr(file.tenants[tenant], section)).items()
+    ]
+
+
+def shown_settings(settings: Settings) -> JsonObject:
+    """Return settings as plain JSON; None for what is left to the factory."""
+    return {name: None if settings.is_open(name) else value for name, value in settings.plain().items()}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,59 @@
+"""What is wrong in what was given, in words: where, what was given and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["configuration_error", "findings", "lines_of", "shown"]
+
+
+def configuration_error(what: str, error: ValidationError) -> ConfigurationError:
+    """Say in one line per field what was given and what is allowed.
+
+    Args:
+        what: what was being read, such as ``"context"``.
+        error: Pydantic's findings.
+    """
+    return ConfigurationError("\n".join(lines_of(what, error.errors(include_url=False))))
+
+
+def findings(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """Yield where something is wrong, and what was given and what is allowed there.
+
+    Args:
+        error: Pydantic's findings.
+    """
+    for item in error.errors(include_url=False):
+        yield item["loc"], _said(item)
+
+
+def lines_of(what: str, found: Iterable[Any]) -> list[str]:
+    """Return a line for each of Pydantic's findings, behind the name of what was being read."""
+    return [f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_said(item)}" for item in found]
+
+
+def _said(item: Any) -> str:
+    return f"{_allowed(item)}; given: {shown(item['input'])}"
+
+
+def _allowed(item: Any) -> str:
+    if item["type"] == "extra_forbidden":
+        return "no such setting"
+    return str(item["msg"]).removeprefix("Value error, ")
+
+
+def shown(value: object) -> str:
+    """Return how a message shows what was given."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to print the longest
+        return "a whole number of more than 64 bits"
+    if isinstance(value, str | bool | int | float | None):
+        return repr(value)[:80]
+    return type(value).__name__

@@ -1,0 +1,263 @@
+"""`guardgraph audit export` and `check`: files, exit codes, what is refused, and what is never written or reached."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from docs_parts import ROOT
+from exported_runs import KINDS, RAG, document, forged, keys, text
+from langchain_openai import ChatOpenAI
+from openai_server import OpenAIServer, answer, status
+from rag_agents import ANSWER, INTENT, QUESTION
+from stored_runs import asked, everything_written, recording
+
+from guardgraph import create_rag_agent, sql_store
+
+here = pytest.fixture(autouse=True)(empty_folder)
+URL = "sqlite:///runs.db"
+
+
+@pytest.fixture
+def stored(here, monkeypatch):
+    """The id and the receipt of a run in a store that the environment names, with a pair of keys beside it."""
+    monkeypatch.setenv("GUARDGRAPH_AUDIT", URL)
+    store = sql_store(URL)
+    result = asked(store, tenant="acme", user="ann")
+    store.close()
+    for name, key in zip(("key.pem", "public.pem"), keys(), strict=True):
+        (here / name).write_bytes(key)
+    return result["run_id"], result["audit"]
+
+
+def ended(*arguments, code=0):
+    """Return what a command of the audit prints on its way to an exit code, its lines joined."""
+    done = run("audit", *arguments)
+    assert done.exit_code == code, done.output
+    return " ".join(done.stdout.split())
+
+
+def test_a_run_is_exported_and_checked(stored, here):
+    """A file that its owner alone can read; the store may be gone when it is checked."""
+    run_id, audit = stored
+    head = f"{audit['seq']}:{audit['hash']}"
+    assert f"run {run_id}, entry {head}, not signed" in ended("export", run_id, "-o", "run.json")
+    assert stat.S_IMODE((here / "run.json").stat().st_mode) == 0o600
+    assert ended("export", run_id) == " ".join((here / "run.json").read_text().split())
+    (here / "runs.db").unlink()
+    shown = ended("check", "run.json", "--agent", RAG, "--head", head)
+    assert "not signed" in shown
+    assert "every verdict was derived again; no findings" in shown
+    told = run("audit", "check", "run.json", "--agent", RAG, "--json")
+    assert json.loads(told.stdout)["ok"]
+
+
+def test_a_signed_run_is_checked_with_the_public_key(stored, here):
+    """Another key, and a document without a signature where a key is given, end with exit code 3."""
+    run_id, _ = stored
+    assert ended("export", run_id, "-o", "signed.json", "--sign", "key.pem").endswith(", signed")
+    ended("export", run_id, "-o", "bare.json")
+    assert "signed with this key" in ended("check", "signed.json", "--agent", RAG, "--public-key", "public.pem")
+    assert "no key was given" in ended("check", "signed.json", "--agent", RAG)
+    (here / "public.pem").write_bytes(keys(1)[1])
+    assert "not signed with this key" in ended(
+        "check", "signed.json", "--agent", RAG, "--public-key", "public.pem", code=3
+    )
+    assert "signature: document: not signed" in ended(
+        "check", "bare.json", "--agent", RAG, "--public-key", "public.pem", code=3
+    )
+
+
+def test_a_changed_document_ends_with_exit_code_3_and_names_what_differs(here):
+    """On the screen and as JSON; a forger who hashes anew is found by what is derived."""
+    made = forged(document(), lambda run: run["result"].update(answer="5 minutes."))
+    (here / "run.json").write_bytes(text(made))
+    assert 'verdict: result.answer: recorded "5 minutes.", derived "' in ended(
+        "check", "run.json", "--agent", RAG, code=3
+    )
+    told = json.loads(run("audit", "check", "run.json", "--agent", RAG, "--json").stdout)
+    assert [(item["kind"], item["place"]) for item in told["findings"]] == [("verdict", "result.answer")]
+    head = f"{document()['chain']['seq']}:{document()['chain']['hash']}"
+    assert "head: chain.hash: " in ended("check", "run.json", "--agent", RAG, "--head", head, code=3)
+
+
+def test_what_is_written_is_whole_or_not_there(stored, here):
+    """A folder that is none, something that is no file, a full disk: one line, and the old file is what it was."""
+    run_id, _ = stored
+    (here / "old.json").write_text("old")
+    (here / "folder").mkdir()
+    for out in ("nowhere/run.json", "folder", "a\0b"):
+        assert "--out" in refused(run("audit", "export", run_id, "-o", out))
+    store = sql_store(URL)  # whose files are small enough: the document is not
+    store.record({**recording(1), "input": {"question": "x" * 60_000}})
+    store.close()
+    limited = (
+        "import resource, sys; from guardgraph.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); sys.argv[0] = 'guardgraph'; main()"
+    )
+    command = [sys.executable, "-c", limited, "audit", "export", recording(1)["run_id"], "-o", "old.json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "cannot be written" in refused(done)
+    assert (here / "old.json").read_text() == "old"
+    assert not [file.name for file in here.iterdir() if file.name.startswith(".")]
+
+
+def test_what_cannot_be_exported_or_checked_is_one_line(stored, here):
+    """No such run, an erased one, no file, no key, no agent, an option that is none: exit code 2."""
+    run_id, _ = stored
+    (here / "run.json").write_bytes(text(document()))
+    (here / "huge.json").write_text('{"a": "' + "x" * 20_000_000)
+    (here / "deep.json").write_text("[" * 100_000)
+    (here / "binary.json").write_bytes(b"\xff\xfe\0")
+    store = sql_store(URL)
+    store.record(recording(1))
+    store.erase(recording(1)["run_id"], by="me")
+    store.close()
+    said = {
+        ("export", "nobody"): "run_id: a run of the store is required",
+        ("export", recording(1)["run_id"]): "run_id: a run that was not erased is required",
+        ("export", run_id, "--sign", "public.pem"): "private_key: an Ed25519 private key",
+        ("export", run_id, "--sign", "none.pem"): "--sign 'none.pem': cannot be read",
+        ("export", run_id, "--store", "sqlite:///none.db"): "nothing was recorded yet",
+        ("check", "none.json", "--agent", RAG): "FILE 'none.json': cannot be read",
+        ("check", "huge.json", "--agent", RAG): "document: JSON is required: Unterminated string",
+        ("check", "deep.json", "--agent", RAG): "document: ",
+        ("check", "binary.json", "--agent", RAG): "document: UTF-8 text is required",
+        ("check", "run.json", "--agent", "nowhere"): "agent: module:factory is required",
+        ("check", "run.json", "--agent", "guardgraph:create_research_agent"): "document: a run of research is required",
+        ("check", "run.json", "--agent", RAG, "--head", "1"): "--head: N:HASH",
+        ("check", "run.json", "--agent", RAG, "--public-key", "key.pem"): "public_key: an Ed25519 public key",
+        ("check", "run.json", "--agent", RAG, "--public-key", "huge.json"): "at most 65536 bytes are allowed",
+    }
+    for arguments, message in said.items():
+        assert message in refused(run("audit", *arguments)), arguments
+
+
+def test_a_public_key_is_needed_only_where_there_is_a_signature(here):
+    """A key that is none is refused even where the document has no signature."""
+    (here / "run.json").write_bytes(text(document()))
+    (here / "none.pem").write_text("none")
+    assert "public_key: an Ed25519 public key" in refused(
+        run("audit", "check", "run.json", "--agent", RAG, "--public-key", "none.pem")
+    )
+
+
+def test_a_missing_extra_is_named(stored, here, monkeypatch):
+    """Checking an unsigned document needs none; signing, and checking a signature, say which one they need."""
+    run_id, _ = stored
+    (here / "run.json").write_bytes(text(document()))
+    ended("export", run_id, "-o", "signed.json", "--sign", "key.pem")
+    for name in ("cryptography.hazmat.primitives", "sqlalchemy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    ended("check", "run.json", "--agent", RAG)
+    ended("check", "signed.json", "--agent", RAG)
+    line = refused(run("audit", "check", "signed.json", "--agent", RAG, "--public-key", "public.pem"))
+    assert "guardgraph's extra `sign` is required" in line
+    assert "guardgraph's extra `audit` is required" in refused(run("audit", "export", run_id, "--sign", "key.pem"))
+
+
+WITNESS = """
+import sys
+
+def witness(event, arguments):
+    if event.startswith(("socket.connect", "socket.getaddrinfo", "socket.sendto", "sqlite3.connect", "subprocess.")):
+        print("reached:", event, arguments[1:], file=sys.stderr)
+
+sys.addaudithook(witness)
+"""
+
+
+CHECKS = """
+from exported_runs import KINDS
+from guardgraph.cli.commands import app
+
+for kind, (agent, _) in KINDS.items():
+    app(["audit", "check", f"{kind}.json", "--agent", agent], standalone_mode=False)
+"""
+
+
+def test_a_check_reaches_nothing(here):
+    """No connection, no name that is looked up, no database, no other process; even a variable names no store."""
+    for kind in KINDS:
+        (here / f"{kind}.json").write_bytes(text(document(kind)))
+    (here / "sitecustomize.py").write_text(WITNESS)
+    path = os.pathsep.join(map(str, (here, ROOT, ROOT / "tests", ROOT / "examples")))
+    environment = {**os.environ, "PYTHONPATH": path, "GUARDGRAPH_AUDIT": "postgresql://127.0.0.1:1/x"}
+
+    def done(code):
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    assert "reached: socket.connect" in done("import socket; socket.socket().connect_ex(('127.0.0.1', 1))").stderr
+    checked = done(CHECKS)
+    assert checked.stderr == ""
+    assert checked.stdout.count("no findings") == len(KINDS)
+
+
+def test_a_module_is_named_by_the_command_line_alone(here):
+    """Whatever a document says, nothing of it is imported, opened or run."""
+    (here / "evil.py").write_text("open('loaded', 'w')")
+
+    def named(run):
+        run["graph"] = run["guardgraph"] = run["result"]["outcome"] = "evil:create"
+        run["calls"][0]["proposer"] = run["calls"][0]["prompt"] = "evil:create"
+
+    (here / "run.json").write_bytes(text(forged(document(), named)))
+    assert "version: graph: recorded" in ended("check", "run.json", "--agent", RAG, code=3)
+    assert not (here / "loaded").exists()
+
+
+def test_the_page_of_a_document_is_that_of_the_stored_run(stored, here):
+    """With its place in the chain; of a signed one too, and from a pipe."""
+    run_id, audit = stored
+    assert run("report", run_id, "--store", URL, "-o", "store.html").exit_code == 0
+    ended("export", run_id, "-o", "run.json")
+    ended("export", run_id, "-o", "signed.json", "--sign", "key.pem")
+    for file in ("run.json", "signed.json"):
+        done = run("report", file, "-o", "document.html")
+        assert done.exit_code == 0, done.stderr
+        assert (here / "document.html").read_text() == (here / "store.html").read_text()
+    assert audit["hash"] in (here / "store.html").read_text()
+    (here / "wrong.json").write_text('{"payload": "%", "payloadType": "", "signatures": []}')
+    assert "RUN 'wrong.json'" in refused(run("report", "wrong.json", "-o", "document.html"))
+
+
+def test_no_key_or_header_is_in_anything_that_a_whole_story_writes(here, monkeypatch, caplog):
+    """Of a model and of whoever signs: not in store, documents, pages, output, errors or logs."""
+    secrets = ["sk-loopback-0123456789", "header-7731-of-the-model", *keys()[0].decode().splitlines()[1:-1]]
+    caplog.set_level("DEBUG", "guardgraph")
+    printed = []
+
+    def told(*arguments):
+        done = run(*arguments)
+        printed.extend([done.stdout, done.stderr])
+        return done.exit_code
+
+    with OpenAIServer(answer(json.dumps(INTENT)), answer(json.dumps(ANSWER)), status(401)) as server:
+        for name, value in server.environ().items():
+            monkeypatch.setenv(name, value)
+        store = sql_store(URL)
+        model = ChatOpenAI(model="test-model", max_retries=0, default_headers={"X-Token": secrets[1]})
+        results = [create_rag_agent(model, recorder=store).invoke(QUESTION) for _ in range(2)]
+        store.close()
+        assert secrets[1] in json.dumps(server.requests)
+    assert [result["stop_reason"] for result in results] == ["success", "llm_auth"]
+    (here / "key.pem").write_bytes(keys()[0])
+    (here / "public.pem").write_bytes(keys()[1])
+    agent = ("--agent", "exported_runs:asking")
+    for number, result in enumerate(results):
+        for file, sign in ((f"{number}.json", ()), (f"{number}.signed.json", ("--sign", "key.pem"))):
+            assert told("audit", "export", result["run_id"], "--store", URL, "-o", file, *sign) == 0
+        assert told("audit", "check", f"{number}.json", *agent) == 0
+        assert told("audit", "check", f"{number}.signed.json", *agent, "--public-key", "public.pem") == 0
+        assert told("audit", "check", f"{number}.signed.json", *agent, "--public-key", "key.pem") == 2
+        assert told("report", f"{number}.signed.json", "-o", f"{number}.html") == 0
+    assert told("audit", "export", results[0]["run_id"], "--store", URL, "--sign", "public.pem") == 2
+    (here / "key.pem").unlink()
+    everything = everything_written(here).decode("latin-1") + "".join(printed) + caplog.text
+    assert [secret for secret in secrets if secret in everything] == []

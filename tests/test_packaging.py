@@ -1,0 +1,35 @@
+"""What an installation promises: lower bounds that are tried, and Pythons that are."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from docs_parts import ROOT
+from lowest_versions import pins
+
+from guardgraph import create_rag_agent, sql_store
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_every_dependency_has_one_lower_bound_and_make_installs_it():
+    """Each is pinned to its bound, those of the extras that are named too."""
+    assert "typer==0.26" in pins()
+    assert len(pins()) == len(PROJECT["dependencies"])
+    assert set(pins("draw", "audit")) - set(pins()) >= {"graphlay==0.3.1", "sqlalchemy==2.1"}
+
+
+def test_the_workflow_runs_on_every_python_that_the_package_names():
+    """The classifiers and the workflow say the same versions."""
+    named = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert re.findall(r'"(3\.\d+)"', workflow) == named
+
+
+def test_runs_are_stored_with_the_extra_audit_alone(tmp_path):
+    """SQLite needs no driver of another extra; what was stored is read and verified."""
+    store = sql_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    result = create_rag_agent(recorder=store).invoke({"question": "What is the P1 first response target?"})
+    assert store.read(result["run_id"]).recording["result"]["answer"] == result["answer"]
+    assert store.verify().ok

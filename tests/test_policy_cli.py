@@ -1,0 +1,112 @@
+"""`guardgraph policy`, and the commands that take policy files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from jsonschema import Draft202012Validator
+from policy_files import PLAIN
+
+from guardgraph import create_rag_agent, load_policy
+from guardgraph.graphs.patterns import COMMANDS
+
+here = pytest.fixture(autouse=True)(empty_folder)
+
+
+def _file(here, name, text=PLAIN):
+    (here / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_check_prints_what_holds_and_what_an_overlay_does_not_get(here):
+    """With the fingerprints that the settings have in Python."""
+    done = json.loads(run("policy", "check", _file(here, "rag.yaml"), "--tenant", "acme", "--json").stdout)
+    holds = load_policy("rag.yaml").settings("acme")
+    assert {name: done[name]["fingerprint"] for name in holds} == {name: of.fingerprint for name, of in holds.items()}
+    assert done["policy"]["settings"] == holds["policy"].plain()
+    assert [(item["field"], item["asked"], item["holds"]) for item in done["not_taken"]] == [
+        ("policy.allowed_sources_execution", ["security_policy"], ["billing_policy"]),
+        ("budget.max_seconds", 50.0, 20.0),
+    ]
+    shown = run("policy", "check", "rag.yaml")
+    assert shown.exit_code == 0
+    assert "rag: valid" in shown.stdout
+    assert "acme: budget.max_seconds: 50.0; holds: 20.0" in shown.stdout
+
+
+def test_diff_says_of_every_field_what_it_is_beside_the_old_one(here):
+    """Tighter, looser, other or equal, for everybody and for each tenant; --fail-on is for CI."""
+    new = PLAIN.replace("max_seconds: 20", "max_seconds: 30").replace("[NO, yes, 2024-01-01]", "[NO, other]")
+    new = new.replace("billing_policy, support_policy]", "billing_policy]").replace("  globex:\n", "")
+    arguments = ("policy", "diff", _file(here, "old.yaml"), _file(here, "new.yaml", new))
+    done = json.loads(run(*arguments, "--json").stdout)
+    ours = {row["field"]: row["compared"] for row in done["fields"] if row["tenant"] is None}
+    assert {name for name, kind in ours.items() if kind == "equal"} >= {"budget.max_top_k", "policy.check_names"}
+    assert {name: kind for name, kind in ours.items() if kind != "equal"} == {
+        "policy.allowed_sources_policy": "tighter",
+        "policy.allowed_sources_execution": "tighter",
+        "policy.known_names": "other",
+        "budget.max_seconds": "looser",
+    }
+    assert {row["tenant"] for row in done["fields"]} == {None, "acme", "globex"}
+    assert [run(*arguments, *more).exit_code for more in ((), ("--fail-on", "looser"), ("--fail-on", "other"))] == [
+        0,
+        3,
+        3,
+    ]
+    assert run("policy", "diff", "old.yaml", "old.yaml", "--fail-on", "other").exit_code == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_schema_is_valid_and_takes_what_the_file_takes(command, here):
+    """Every field is described; an unknown one, or a wrong type, is refused."""
+    schema = json.loads(run("policy", "schema", command).stdout)
+    Draft202012Validator.check_schema(schema)
+    valid = Draft202012Validator(schema).is_valid
+    pattern = schema["properties"]["pattern"]["const"]
+    for name in ("policy", "budget"):
+        assert all(field["description"] for field in schema["$defs"][name]["properties"].values())
+    assert valid(
+        {"pattern": pattern, "budget": {"max_seconds": 3}, "tenants": {"a": {"policy": {"audit_required": True}}}}
+    )
+    assert not valid({"pattern": pattern, "budget": {"max_secnds": 3}})
+    assert not valid({"pattern": pattern, "budget": {"max_seconds": "3"}})
+    assert not valid({"pattern": pattern, "policy": {"allowed_decisions_policy": ["aprove"]}})
+
+
+def test_a_run_holds_what_the_file_says_for_the_tenant(here):
+    """As the agent that Python makes of it."""
+    _file(here, "rag.yaml")
+    done = run("rag", "What is the P1 first response target?", "--policy", "rag.yaml", "--tenant", "acme", "--json")
+    agent = create_rag_agent(**load_policy("rag.yaml").settings("acme"))
+    assert (
+        json.loads(done.stdout)["outcome"]
+        == agent.invoke({"question": "What is the P1 first response target?"})["outcome"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("policy", "check", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
+        (("policy", "check", "rag.yaml", "--tenant", "acne"), "tenant: there are acme, globex; given: 'acne'"),
+        (
+            ("policy", "diff", "rag.yaml", "rag.yaml", "--fail-on", "worse"),
+            "--fail-on: tighter, looser, other are allowed",
+        ),
+        (
+            ("policy", "diff", "rag.yaml", "research.yaml"),
+            "two files of one pattern are required; given: rag, research",
+        ),
+        (("policy", "schema", "nope"), "rag, research, critique or module:factory is required; given: 'nope'"),
+        (("rag", "P1", "--tenant", "acme"), "--tenant: --policy FILE is required beside it; given: 'acme'"),
+        (("research", "--policy", "rag.yaml"), "rag.yaml:1: pattern: research is required; given: 'rag'"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments, message, here):
+    """One line on stderr, exit code 2."""
+    _file(here, "rag.yaml")
+    _file(here, "research.yaml", "pattern: research")
+    assert message in refused(run(*arguments))

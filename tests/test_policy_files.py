@@ -1,0 +1,382 @@
+"""Policy files: what they say, and that nothing else is made of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_toml, as_yaml
+
+from guardgraph import (
+    ConfigurationError,
+    PolicyFile,
+    RagBudget,
+    RagPolicy,
+    create_rag_agent,
+    load_policy,
+)
+
+
+def _written(folder, text, name="rag.yaml"):
+    path = Path(folder) / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def _said(folder, text, name="rag.yaml", **classes):
+    """Return the error of a file, without the folder."""
+    with pytest.raises(ConfigurationError) as raised:
+        load_policy(_written(folder, text, name), **classes)
+    return str(raised.value).replace(f"{folder}/", "")
+
+
+def test_a_file_says_policy_and_budget_of_a_pattern(tmp_path):
+    """They are the settings that Python would make; a region NO stays a text, and so does a date."""
+    read = load_policy(_written(tmp_path, PLAIN))
+    assert isinstance(read, PolicyFile)
+    assert read.pattern == "rag"
+    sources = ["billing_policy", "support_policy"]
+    known = ["NO", "yes", "2024-01-01"]
+    ours = RagPolicy(allowed_sources_policy=sources, allowed_sources_execution=sources, known_names=known)
+    assert read.settings() == {"policy": ours, "budget": RagBudget(max_seconds=20)}
+    assert create_rag_agent(**read.settings()).frame.policy.fingerprint == ours.fingerprint
+
+
+def test_tenants_only_tighten(tmp_path):
+    """An overlay is joined as a context is: what would loosen changes nothing; an empty one changes nothing at all."""
+    read = load_policy(_written(tmp_path, PLAIN))
+    theirs = read.settings("acme")
+    assert theirs["policy"].allowed_sources_execution == ("billing_policy",)
+    assert (theirs["budget"].max_seconds, theirs["budget"].max_top_k) == (20.0, 2)
+    assert read.settings("globex") == read.settings()
+    with pytest.raises(
+        ConfigurationError, match=r"^tenant: there are acme, globex; given: 'acne'; did you mean 'acme'"
+    ):
+        read.settings("acne")
+
+
+def test_toml_says_the_same(tmp_path):
+    """TOML has the same fields, in tables or inline."""
+    text = """
+pattern = "rag"
+budget = { max_seconds = 20 }
+[policy]
+allowed_sources_policy = ["billing_policy", "support_policy"]
+allowed_sources_execution = ["billing_policy", "support_policy"]
+known_names = ["NO", "yes", "2024-01-01"]
+[tenants.acme]
+policy.allowed_sources_execution = ["billing_policy", "security_policy"]
+budget = { max_seconds = 50, max_top_k = 2 }
+[tenants.globex]
+"""
+    assert load_policy(_written(tmp_path, text, "rag.toml")) == load_policy(_written(tmp_path, PLAIN))
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("name", ["rag.yaml", "rag.YML", "rag.toml"])
+def test_bom_and_line_ends_of_windows_change_nothing(bom, name, tmp_path):
+    """A file that an editor on Windows wrote says the same."""
+    text = 'pattern = "rag"\n[budget]\nmax_top_k = 2\n' if "toml" in name else "pattern: rag\nbudget:\n  max_top_k: 2\n"
+    written = _written(tmp_path, bom + text.replace("\n", "\r\n").encode(), name)
+    assert load_policy(written).budget == RagBudget(max_top_k=2)
+
+
+def test_a_pattern_of_ones_own_is_read_with_its_classes(tmp_path):
+    """The file names the pattern, Python the classes of its settings."""
+    text = "pattern: desk\npolicy: {severity: high}\ntenants: {acme: {policy: {severity: low, currency: EUR}}}\n"
+    path = _written(tmp_path, text)
+    read = load_policy(path, policy=Desk, budget=Effort)
+    assert read.settings("acme") == {"policy": Desk(severity="high"), "budget": Effort()}
+    with pytest.raises(ConfigurationError, match="policy, budget: give both classes, or neither"):
+        load_policy(path, policy=Desk)
+    with pytest.raises(ConfigurationError, match=r"rag\.yaml:1: pattern: triage is required; given: 'desk'"):
+        load_policy(path, policy=Desk, budget=Effort, pattern="triage")
+
+
+RAG = "pattern: rag\n"
+KNOWN = "there are pattern, policy, budget, tenants"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique; given: None"),
+        ("# nothing\n", "rag.yaml:1: pattern: a name is required"),
+        ("- rag", "rag.yaml:1: a mapping is required; given: list"),
+        ("rag", "rag.yaml:1: a mapping is required; given: str"),
+        ("pattern: 3", "rag.yaml:1: pattern: a name is required"),
+        ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique; given: 'rga'; did you mean"),
+        (RAG + "polcy: {}", f"rag.yaml:2: polcy: no such field; {KNOWN}; given: 'polcy'; did you mean 'policy'?"),
+        (RAG + "policy: [a]", "rag.yaml:2: policy: a mapping is required; given: list"),
+        (RAG + "tenants: [a]", "rag.yaml:2: tenants: a mapping is required; given: list"),
+        (RAG + "tenants: {a: 1}", "rag.yaml:2: tenants.a: a mapping is required; given: int"),
+        (RAG + "tenants: {' ': }", "rag.yaml:2: tenants. : a name is required, not a blank one"),
+        (RAG + 'tenants: {"\\0": }', "a name is required, not a text with lone surrogates or U+0000"),
+        (RAG + "tenants:\n a:\n  x: 1", "rag.yaml:4: tenants.a.x: no such field; there are policy, budget; given: 'x'"),
+        (RAG + "budget:\n max_topk: 2", "rag.yaml:3: budget.max_topk: no such field; there are max_seconds, "),
+        (RAG + "budget:\n max_topk: 2", "given: 'max_topk'; did you mean 'max_top_k'?"),
+        (
+            RAG + "budget:\n\n max_top_k: '2'",
+            "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given: '2'",
+        ),
+        (
+            RAG + "budget: {max_top_k: 1e3}",
+            "rag.yaml:2: budget.max_top_k: Input should be a valid integer; given: 1000.0",
+        ),
+        (RAG + "budget: {max_top_k: -1}", "budget.max_top_k: Input should be greater than or equal to 0; given: -1"),
+        (RAG + "budget: {max_top_k: true}", "budget.max_top_k: Input should be a valid integer; given: True"),
+        (RAG + "budget: {max_top_k: }", "budget.max_top_k: Input should be a valid integer; given: None"),
+        (RAG + "budget: {max_seconds: .inf}", "budget.max_seconds: Input should be a finite number; given: inf"),
+        (RAG + "budget: {max_seconds: .nan}", "budget.max_seconds: Input should be"),
+        (RAG + f"budget: {{max_top_k: {'9' * 5000}}}", "rag.yaml:2: a number of at most 400 digits is required"),
+        (RAG + f"budget: {{max_seconds: {'9' * 399}}}", "rag.yaml:2: budget.max_seconds: "),
+        (RAG + "policy: {check_names: NO}", "policy.check_names: Input should be a valid boolean; given: 'NO'"),
+        (
+            RAG + "policy:\n known_names: NO",
+            "rag.yaml:3: policy.known_names: a list of strings is required; given: 'NO'",
+        ),
+        (RAG + "policy: {known_names: [1]}", "rag.yaml:2: policy.known_names: a list of strings is required; given: "),
+        (RAG + 'policy: {known_names: ["\\ud800"]}', "rag.yaml:2: "),
+        (RAG + "<<: {budget: }", "rag.yaml:2: <<: no such field"),
+        (RAG + "pattern: rag", "rag.yaml:2: 'pattern': given twice, first in line 1"),
+        (
+            RAG + "budget:\n max_top_k: 1\n 'max_top_k': 2",
+            "rag.yaml:4: 'budget.max_top_k': given twice, first in line 3",
+        ),
+        (RAG + "---\n" + RAG, "rag.yaml:2: one document is required; given: another one"),
+        ("%YAML 1.1\n---\n" + RAG, "YAML 1.2 is required; given: 1.1"),
+        (
+            RAG + "policy: !!python/object/apply:os.system [ls]",
+            "rag.yaml:2: plain values without tags are required; given: ",
+        ),
+        (RAG + "budget: {max_top_k: ! 2}", "rag.yaml:2: plain values without tags are required; given: '!'"),
+        (
+            RAG + "budget: {max_top_k: !!int 2}",
+            "plain values without tags are required; given: 'tag:yaml.org,2002:int'",
+        ),
+        (
+            RAG + "policy: &a {known_names: *a}",
+            "rag.yaml:2: a name of something that stands whole above it is required; ",
+        ),
+        (RAG + "policy: *b", "a name of something that stands whole above it is required; given: '*b'"),
+        (RAG + "? [a]\n: b", "rag.yaml:2: a text is required as a key; given: a list or a mapping"),
+        (RAG + "budget: {", "not YAML: "),
+        (RAG + "\tbudget: 1", "rag.yaml:2: not YAML: "),
+        (RAG + "budget: [" + "[" * 90, "rag.yaml:2: at most 16 levels of nesting are allowed"),
+        (b"pattern: rag\npolicy: \xff", "rag.yaml:2: UTF-8 text is required; given: the byte 0xff"),
+        ("pattern: rag".encode("utf-16"), "rag.yaml:1: UTF-8 text is required; given: the byte 0xff"),
+        (b"pattern: rag\0", "not YAML: "),
+        (b"\x7fELF\x01\x01\x01\x00", "not YAML: "),
+        (b"#" * 1_000_001, "rag.yaml: at most 1000000 bytes are allowed"),
+    ],
+)
+def test_what_is_wrong_in_yaml_is_said_with_its_line(text, said, tmp_path):
+    """One line for a finding: file, line, field, what was given and what is allowed."""
+    error = _said(tmp_path, text)
+    assert error.startswith("rag.yaml:")
+    assert said in error
+    assert "\n" not in error
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "rag.toml:1: pattern: a name is required"),
+        ('pattern = "rag"\npattern = "rag"', "rag.toml:2: not TOML: Cannot overwrite a value"),
+        ("pattern = NO", "rag.toml:1: not TOML: Invalid value"),
+        (
+            'pattern = "rag"\n\n[budget]\n# x\nmax_topk = 2',
+            "rag.toml:5: budget.max_topk: no such field; there are max_sec",
+        ),
+        (
+            'pattern = "rag"\n[ "budget" ]\n\'max_top_k\' = "2"',
+            "rag.toml:3: budget.max_top_k: Input should be a valid in",
+        ),
+        (
+            'pattern = "rag"\nbudget."max\\u005ftop_k" = "2"',
+            "rag.toml:2: budget.max_top_k: Input should be a valid int",
+        ),
+        (
+            'pattern = "rag"\nbudget = { max_top_k = "2" }',
+            "rag.toml:2: budget.max_top_k: Input should be a valid integer",
+        ),
+        (
+            'pattern = "rag"\n[budget]\nmax_seconds = 1979-05-27',
+            "rag.toml:3: budget.max_seconds: Input should be a valid nu",
+        ),
+        (
+            'pattern = "rag"\n[budget]\nmax_seconds = inf',
+            "rag.toml:3: budget.max_seconds: Input should be a finite number",
+        ),
+        ('pattern = "rag"\n[[tenants.a]]', "rag.toml:2: tenants.a: a mapping is required; given: list"),
+        (
+            'pattern = "rag"\n[policy]\nknown_names = [\n "]", # ]\n """\nbudget = 1\n[budget]""",\n]\n[budget]\nx = 1',
+            "rag.toml:10: budget.x: no such field",
+        ),
+        (f"a = {'[' * 100_000}", "rag.toml:1: at most 16 levels of nesting are allowed"),
+        (f"{'a.' * 100_000}a = 1", "rag.toml:1: at most 16 levels of nesting are allowed"),
+        (f"a = {'9' * 5000}", "rag.toml: not TOML: a number of fewer digits is required"),
+        (b"\xff", "rag.toml:1: UTF-8 text is required; given: the byte 0xff"),
+    ],
+)
+def test_what_is_wrong_in_toml_is_said_with_its_line(text, said, tmp_path):
+    """As of YAML; of an inline table the line is its own."""
+    error = _said(tmp_path, text, "rag.toml")
+    assert said in error
+    assert "\n" not in error
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path):
+    """A line for each finding, the first twenty of them."""
+    assert _said(tmp_path, RAG + "polcy: {}\nbudget: 1\n").count("\n") == 0
+    several = _said(tmp_path, RAG + "policy: {check_names: 1}\nbudget:\n  max_top_k: x\n  max_topk: 1\n").splitlines()
+    assert [line.partition(": ")[0] for line in several] == ["rag.yaml:2", "rag.yaml:5", "rag.yaml:4"]
+    many = _said(tmp_path, RAG + "".join(f"k{number}: 1\n" for number in range(500))).splitlines()
+    assert len(many) == 21
+    assert "more" in many[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "tenants: {a: {policy: {currency: USD}}}",
+            "tenants.a.policy.currency: the deployment fixed 'EUR'; given: 'USD'",
+        ),
+        ("policy: {hosts: ['https://a.example']}", "policy.hosts: a host alone is required"),
+        ("tenants: {a: {policy: {hosts: [a.example/x]}}}", "tenants.a.policy.hosts: a host alone is required"),
+        (
+            "policy: {actions: [clse]}",
+            "policy.actions: there are close, refund, reply; given: 'clse'; did you mean 'close'?",
+        ),
+        ("policy: {severity: urgent}", "policy.severity: one of 'low', 'medium', 'high' is required; given: 'urgent'"),
+    ],
+)
+def test_what_a_factory_would_refuse_is_said_with_its_line(text, said, tmp_path):
+    """Names that name nothing, and overlays that name another value for what is fixed."""
+    error = _said(tmp_path, f"pattern: desk\n{text}", policy=Desk, budget=Effort)
+    assert error.startswith(f"rag.yaml:2: {said}")
+
+
+def test_an_overlay_cannot_narrow_what_only_the_factory_knows(tmp_path):
+    """A source list that the file leaves out holds the knowledge base's, so an overlay of it would allow nothing."""
+    text = RAG + "tenants:\n  acme:\n    policy:\n      allowed_sources_execution: [billing_policy]\n"
+    said = "rag.yaml:5: tenants.acme.policy.allowed_sources_execution: policy.allowed_sources_execution is required too"
+    assert _said(tmp_path, text).startswith(said)
+    assert load_policy(_written(tmp_path, RAG)).policy.model_fields_set == set()
+
+
+def test_aliases_cost_what_they_stand_for(tmp_path):
+    """A list of lists that name each other is refused before it is made."""
+    laughs = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))
+    assert "at most 50000 values are allowed" in _said(tmp_path, f"a0: &a0 [x]\n{laughs}\n")
+
+
+@pytest.mark.parametrize("name", ["rag.json", "rag", ".yaml", ""])
+def test_a_file_of_another_form_is_refused(name, tmp_path):
+    """The end of the name says the form."""
+    with pytest.raises(ConfigurationError, match=r"a file that ends in \.yaml, \.yml or \.toml is required$"):
+        load_policy(name)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    """A folder, a pipe that nobody writes to, a name with U+0000, no name at all, no file."""
+    (tmp_path / "folder.yaml").mkdir()
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for name, said in [
+        ("folder.yaml", "a file is required"),
+        ("pipe.yaml", "a file is required"),
+        ("nowhere.yaml", "cannot be read: No such file or directory"),
+        ("nul\0.yaml", "cannot be read: embedded null byte"),
+    ]:
+        with pytest.raises(ConfigurationError, match=rf"{said}$"):
+            load_policy(tmp_path / name)
+    with pytest.raises(ConfigurationError, match=r"^path: a file's name is required; given: int$"):
+        load_policy(3)
+
+
+@settings(deadline=None, max_examples=150)
+@given(SECTIONS, st.dictionaries(TEXTS.filter(str.strip), SECTIONS, max_size=2))
+def test_settings_come_back_from_yaml_and_toml(ours, tenants):
+    """Random settings and overlays: both forms say the same, with the fingerprints of the settings made in Python."""
+    for overlay in tenants.values():
+        overlay["policy"] = {**overlay["policy"], "currency": ours["policy"].get("currency", "EUR")}
+    document = {"pattern": "desk", **ours, "tenants": tenants}
+    policy, budget = Desk(**ours["policy"]), Effort(**ours["budget"])
+    with TemporaryDirectory() as folder:
+        forms = {"desk.yaml": as_yaml(document), "desk.toml": as_toml(document), "json.yaml": json.dumps(document)}
+        for name, text in forms.items():
+            read = load_policy(_written(folder, text, name), policy=Desk, budget=Effort)
+            assert read.policy.fingerprint == policy.fingerprint
+            assert read.budget.fingerprint == budget.fingerprint
+            assert (read.policy.model_fields_set, read.budget.model_fields_set) == (
+                set(ours["policy"]),
+                set(ours["budget"]),
+            )
+            for tenant, overlay in tenants.items():
+                theirs = read.settings(tenant)
+                assert theirs["policy"] == policy.tightened_by(Desk(**overlay["policy"]))
+                assert theirs["budget"] == budget.tightened_by(Effort(**overlay["budget"]))
+
+
+PIECES = st.sampled_from(
+    [
+        *"[]{}:,-?&*!|>'\"%@`#=. \t\n\r~\\",
+        "\x00",
+        "\ufeff",
+        "\ud7ff",
+        "a",
+        "1",
+        "pattern: rag\n",
+        "policy:",
+        "budget",
+        "tenants",
+        "max_seconds",
+        "known_names",
+        " 20",
+        ".inf",
+        "&a ",
+        "*a",
+        "<<: ",
+        "---\n",
+        "...\n",
+        "%YAML 1.2\n",
+        "!!str ",
+        '"""',
+        "'''",
+        "[budget]\n",
+        'pattern = "rag"\n',
+        "\n  ",
+        "\\x41",
+        "1979-05-27",
+        "0x1F",
+        "1e999",
+        "\x85",
+        "\u2028",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(PIECES, max_size=30).map("".join).map(str.encode) | st.binary(max_size=60),
+    st.sampled_from(["yaml", "toml"]),
+)
+def test_any_bytes_are_settings_or_one_error(content, form):
+    """Whatever stands in a file, it is a `PolicyFile` or a ConfigurationError whose every line names the file."""
+    with TemporaryDirectory() as folder:
+        path = _written(folder, content, f"x.{form}")
+        try:
+            read = load_policy(path)
+        except ConfigurationError as raised:
+            lines = str(raised).splitlines()
+        else:
+            lines = [str(path)]
+            assert set(read.settings()) == {"policy", "budget"}
+        assert lines
+        assert all(line.startswith(str(path)) for line in lines)

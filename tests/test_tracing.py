@@ -1,0 +1,102 @@
+"""What LangSmith's tracing sends when it is switched on, as docs/security.md says: to a server on 127.0.0.1."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from docs_parts import ROOT
+
+RUN = """
+from langchain_core.tracers.langchain import wait_for_all_tracers
+from guardgraph import create_rag_agent
+from guardgraph.testing import ScriptedChatModel
+
+plan = {"kind": "retrieve", "query": "P1 secret-of-the-plan"}
+model = ScriptedChatModel(plan, {"answer": "secret-of-the-reply", "citations": ["none"]})
+context = {"caller": {"tenant": "secret-tenant", "user": "secret-user"}}
+result = create_rag_agent(model).invoke({"question": "secret-question?"}, context=context)
+wait_for_all_tracers()
+print(result["stop_reason"])
+"""
+SECRETS = ("secret-question", "secret-tenant", "secret-user", "secret-of-the-plan", "secret-of-the-reply")
+
+
+class _Traces(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self._reply(b"{}")
+
+    def do_POST(self) -> None:
+        length = self.headers.get("Content-Length")
+        body = self.rfile.read(int(length)) if length else b"".join(self._chunks())
+        self.server.sent.append((self.path, body.decode("utf-8", "replace")))
+        self._reply(b"{}")
+
+    def _chunks(self):
+        while size := int(self.rfile.readline(), 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+
+    def _reply(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def sent_with():
+    """Run an agent in a process with these variables; return what was posted to the server of traces."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Traces)
+    server.sent = []
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+
+    def run(**variables):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("LANGSMITH_", "LANGCHAIN_"))}
+        given = {
+            "LANGSMITH_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
+            "LANGSMITH_API_KEY": "a-key",
+            "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-c", RUN]
+        environment = {**kept, **given, **variables}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.stdout == "invalid_answer:citations_out_of_context\n", done.stderr
+        return server.sent
+
+    yield run
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_tracing_sends_inputs_callers_replies_and_nodes(sent_with):
+    """All that a run was given, was told and decided leaves the process, a refused reply too."""
+    sent = sent_with(LANGSMITH_TRACING="true")
+    assert {path for path, _ in sent} == {"/runs/multipart"}
+    text = "".join(body for _, body in sent)
+    assert [secret for secret in SECRETS if secret not in text] == []
+    assert json.dumps("answer_guard") in text
+
+
+def test_nothing_is_sent_without_tracing(sent_with):
+    """An endpoint and a key alone send nothing."""
+    assert sent_with() == []
+
+
+def test_inputs_and_outputs_can_be_hidden(sent_with):
+    """LangSmith's own switches leave the names of nodes, and what the metadata says."""
+    sent = sent_with(LANGSMITH_TRACING="true", LANGSMITH_HIDE_INPUTS="true", LANGSMITH_HIDE_OUTPUTS="true")
+    text = "".join(body for _, body in sent)
+    assert [secret for secret in SECRETS if secret in text] == []
+    assert json.dumps("answer_guard") in text
