@@ -165,6 +165,12 @@ def test_contents_that_nobody_recorded_are_named(tampered):
     assert tampered(("UPDATE guardgraph_contents SET content = 7 WHERE seq = 2",)) == [("content", 2)]
 
 
+@pytest.mark.parametrize("salt", ["upper(salt)", "salt || ' '", "substr(salt, 1, 2) || ' ' || substr(salt, 3)"])
+def test_a_salt_that_reads_the_same_is_a_change(tampered, salt):
+    """Capitals and blanks are no other bytes, but nobody wrote them."""
+    assert tampered((f"UPDATE guardgraph_contents SET salt = {salt} WHERE seq = 1",)) == [("content", 1)]
+
+
 def _logical(file):
     """Return all that a database says, read without its indices; None where it cannot be read."""
     try:

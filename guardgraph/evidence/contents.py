@@ -40,9 +40,12 @@ def content_hash(salt: str, content: str) -> str:
         content: the recording as canonical JSON.
 
     Raises:
-        ValueError: the salt is no hex digits.
+        ValueError: the salt is not as `new_salt` writes it.
     """
-    return sha256(bytes.fromhex(salt) + content.encode()).hexdigest()
+    salted = bytes.fromhex(salt)
+    if salted.hex() != salt:  # blanks and capitals would read the same
+        raise ValueError("salt: small hex digits and nothing else are required")
+    return sha256(salted + content.encode()).hexdigest()
 
 
 def recording_of(content: str) -> Recording:

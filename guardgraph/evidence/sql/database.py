@@ -132,8 +132,8 @@ def _closed(engines: Engines) -> None:
 
 def _emptied(connection: Connection) -> bool:
     """Say whether others were in the way of emptying the log."""
-    patience = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
-    connection.exec_driver_sql("PRAGMA busy_timeout = 0")  # whoever calls tries again
+    from guardgraph.evidence.sql.kinds import set_patience
+
+    set_patience(connection, 0.0)  # whoever calls tries again
     busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {patience}")
     return bool(busy)

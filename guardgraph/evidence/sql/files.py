@@ -20,13 +20,14 @@ def make_private(file: Path) -> None:
     Raises:
         OSError: it cannot be made, or belongs to somebody else who lets others read it.
     """
+    path = str(file)
     with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    for name in (file, *(file.with_name(file.name + ending) for ending in LOGS)):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    for name in (path, *(path + ending for ending in LOGS)):
         with suppress(FileNotFoundError):
-            rights = name.stat().st_mode
+            rights = os.stat(name).st_mode
             if rights & OTHERS:
-                name.chmod(rights & 0o700)
+                os.chmod(name, rights & 0o700)
 
 
 def identity(file: Path) -> tuple[int, int] | None:

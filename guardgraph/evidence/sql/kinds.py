@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
     from guardgraph.evidence.sql.transaction import Mode
 
-__all__ = ["begin", "engine"]
+__all__ = ["begin", "engine", "set_patience"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
 PAUSES = (0.001, 0.005)
 """Seconds between two attempts at SQLite's lock, at random."""
 _LOGGED = "guardgraph writes ahead"
+_PATIENCE = "guardgraph waits"
 LOCK = 7_305_437_213_966_884_212
 """The number of PostgreSQL's lock that writers of a store take: any number, as long as it stays."""
 
@@ -60,6 +61,7 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
         if writes and not connection.info.get(_LOGGED):
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
             connection.info[_LOGGED] = True
+        set_patience(connection, 0.0 if writes else seconds * PATIENCE)
         if writes:
             _begin_writing(connection, seconds * PATIENCE)
         else:
@@ -69,24 +71,26 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
     connection.exec_driver_sql("; ".join(_writer(limit) if writes else _reader(limit)))
 
 
+def set_patience(connection: Connection, seconds: float) -> None:
+    """Let SQLite itself wait for so long for what others lock, from here on."""
+    if connection.info.get(_PATIENCE) != seconds:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        connection.info[_PATIENCE] = seconds
+
+
 def _begin_writing(connection: Connection, seconds: float) -> None:
     """Take SQLite's lock, trying often: its own way of waiting sleeps ever longer while the lock is free."""
     from sqlalchemy.exc import OperationalError
 
-    patience = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
-    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
     ends = monotonic() + seconds
-    try:
-        while True:
-            try:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-                return
-            except OperationalError as error:
-                if "locked" not in str(error.orig) or monotonic() > ends:
-                    raise
-            sleep(uniform(*PAUSES))
-    finally:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {patience}")
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            return
+        except OperationalError as error:
+            if "locked" not in str(error.orig) or monotonic() > ends:
+                raise
+        sleep(uniform(*PAUSES))
 
 
 def _reader(limit: int) -> list[str]:
