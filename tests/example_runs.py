@@ -67,6 +67,7 @@ def _intent(**fields: Any) -> Callable[[object], dict[str, Any]]:
 ENDINGS = {
     "answered": Ending(_rag()),
     "clarified": Ending(_rag(retriever=lambda request: [], policy=POLICY)),
+    "stop_audit_unavailable": Ending(_rag(policy=RagPolicy(audit_required=True))),
     "stop_budget": Ending(_rag(budget=RagBudget(max_seconds=0.0), world=LiveWorld(clock=ScriptedClock()))),
     "stop_guard_error": Ending(_rag(planner=_defect)),
     "stop_invalid_answer": Ending(_rag(answerer=lambda view: {"answer": "99.95%", "citations": ["rumour"]})),

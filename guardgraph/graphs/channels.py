@@ -25,7 +25,6 @@ __all__ = [
     "check_channels",
     "check_node_name",
     "ephemeral",
-    "is_node_name",
     "is_reserved",
     "schema",
 ]
@@ -65,11 +64,6 @@ def is_reserved(name: str) -> bool:
 
 def _is_writable(name: str) -> bool:
     return bool(name.strip()) and not any(category(letter) in _UNWRITABLE for letter in name)
-
-
-def is_node_name(name: str) -> bool:
-    """Say whether a node of a pattern can have this name."""
-    return not is_reserved(name) and _is_writable(name)
 
 
 def check_node_name(name: object, taken: Iterable[str]) -> None:

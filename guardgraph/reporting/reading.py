@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.diagram import Diagram, diagram_of
 from guardgraph.drawing.taken import Taken, taken_by
 from guardgraph.evidence.store import Position
-from guardgraph.graphs.channels import is_node_name
 from guardgraph.graphs.door import INTERRUPT
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
@@ -128,9 +128,9 @@ def read(
 
 
 def _check_path(taken: Taken) -> None:
-    """Refuse what no node can be called: whose run it is nobody knows, so there is no graph to hold it against."""
+    """Refuse where every graph begins and ends: there is no graph to hold the path against, and these are no nodes."""
     for number, name in enumerate(taken.path, 1):
-        if not is_node_name(name):
+        if name in (START, END):
             raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
 
 
