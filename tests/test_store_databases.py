@@ -246,7 +246,6 @@ def test_a_store_that_may_not_be_written_is_one_line(url, tmp_path):
     sql_store(url).record(recording(1))
     code = """
 import os, sys
-from stored_runs import asked, everything_written, new_database, opened, recording, running_server
 from guardgraph import StoreError, sql_store
 store, nowhere = sql_store(sys.argv[1]), sql_store(sys.argv[1] + "2")
 for file in (os.path.dirname(sys.argv[1][10:]), sys.argv[1][10:]):
@@ -274,7 +273,6 @@ def test_a_full_disk_is_one_line_and_nothing_is_half_written(url):
     """What was acknowledged before is there, and the chain is whole."""
     code = """
 import resource, sys
-from stored_runs import asked, everything_written, new_database, opened, recording, running_server
 from guardgraph import StoreError, sql_store
 store = sql_store(sys.argv[1])
 print(store.record(recordings[1])["seq"])
