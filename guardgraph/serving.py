@@ -102,10 +102,10 @@ def _settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str,
 
 @cache
 def _store(url: str) -> SqlStore:
-    """Return the store that the agents share, once it has answered."""
+    """Return the store that the agents share, made where there is none: nobody is to find out run by run."""
     try:
         store = sql_store(url)
-        store.head()
+        store.open()
     except (ConfigurationError, StoreError) as error:
         raise ConfigurationError(f"GUARDGRAPH_AUDIT: {error}") from None
     return store

@@ -170,7 +170,14 @@ def test_a_password_is_nowhere_to_be_read():
     store = sql_store("postgresql+psycopg://u:s3cret@127.0.0.1:1/runs?password=s3cret2", timeout=3)
     with pytest.raises(StoreError) as caught:
         store.head()
-    shown = [repr(store), str(store), repr(caught.value), str(caught.value), repr(caught.value.__cause__)]
+    shown = [
+        repr(store),
+        str(store),
+        repr(store.database.address),
+        repr(caught.value),
+        str(caught.value),
+        repr(caught.value.__cause__),
+    ]
     assert not any("s3cret" in text for text in shown)
     assert "127.0.0.1" in str(caught.value)
 
@@ -240,13 +247,23 @@ def test_a_store_in_a_folder_that_is_not_there_is_one_line(tmp_path):
         sql_store(f"sqlite:///{tmp_path}/none/runs.db").record(recording(1))
 
 
+def test_a_store_can_be_made_before_the_first_run(each):
+    """It is empty then, and there to be read; once more changes nothing, and what cannot be made is said."""
+    store = sql_store(each)
+    store.open()
+    store.check()
+    assert store.head() is None
+    receipt = store.record(recording(1))
+    store.open()
+    assert store.head().receipt == receipt
+
+
 @ROOT_USER
 def test_a_store_that_may_not_be_written_is_one_line(url, tmp_path):
     """Another user can neither write nor make it; what was there stays."""
     sql_store(url).record(recording(1))
     code = """
 import os, sys
-from stored_runs import asked, everything_written, new_database, opened, recording, running_server
 from guardgraph import StoreError, sql_store
 store, nowhere = sql_store(sys.argv[1]), sql_store(sys.argv[1] + "2")
 for file in (os.path.dirname(sys.argv[1][10:]), sys.argv[1][10:]):
@@ -274,7 +291,6 @@ def test_a_full_disk_is_one_line_and_nothing_is_half_written(url):
     """What was acknowledged before is there, and the chain is whole."""
     code = """
 import resource, sys
-from stored_runs import asked, everything_written, new_database, opened, recording, running_server
 from guardgraph import StoreError, sql_store
 store = sql_store(sys.argv[1])
 print(store.record(recordings[1])["seq"])

@@ -10,7 +10,7 @@ from functools import partial
 from multiprocessing import get_context
 
 import pytest
-from dask_cluster import dask_cluster
+from judged_runs import expected, killing, numbered, rows
 from rag_agents import QUESTION
 from recorded_runs import recorded
 from stored_runs import recording
@@ -164,22 +164,6 @@ def test_what_is_no_run_is_refused():
 # Executors
 
 
-def numbered(count):
-    """Return recordings that differ in their ids, every third one redacted."""
-    made = [recording(number) for number in range(count)]
-    return [{**item, "redacted": [["x"]]} if number % 3 == 0 else item for number, item in enumerate(made)]
-
-
-def expected(count):
-    """Return what a stricter agent makes of them."""
-    return [(recording(at)["run_id"], "unreplayable" if at % 3 == 0 else "changed") for at in range(count)]
-
-
-def rows(judged):
-    """Return ids and classes."""
-    return [(row.run_id, row.kind) for row in judged.rows]
-
-
 def spawned(workers):
     """Return a pool of new processes."""
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
@@ -188,22 +172,14 @@ def spawned(workers):
 def test_a_pool_of_processes_judges_in_order(tmp_path):
     """Lists and stores: the rows are those of one process, in the same order."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    for number in range(80):
+    for number in range(40):
         store.record(recording(number))
     with spawned(2) as pool:
         judged = what_if(RAG, iter(numbered(150)), executor=pool, budget=STRICT)
         assert rows(judged) == expected(150)
         of_store = what_if(RAG, store.runs(), executor=pool, budget=STRICT)
-    assert [row.seq for row in of_store.rows] == [*range(1, 81)]
+    assert [row.seq for row in of_store.rows] == [*range(1, 41)]
     assert of_store.rows == what_if(RAG, store.runs(), budget=STRICT).rows
-
-
-def killing(items, at, kill):
-    """Yield items, and kill a worker meanwhile."""
-    for number, item in enumerate(items):
-        if number == at:
-            kill()
-        yield item
 
 
 def test_a_pool_that_loses_a_worker_loses_no_run():
@@ -213,16 +189,3 @@ def test_a_pool_that_loses_a_worker_loses_no_run():
         kill = partial(os.kill, worker, signal.SIGKILL)
         judged = what_if(RAG, killing(numbered(150), 100, kill), executor=pool, budget=STRICT)
     assert rows(judged) == expected(150)
-
-
-def test_a_dask_cluster_judges_in_order_and_a_killed_worker_loses_nothing(tmp_path):
-    """A scheduler and two workers, one of them killed in the middle: every run is judged, in its place."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    for number in range(80):
-        store.record(recording(number))
-    with dask_cluster(tmp_path) as cluster:
-        executor = cluster.client.get_executor()
-        of_store = what_if(RAG, store.runs(), executor=executor, budget=STRICT)
-        judged = what_if(RAG, killing(numbered(200), 150, cluster.kill_worker), executor=executor, budget=STRICT)
-    assert [row.seq for row in of_store.rows] == [*range(1, 81)]
-    assert rows(judged) == expected(200)

@@ -168,7 +168,7 @@ def shipped(name, seed, policy, budget):
     return lambda **made: PATTERNS[name].create(policy=policy, budget=budget, **proposers, **made)
 
 
-@settings(max_examples=60)
+@settings(max_examples=36)
 @given(then=RAG, now=RAG, context=CONTEXTS, seed=SEEDS, question=st.sampled_from(["What is the P1 target?", "Why?", 7]))
 def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context, seed, question):
     """Sources switched off, thresholds, sizes and times: same and changed are what would have been."""
@@ -176,7 +176,7 @@ def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context,
     check_exact(*agents, {"question": question}, context, seed)
 
 
-@settings(max_examples=40)
+@settings(max_examples=24)
 @given(then=RESEARCH, now=RESEARCH, context=CONTEXTS, seed=SEEDS)
 def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, context, seed):
     """Hosts switched off, checks, pages read side by side and times: same and changed are what would have been."""
@@ -184,7 +184,7 @@ def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, con
     check_exact(*agents, PATTERNS["research"].demo(), context, seed)
 
 
-@settings(max_examples=40)
+@settings(max_examples=24)
 @given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS)
 def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed):
     """Decisions, checks, sizes and times: same and changed are what would have been."""
@@ -198,7 +198,7 @@ TICKETS = st.tuples(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=24)
 @given(then=TICKETS, now=TICKETS, context=CONTEXTS, seed=SEEDS, label=st.sampled_from(["billing", "bug", "spam", "x"]))
 def test_what_is_known_of_a_run_of_another_pattern_is_what_a_live_run_gives(then, now, context, seed, label):
     """It holds for a pattern of one's own as for ours."""
@@ -209,7 +209,7 @@ def test_what_is_known_of_a_run_of_another_pattern_is_what_a_live_run_gives(then
     check_exact(made(*then), made(*now), TICKET, context, seed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=36)
 @given(plan=PLANS, other=PLANS, seed=SEEDS)
 def test_what_is_known_of_a_random_pattern_is_what_a_live_run_gives(plan, other, seed):
     """With other guards, endings and times, in cycles, with calls at once that fail: it is what would have been."""

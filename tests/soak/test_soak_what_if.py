@@ -1,11 +1,13 @@
-"""A large store on a real cluster; `make soak` runs it."""
+"""Runs judged on a real cluster; `make soak` runs it."""
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Timer
 
 import pytest
 from dask_cluster import dask_cluster
+from judged_runs import expected, killing, numbered, rows
 from stored_runs import new_database, recording, running_server
 
 from guardgraph import RagBudget, sql_store, what_if
@@ -13,6 +15,7 @@ from guardgraph import RagBudget, sql_store, what_if
 server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
+RAG = "guardgraph:create_rag_agent"
 RUNS = 20_000
 
 
@@ -25,10 +28,22 @@ def test_twenty_thousand_runs_of_a_postgresql_store_are_judged_though_a_worker_i
     with dask_cluster(tmp_path) as cluster:
         killer = Timer(5.0, cluster.kill_worker)
         killer.start()
-        executor = cluster.client.get_executor()
-        budget = RagBudget(min_chunk_score=0.9)
-        judged = what_if("guardgraph:create_rag_agent", store.runs(), executor=executor, budget=budget)
+        judge = partial(what_if, RAG, executor=cluster.client.get_executor(), budget=RagBudget(min_chunk_score=0.9))
+        judged = judge(store.runs())
         killer.join()
         assert cluster.workers[-1].poll() is not None
     assert [row.seq for row in judged.rows] == [*range(1, RUNS + 1)]
     assert judged.counts["changed"] == RUNS
+
+
+def test_a_dask_cluster_judges_in_order_and_a_killed_worker_loses_nothing(tmp_path):
+    """A scheduler and two workers, one of them killed in the middle: every run is judged, in its place."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    for number in range(80):
+        store.record(recording(number))
+    with dask_cluster(tmp_path) as cluster:
+        judge = partial(what_if, RAG, executor=cluster.client.get_executor(), budget=RagBudget(min_chunk_score=0.9))
+        of_store = judge(store.runs())
+        judged = judge(killing(numbered(200), 150, cluster.kill_worker))
+    assert [row.seq for row in of_store.rows] == [*range(1, 81)]
+    assert rows(judged) == expected(200)

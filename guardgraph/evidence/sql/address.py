@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ DRIVERS = {
 class Address:
     """A checked URL."""
 
-    url: URL
+    url: URL = field(repr=False)
     shown: str
     """The URL for messages: without a password, and without options, which may hold one."""
     file: Path | None

@@ -36,6 +36,15 @@ class SqlStore:
         self.database = Database(address(url), timeout)
         self._redact = redact
 
+    def open(self) -> None:
+        """Make the store where there is none yet, as the first `record` would.
+
+        Raises:
+            StoreError: it cannot be written.
+            ConfigurationError: the database is no store of this version.
+        """
+        self.database.once(lambda connection: None, "append")
+
     def check(self) -> None:
         """Look whether there is a store that can be read.
 
