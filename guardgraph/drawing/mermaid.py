@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from guardgraph.drawing.diagram import Diagram, Node
+from guardgraph.drawing.diagram import Diagram, Edge, Node
 from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.text import shown
 
@@ -33,18 +33,13 @@ def mermaid(diagram: Diagram) -> str:
     classes: dict[str, list[str]] = {kind: [] for kind in STYLES}
     lines = ["flowchart TD"]
     for node in diagram.nodes:
-        name = NAMES.get(node.kind, node.name)
         often = f" ×{node.visits}" if node.visits > 1 else ""
-        lines.append(f"{ids[node.name]}{_shape(node.kind, [name + often])}")
-        waiting = diagram.taken is not None and diagram.taken.waits_at(node.name)
-        for kind in (node.kind, "waiting" if waiting else "taken") if node.visits else (node.kind,):
+        lines.append(f"{ids[node.name]}{_shape(node.kind, [NAMES.get(node.kind, node.name) + often])}")
+        for kind in _classes(diagram, node):
             classes.get(kind, []).append(ids[node.name])
-        if node.earlier and not node.visits:
-            classes["earlier"].append(ids[node.name])
     for edge in diagram.edges:
-        arrow = "-.->" if edge.decided or (edge.earlier and not edge.taken) else "==>" if edge.taken else "-->"
         label = f'|"{_label(edge.label)}"|' if edge.label else ""
-        lines.append(f"{ids[edge.start]} {arrow}{label} {ids[edge.end]}")
+        lines.append(f"{ids[edge.start]} {_arrow(edge)}{label} {ids[edge.end]}")
     for node in diagram.nodes:
         for kind, endings in _boxes(diagram, node):
             box = f"{ids[node.name]}_{kind}"
@@ -59,6 +54,21 @@ def mermaid(diagram: Diagram) -> str:
             lines += [f"classDef {kind} {STYLES[kind]}", f"class {','.join(members)} {kind}"]
     head, *rest = lines
     return "".join([f"{head}\n", *(f"  {line}\n" for line in rest)])
+
+
+def _classes(diagram: Diagram, node: Node) -> Iterator[str]:
+    """Yield how a node looks: as its kind, and as the runs that came to it."""
+    yield node.kind
+    if node.visits:
+        yield "waiting" if diagram.taken is not None and diagram.taken.waits_at(node.name) else "taken"
+    elif node.earlier:
+        yield "earlier"
+
+
+def _arrow(edge: Edge) -> str:
+    if edge.decided or (edge.earlier and not edge.taken):
+        return "-.->"
+    return "==>" if edge.taken else "-->"
 
 
 def _boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
