@@ -191,6 +191,13 @@ def _text(file):
     file.write_bytes(b"no database" * 1000)
 
 
+def _watched(file):
+    sql_store(f"sqlite:///{file}").record(recording())
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TRIGGER keeps_a_copy AFTER INSERT ON guardgraph_contents BEGIN SELECT 1; END")
+        connection.commit()
+
+
 def _newer(file):
     sql_store(f"sqlite:///{file}").record(recording(1))
     with opened(file) as connection:
@@ -210,6 +217,7 @@ def _torn(file):
         (_text, "an SQLite database is required; file is not a database"),
         (_newer, "a store of version 1 is required; it has version 2"),
         (_torn, "it lacks tables: guardgraph_callers"),
+        (_watched, "a store without triggers is required; it has keeps_a_copy"),
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection, inspect, select, text
 
 from guardgraph.evidence.sql.tables import METADATA, SCHEMA, VERSION
 from guardgraph.state.errors import ConfigurationError, StoreError
 
 __all__ = ["Missing", "check", "prepare"]
+
+
+_TRIGGERS = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+    "WHERE NOT tgisinternal AND starts_with(relname, 'guardgraph_')",
+}
+"""What names the triggers on a store's tables: it has none, and one could keep a copy of what is erased."""
 
 
 class Missing(StoreError):
@@ -19,7 +27,7 @@ def check(connection: Connection, shown: str) -> None:
 
     Raises:
         Missing: the database is empty.
-        ConfigurationError: it holds something else, or a store of another version.
+        ConfigurationError: it holds something else, a store of another version, or triggers.
     """
     names = {*inspect(connection).get_table_names()}
     ours = names & {*METADATA.tables}
@@ -33,6 +41,8 @@ def check(connection: Connection, shown: str) -> None:
         raise ConfigurationError(f"{shown}: a store of version {VERSION} is required; it has {told}")
     if ours != {*METADATA.tables}:
         raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted({*METADATA.tables} - ours))}")
+    if triggers := sorted(connection.scalars(text(_TRIGGERS[connection.dialect.name]))):
+        raise ConfigurationError(f"{shown}: a store without triggers is required; it has {', '.join(triggers):.200}")
 
 
 def prepare(connection: Connection, shown: str) -> None:
