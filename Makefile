@@ -67,7 +67,7 @@ build/lowest/.installed: .venv/.dev pyproject.toml tests/lowest_versions.py
 	if $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then \
 		$(PYTHON) -m venv build/lowest && build/lowest/bin/python -m pip install --quiet --disable-pip-version-check \
 			--editable '.[draw,audit]' $$($(BIN)/python tests/lowest_versions.py draw audit) \
-			hypothesis jsonschema pytest pytest-socket pytest-xdist; fi
+			'click<8.4' hypothesis jsonschema pytest pytest-socket pytest-xdist; fi  # later clicks warn of what typer 0.19 imports
 	@touch $@
 
 bench: .venv/.dev build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
