@@ -370,9 +370,9 @@ def stumbling(state, run):
 
 
 def test_a_channel_that_only_the_run_finds_undeclared_is_named():
-    """The stop says that the key is a channel, and what is to be done about it."""
+    """What no proof can know closes the run at the node, and the details name the channel."""
     result = built(bodies={"label_guard": stumbling}).invoke(TICKET)
-    told = "'task', a channel that this node does not declare to read"
+    told = "'task'"
     assert result["stop_reason"] == "guard_error:label_guard"
     assert result["details"] == {"type": "KeyError", "message": told}
 

@@ -75,7 +75,7 @@ def _is_answered(visit: Visit) -> bool:
 
 
 def _refused(part: Part, error: Exception) -> JsonObject:
-    stop = as_stop(part, error)
+    stop = as_stop(part.declaration, error)
     return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence})}
 
 

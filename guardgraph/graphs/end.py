@@ -39,7 +39,7 @@ def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Vi
         result = _unaudited(storable(declared(item, show(part, state, visit.run(run)))))
         return _ended(part, state, run, visit, _finished(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
-        stop = failure(part, error)
+        stop = failure(item, error)
         line = visit.line({"reason": stop.reason})
         said = verdict(stop.reason, item.phase, stop.evidence)
         return {"route": FAILED_ENDING, "verdict": said, "log": [line]}

@@ -106,12 +106,6 @@ class Part:
     body: Body | None
     frame: Frame
 
-    @property
-    def unread(self) -> list[str]:
-        """The pattern's channels that this node does not read."""
-        every = (name for item in self.frame.declarations.values() for name in (*item.reads, *item.writes))
-        return [name for name in every if name not in self.declaration.reads]
-
 
 def show(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
     """Run a body on a copy of what it reads: what it does to its view must not reach the state.
@@ -163,17 +157,14 @@ def check_time(following: Declaration, spent: float, most: float) -> None:
         raise Stop("max_seconds", phase=following.phase, details=details)
 
 
-def as_stop(part: Part, error: Exception) -> Stop:
+def as_stop(item: Declaration, error: Exception) -> Stop:
     """Return the stop that a body raised, or the one that its failure is."""
-    return error if isinstance(error, Stop) else failure(part, error)
+    return error if isinstance(error, Stop) else failure(item, error)
 
 
-def failure(part: Part, error: Exception) -> Stop:
-    """Return the stop that the failure of a node is; a channel that it forgot to declare is named."""
-    details = described(error)
-    if isinstance(error, KeyError) and error.args and error.args[0] in part.unread:
-        details["message"] = f"{details['message']}, a channel that this node does not declare to read"
-    return Stop(f"guard_error:{part.declaration.name}", details=details)
+def failure(item: Declaration, error: Exception) -> Stop:
+    """Return the stop that the failure of a node is."""
+    return Stop(f"guard_error:{item.name}", details=described(error))
 
 
 def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:

@@ -58,9 +58,6 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
         return
     writes = mode != "read"
     if connection.dialect.name == "sqlite":
-        if writes and not connection.info.get(_LOGGED):
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # readers and the writer do not wait for each other
-            connection.info[_LOGGED] = True
         set_patience(connection, 0.0 if writes else seconds * PATIENCE)
         if writes:
             _begin_writing(connection, seconds * PATIENCE)
@@ -85,6 +82,9 @@ def _begin_writing(connection: Connection, seconds: float) -> None:
     ends = monotonic() + seconds
     while True:
         try:
+            if not connection.info.get(_LOGGED):  # of several that begin at once, SQLite refuses some without waiting
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # a writer holds no reader up
+                connection.info[_LOGGED] = True
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             return
         except OperationalError as error:
