@@ -20,7 +20,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import json_problem, json_text, storable
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, digest_of
-from guardgraph.world.calls import too_large
+from guardgraph.world.calls import refused, too_large
 from guardgraph.world.people import unavailable
 from guardgraph.world.raised import raised
 
@@ -152,11 +152,14 @@ def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
 def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
     """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON.
 
-    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none.
+    Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none, and neither
+    is one that the call refuses.
     """
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
         performed = Performed(too_large(asked.call, performed.outcome.about, most), performed.seconds)
+    if (kept := refused(asked.call, performed.outcome)) is not performed.outcome:
+        performed = Performed(kept, performed.seconds)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
         node=asked.node,

@@ -33,6 +33,19 @@ class Call:
     """What the other side sees, and all that it sees."""
     about: JsonObject = field(default_factory=dict)
     """What is known of the proposer before it answers."""
+    scope: JsonObject = field(default_factory=dict)
+    """Where the other side may go, such as hosts: shown to it beside the request, and no part of what is asked. So it
+    is not hashed; whether a recorded outcome holds under another scope, `holds` says."""
+    refuse: Callable[[JsonValue], JsonObject | None] | None = None
+    """Of a value that was returned says why the run may not even keep it, None where it may. A refused call has failed
+    with these details, and nothing of the value is kept or recorded."""
+    holds: Callable[[JsonValue], str | None] | None = None
+    """Of a recorded content says why it would not have come about under the scope of this call, None where it would."""
+
+    @property
+    def shown(self) -> JsonObject:
+        """What the other side sees: the request, and the scope beside it."""
+        return {**self.request, **self.scope} if self.scope else self.request
 
 
 def ask_person(shown: JsonObject) -> Call:

@@ -45,6 +45,7 @@ __all__ = [
     "late",
     "perform",
     "refusal",
+    "refused",
     "refused_above",
     "start",
     "too_large",
@@ -154,22 +155,22 @@ def _arrived(call: Call, future: Future[Any], most: int) -> Outcome:
 
 async def _awaitable(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return await call.target.ainvoke(copied(call.request))
+        return await call.target.ainvoke(copied(call.shown))
     if inspect.iscoroutinefunction(call.target):
-        return await call.target(copied(call.request))
+        return await call.target(copied(call.shown))
     returned = await awaited(partial(_asked, call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
 def _invoke(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return call.target.invoke(copied(call.request))
+        return call.target.invoke(copied(call.shown))
     returned = _asked(call)
     return asyncio.run(_result_of(returned)) if inspect.iscoroutine(returned) else returned
 
 
 def _asked(call: Call) -> Any:
-    return call.target(copied(call.request))  # type: ignore[operator, misc]
+    return call.target(copied(call.shown))  # type: ignore[operator, misc]
 
 
 async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -190,6 +191,13 @@ def _value(call: Call, returned: Any, most: int) -> Outcome:
         return _refused(call, error)
     except TooLarge:
         return too_large(call, call.about, most)
+
+
+def refused(call: Call, outcome: Outcome) -> Outcome:
+    """Return the outcome of a call: as it is, or a failure that keeps nothing of a value that the call refuses."""
+    if outcome.form != "value" or call.refuse is None or (details := call.refuse(outcome.content)) is None:
+        return outcome
+    return _failure(_unusable(call), details, outcome.about)
 
 
 def too_large(call: Call, about: JsonObject, most: int) -> Outcome:

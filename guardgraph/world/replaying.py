@@ -97,6 +97,8 @@ class ReplayingWorld:
             raise _differs(asked, "was not made")
         recorded, performed = found
         if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
+            if asked.call.holds is not None and (why := asked.call.holds(performed.outcome.content)) is not None:
+                raise _differs(asked, why)
             return performed
         if self._assume and _is_same_proposer(recorded, asked):
             return performed
