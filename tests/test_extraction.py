@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from pdf_files import pdf_of
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
 from guardgraph.tools.extraction.pool import Pool, extract
 from guardgraph.tools.folder.article import Heading, Parsed, sections_of
-from tests.pdf_files import pdf_of
 
 PAGE = """<html><head><title>Price list</title></head><body><nav><a href="/">Home</a></nav><main><h1>Prices</h1>
 <p>What follows is the list of all plans that anybody can book, with what each of them costs.</p>
