@@ -38,6 +38,7 @@ from guardgraph.state.errors import GrammarError as GrammarError
 from guardgraph.state.errors import GuardgraphError as GuardgraphError
 from guardgraph.state.errors import InputError as InputError
 from guardgraph.state.errors import NotRecorded as NotRecorded
+from guardgraph.state.errors import ReadFailure as ReadFailure
 from guardgraph.state.errors import StoreError as StoreError
 from guardgraph.state.rag import RagBudget as RagBudget
 from guardgraph.state.rag import RagContext as RagContext

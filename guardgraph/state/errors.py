@@ -6,10 +6,21 @@ GuardgraphError
 ├── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
 │                        nothing was run
 ├── NotRecorded          a replay asks for what the recorded run did not ask for
+├── ReadFailure          a page cannot be read, for a reason that was to be expected
 └── StoreError           a store of runs cannot be reached, read or written
 """
 
-__all__ = ["ConfigurationError", "GrammarError", "GuardgraphError", "InputError", "NotRecorded", "StoreError"]
+from guardgraph.state.json import JsonObject
+
+__all__ = [
+    "ConfigurationError",
+    "GrammarError",
+    "GuardgraphError",
+    "InputError",
+    "NotRecorded",
+    "ReadFailure",
+    "StoreError",
+]
 
 
 class GuardgraphError(Exception):
@@ -47,6 +58,24 @@ class NotRecorded(GuardgraphError):
         self.visit = visit
         self.number = number
         self.difference = difference
+
+
+class ReadFailure(GuardgraphError):
+    """A page cannot be read. A reader raises it, or returns it as its value, and the run goes on with other pages.
+
+    Args:
+        reason: one of `guardgraph.state.research.READ_FAILURES`; another one counts as a reader that broke.
+        details: plain JSON, what is known of it, such as the `hops` that were asked and the `limits` that held.
+    """
+
+    def __init__(self, reason: str, details: JsonObject | None = None) -> None:
+        super().__init__(reason, details)  # both, so that a copy in another process is the same
+        self.reason = reason
+        self.details: JsonObject = {} if details is None else details
+
+    def __str__(self) -> str:
+        known = ", ".join(f"{name}: {value}" for name, value in self.details.items() if name not in {"hops", "limits"})
+        return f"{self.reason} ({known})" if known else self.reason
 
 
 class StoreError(GuardgraphError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
@@ -22,6 +24,7 @@ from guardgraph.state.settings import (
 )
 
 __all__ = [
+    "READ_FAILURES",
     "RESEARCH_REASONS",
     "Issue",
     "Note",
@@ -40,6 +43,25 @@ __all__ = [
     "Sources",
     "Verification",
 ]
+
+
+READ_FAILURES: Mapping[str, str] = MappingProxyType(
+    {
+        "address_denied": "The host has an address that is not public.",
+        "redirect_denied": "The page leads to a URL that the lists do not allow, or from https to http.",
+        "too_many_redirects": "The page leads on and on, or back to itself.",
+        "robots_denied": "The site's robots.txt forbids it, cannot be read for now, or asks for a longer wait.",
+        "http_status": "The server did not answer with the page, but with another status.",
+        "timeout": "The page took too long.",
+        "too_large": "The page is larger than it may be.",
+        "decompression": "The page is packed in a way that cannot be unpacked.",
+        "content_type": "The page is of no type that can be read.",
+        "charset": "The page's letters cannot be told.",
+        "tls": "The server could not prove that it is the host.",
+        "connection": "The server could not be reached, or broke off.",
+    }
+)
+"""Why a page that may be read cannot be read: what a reader may give as the reason of a `ReadFailure`."""
 
 
 class ResearchInput(TypedDict):

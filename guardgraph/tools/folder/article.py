@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["Heading", "Parsed", "Part", "Section", "sections_of"]
+__all__ = ["Heading", "Parsed", "Part", "Section", "Span", "assembled", "sections_of"]
+
+_BETWEEN: Final = "\n\n"
 
 
 class Heading(NamedTuple):
@@ -15,12 +18,21 @@ class Heading(NamedTuple):
     text: str
 
 
-Part: TypeAlias = Heading | str
+class Span(NamedTuple):
+    """Where a text stands in the document's text, in characters."""
+
+    start: int
+    end: int
+
+
+Part: TypeAlias = Heading | Span
 
 
 class Parsed(NamedTuple):
     """What a file says."""
 
+    text: str
+    """Of Markdown and plain text the file's, letter by letter; of other formats what a reader sees."""
     parts: list[Part]
     """Headings and the texts between them, in the order of the file."""
     title: str = ""
@@ -34,7 +46,18 @@ class Section(NamedTuple):
 
     name: str
     """The path of headings (`Enterprise > Response targets`), or the title."""
-    text: str
+    span: Span
+
+
+def assembled(pieces: Iterable[Heading | str], title: str = "", updated_at: str = "") -> Parsed:
+    """Return what a reader sees of a file: its headings and the texts between them, with blank lines around."""
+    parts, texts, at = list[Part](), list[str](), 0
+    for piece in pieces:
+        text = piece.text if isinstance(piece, Heading) else piece
+        parts.append(piece if isinstance(piece, Heading) else Span(at, at + len(text)))
+        texts.append(text)
+        at += len(text) + len(_BETWEEN)
+    return Parsed(_BETWEEN.join(texts), parts, title, updated_at)
 
 
 def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
