@@ -144,9 +144,13 @@ class KnowledgeBase:
             Candidates with a score above 0, best first.
 
         Raises:
-            ConfigurationError: the caller is none.
+            ConfigurationError: an argument is wrong.
             StoreError: the file cannot be read, or what was found is not what was put in.
         """
+        if not isinstance(query, str):
+            raise ConfigurationError(f"query: a text is required; given: {query!r:.80}")
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
+            raise ConfigurationError(f"top_k: a whole number from 1 on is required; given: {top_k!r:.80}")
         return self.index.search(query, caller=_caller(caller), top_k=top_k)
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
