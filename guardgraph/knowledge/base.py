@@ -80,8 +80,9 @@ class KnowledgeBase:
             ConfigurationError: a document lacks a field, or a reader is none.
         """
         access = _access(tenant, readers or ())
-        for at, document in enumerate(documents):
-            self.index.put(_stored(at, document, access, name or ""))
+        with self.index.together() as batch:
+            for at, document in enumerate(documents):
+                batch.put(_stored(at, document, access, name or ""))
 
     def remove(self, name: str, *, tenant: str | None = None) -> None:
         """Take the documents of a collection out."""
