@@ -286,6 +286,7 @@ def test_an_answer_that_is_no_page_has_its_reason(page, reason):
         (gzip.compress(zlib.compress(b"hello")), "deflate, gzip"),
         (b"hello", "identity"),
     ],
+    ids=["gzip", "members", "zlib", "deflate", "twice", "identity"],
 )
 def test_a_packed_page_is_unpacked(packed, encoding):
     """gzip, and deflate in both of its forms."""
