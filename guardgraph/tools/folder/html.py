@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from guardgraph.tools.folder.article import Heading, Parsed, assembled
+from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 
 __all__ = ["RAISED", "parse_html"]
@@ -87,7 +87,7 @@ class _Reader:
         """How many of a tag are open."""
         self._hiding = 0
         self._mains = 0
-        self._parts: list[tuple[bool, Heading | str]] = []
+        self._parts: list[tuple[bool, Part]] = []
         """Each with whether it stands in the main part."""
         self._text: list[str] = []
         self._breaks = 0
