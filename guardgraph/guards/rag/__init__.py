@@ -1,6 +1,7 @@
 """What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
 from guardgraph.guards.rag.answer import abstains, check_names, check_numbers, cited, parse_citations
+from guardgraph.guards.rag.duplicates import collapse
 from guardgraph.guards.rag.evidence import with_spans
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
@@ -26,6 +27,7 @@ __all__ = [
     "check_sentences",
     "check_sources",
     "cited",
+    "collapse",
     "likely_sentences",
     "marked_sentences",
     "pack",
