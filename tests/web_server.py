@@ -116,7 +116,7 @@ class WebServer:
 
         return trustme.CA()
 
-    @property
+    @cached_property
     def trusting(self) -> ssl.SSLContext:
         """A context of clients that trust this server's certificates."""
         context = ssl.create_default_context()
