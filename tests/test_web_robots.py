@@ -1,6 +1,7 @@
 """What sites ask of their readers is heeded."""
 
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from web_server import LOOPBACK, WebServer, answer, drip, in_turn, redirect
@@ -64,14 +65,8 @@ def test_robots_txt_is_asked_for_once():
     """By many pages at once, and again only a day later; each scheme and host has its own."""
     with WebServer({"/": answer("here")}, names=HOSTS) as server:
         read = reader_of(server, ssl_context=server.trusting)
-        threads = [
-            threading.Thread(target=read, args=({"url": f"http://a.test/?{number}", "hosts": HOSTS},))
-            for number in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(8) as threads:
+            assert [*threads.map(lambda number: reason_of(read, f"http://a.test/?{number}"), range(8))] == [None] * 8
         assert reason_of(read, "https://a.test/") is None
         assert reason_of(read, "http://b.test/") is None
     robots = sorted(url for url in server.log if url.endswith("robots.txt"))
@@ -107,7 +102,7 @@ def test_a_page_waits_for_its_turn():
     pages = {"/page": answer("here"), "/robots.txt": answer("User-agent: *\nCrawl-delay: 0.5")}
     with WebServer(pages) as server:
         read = reader_of(server, limits=WebLimits(max_page_seconds=0.4))
-        with within(5.0, __import__("time").monotonic, 1_000_000):
+        with within(5.0, time.monotonic, 1_000_000):
             assert [reason_of(read), reason_of(read)] == [None, None]
         assert reason_of(read) == "robots_denied"  # no run, so a page has no longer than its own time
     assert len(server.log) == 3
