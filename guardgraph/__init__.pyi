@@ -26,6 +26,7 @@ from guardgraph.graphs.self_critique import create_self_critique_agent as create
 from guardgraph.graphs.verify import RULES as RULES
 from guardgraph.graphs.verify import Finding as Finding
 from guardgraph.graphs.verify import verify as verify
+from guardgraph.knowledge.base import KnowledgeBase as KnowledgeBase
 from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
 from guardgraph.reporting import Page as Page

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from guardgraph.state.errors import GuardgraphError
-from guardgraph.state.json import JsonValue
+from guardgraph.state.json import JsonObject
 from guardgraph.tools.folder.article import Part
 
 __all__ = ["EXTRACTION_FAILURES", "OUT_OF_MEMORY", "Extracted", "ExtractionFailed", "FailureReason", "Kind"]
@@ -56,7 +56,11 @@ class ExtractionFailed(GuardgraphError):
         details: the limit that was met, the signal that ended the child, or what the parser said.
     """
 
-    def __init__(self, reason: FailureReason, details: Mapping[str, JsonValue]) -> None:
-        super().__init__(f"{reason}: {EXTRACTION_FAILURES[reason]} {dict(details)}")
+    def __init__(self, reason: FailureReason, details: JsonObject) -> None:
+        super().__init__(reason, details)  # both, so that a copy in another process is the same
         self.reason: FailureReason = reason
-        self.details = dict(details)
+        self.details = details
+
+    def __str__(self) -> str:
+        known = ", ".join(f"{name}: {value}" for name, value in self.details.items())
+        return f"{self.reason} ({known})" if known else self.reason

@@ -49,7 +49,7 @@ class Pool:
         self, content: bytes, kind: Kind, *, charset: str | None = None, url: str = "", seconds: float, max_chars: int
     ) -> Extracted:
         """See the function `extract`."""
-        _check(content, kind, seconds, max_chars)
+        _check(content, kind, max_chars)
         deadline = monotonic() + seconds
         question = {"kind": kind, "charset": charset, "url": url, "seconds": seconds, "max_chars": max_chars}
         most = max_chars * _BYTES_PER_CHAR + _BYTES_AROUND
@@ -105,7 +105,7 @@ def extract(
         kind: what they are; nothing is guessed.
         charset: the character encoding that the server named, if any.
         url: where a page is from; nothing is fetched from there.
-        seconds: how long it may take, waiting for a child included.
+        seconds: how long it may take, waiting for a child included; nothing is read where none are left.
         max_chars: how many characters its text may have.
 
     Raises:
@@ -116,11 +116,9 @@ def extract(
     return pool.extract(content, kind, charset=charset, url=url, seconds=seconds, max_chars=max_chars)
 
 
-def _check(content: bytes, kind: Kind, seconds: float, max_chars: int) -> None:
+def _check(content: bytes, kind: Kind, max_chars: int) -> None:
     if kind not in _LIBRARIES:
         raise ConfigurationError(f"kind: {kind!r}; allowed: {', '.join(_LIBRARIES)}")
-    if not seconds > 0:
-        raise ConfigurationError(f"seconds: {seconds!r}; allowed: a number above 0")
     if not max_chars > 0:
         raise ConfigurationError(f"max_chars: {max_chars!r}; allowed: a whole number above 0")
     if len(content) > MAX_CONTENT_BYTES:
