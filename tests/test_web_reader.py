@@ -165,7 +165,7 @@ def test_https_never_leads_to_http():
     with WebServer({"/": redirect("http://a.test/plain"), "/plain": answer("plain")}, names=HOSTS) as server:
         failure = failure_of(server, "https://a.test/")
     assert failure.reason == "redirect_denied"
-    assert failure.details["hops"][-1] == {"url": "http://a.test/plain", "denied": "source_denied_downgrade"}
+    assert failure.details["hops"][-1] == {"url": "http://a.test/plain", "denied": "https_to_http"}
     assert server.log == ["https://a.test/"]
 
 
