@@ -8,6 +8,7 @@ import zlib
 from ipaddress import ip_address
 
 import pytest
+from web_contacts import contacts
 from web_server import LOOPBACK, WebServer, after, answer, drip, in_turn, redirect
 
 from guardgraph import ReadFailure, WebLimits, web_reader
@@ -44,6 +45,14 @@ def failure_of(server, url, **arguments):
     assert raised.value.details["hops"]
     assert raised.value.details["limits"]["max_page_seconds"] > 0
     return raised.value
+
+
+@pytest.fixture(autouse=True)
+def nobody_else_is_contacted():
+    """Hold in every test that only loopback was dialled, and that no name was looked up but by `resolve`."""
+    with contacts() as seen:
+        yield
+    assert {place[0] for place in seen} <= {"127.0.0.1"}
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +165,7 @@ def test_https_never_leads_to_http():
     with WebServer({"/": redirect("http://a.test/plain"), "/plain": answer("plain")}, names=HOSTS) as server:
         failure = failure_of(server, "https://a.test/")
     assert failure.reason == "redirect_denied"
-    assert failure.details["hops"][-1] == {"url": "http://a.test/plain", "denied": "source_denied_downgrade"}
+    assert failure.details["hops"][-1] == {"url": "http://a.test/plain", "denied": "https_to_http"}
     assert server.log == ["https://a.test/"]
 
 

@@ -37,9 +37,9 @@ def answer(body: bytes | str = b"", status: str = "200 OK", **headers: str) -> b
     return f"HTTP/1.1 {status}\r\n{head}\r\n".encode("latin-1") + data
 
 
-def redirect(location: str, status: str = "302 Found") -> bytes:
+def redirect(location: str, status: str = "302 Found", **headers: str) -> bytes:
     """Return an answer that leads on."""
-    return answer(status=status, location=location)
+    return answer(status=status, location=location, **headers)
 
 
 def after(seconds: float, page: Page) -> Page:
@@ -116,7 +116,7 @@ class WebServer:
 
         return trustme.CA()
 
-    @property
+    @cached_property
     def trusting(self) -> ssl.SSLContext:
         """A context of clients that trust this server's certificates."""
         context = ssl.create_default_context()

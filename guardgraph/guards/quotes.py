@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from guardgraph.guards.sentences import paragraph_spans
 from guardgraph.state.letters import is_unspaced
 
-__all__ = ["Quote", "comparable", "quotes_in", "stands_in"]
+__all__ = ["Quote", "comparable", "place_of", "quotes_in", "stands_in"]
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
@@ -25,6 +25,8 @@ _UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Scripts that write words without blanks: Thai, Lao, Tibetan, Burmese, Khmer, Han, kana. Any letter is a word."""
+
+_BLACK = re.compile(r"\S+")
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
 _WORD = re.compile(rf"(?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+")
@@ -91,6 +93,37 @@ def stands_in(quote: str, text: str) -> bool:
     marked = _with_whole_words(quote)
     # A quote mostly fits where it first stands, so that the rest need not be read.
     return marked in _with_whole_words(_around(start, start + len(quote), text)) or marked in _with_whole_words(text)
+
+
+def place_of(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quote stands in a text, verbatim as `stands_in` has it, and first.
+
+    Args:
+        quote: what is said to be quoted.
+        text: what it is said to be quoted from.
+
+    Returns:
+        Where it begins and ends in the text, in characters; None where it does not stand there.
+    """
+    wanted, read = comparable(quote), comparable(text)
+    marked = _with_whole_words(read)
+    at = marked.find(_with_whole_words(wanted)) if wanted else -1
+    if at < 0:
+        return None
+    start = at - marked.count("\n", 0, at)
+    return _in_original(start, text), _in_original(start + len(wanted) - 1, text) + 1
+
+
+def _in_original(place: int, text: str) -> int:
+    """Return where a character of a comparable text stands in the text itself."""
+    passed = 0
+    for word in _BLACK.finditer(text):
+        if place < passed + len(word[0]):
+            return word.start() + place - passed
+        passed += len(word[0]) + 1
+        if place < passed:  # the blank behind the word
+            return word.end()
+    return len(text)
 
 
 def _around(start: int, end: int, text: str) -> str:

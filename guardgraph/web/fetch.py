@@ -68,7 +68,15 @@ class Fetching:
     def _ssl(self) -> ssl.SSLContext:
         return self.context or httpx2.create_ssl_context(trust_env=False)
 
-    def page(self, url: str, hops: Hops, meter: Meter, enter: Callable[[Place, Meter], None] | None = None) -> Fetched:
+    def page(
+        self,
+        url: str,
+        hops: Hops,
+        meter: Meter,
+        enter: Callable[[Place, Meter], None] | None = None,
+        *,
+        kept: bool = True,
+    ) -> Fetched:
         """Fetch a page.
 
         Args:
@@ -76,6 +84,7 @@ class Fetching:
             hops: judges, and keeps the way.
             meter: what the page may take.
             enter: raises where a site does not want to be read by us, and waits where it wants that.
+            kept: whether the page may come from the cache, and go there.
 
         Raises:
             ReadFailure: there is no such page.
@@ -84,16 +93,16 @@ class Fetching:
         while True:
             if enter is not None:
                 enter(place, meter)
-            answer = retried(partial(self._asked, place, meter), meter)
+            answer = retried(partial(self._asked, place, meter, self.cache if kept else None), meter)
             location = answer.headers.get("location")
             if answer.status in READ:
                 kind = answer.headers.get("content-type", "")
                 return Fetched(place.url, answer.body, kind, answer.headers[ASKED_AT])
             place = hops.next(place, location or "")
 
-    def _asked(self, place: Place, meter: Meter) -> _Answer:
+    def _asked(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
         try:
-            return self._answer(place, meter, self.cache)
+            return self._answer(place, meter, cache)
         except BrokenCache:
             return self._answer(place, meter, None)
 
@@ -118,7 +127,7 @@ class Fetching:
         }
         # httpx2 would parse the URL once more, in its own way: what is dialled and kept goes by the extensions.
         extensions = {"place": at, **key_of(place.url)}
-        return httpx2.Request("GET", f"{place.origin}/", headers=headers, extensions=extensions)
+        return httpx2.Request("GET", "http://page/", headers=headers, extensions=extensions)
 
 
 def _read(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:

@@ -17,7 +17,7 @@ __all__ = ["DOWNGRADE", "MOST_REDIRECTS", "Hops", "Place"]
 MOST_REDIRECTS = 5
 """Times that a page may lead elsewhere."""
 
-DOWNGRADE = "source_denied_downgrade"
+DOWNGRADE = "https_to_http"
 """Why a hop is denied that leads from https to http, whatever the lists say."""
 
 LONGEST_URL = 8_000
@@ -89,7 +89,7 @@ class Hops:
         # The whole of it, with user and port: what is dialled has neither.
         denied = denial(parsed.href, policy=self._hosts, execution=self._hosts) or denied
         if denied is not None:
-            raise self._denied(reason, excerpt(place.url, 200), denied)
+            raise self._denied(reason, excerpt(place.url, LONGEST_URL), denied)
         if len(place.url) > LONGEST_URL:
             raise ReadFailure("connection", {"cause": f"the URL is longer than {LONGEST_URL} characters"})
         self._made.append({"url": place.url, "denied": None})

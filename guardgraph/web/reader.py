@@ -123,7 +123,7 @@ class WebReader:
             return None
 
         def enter(place: Place, meter: Meter) -> None:
-            robots.enter(place, meter, lambda url, small: self._fetching.page(url, Hops(hosts), small))
+            robots.enter(place, meter, lambda url, small: self._fetching.page(url, Hops(hosts), small, kept=False))
 
         return enter
 

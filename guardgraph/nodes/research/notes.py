@@ -18,7 +18,7 @@ def extract(extractor: Outside) -> Body:
     @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["found_notes"])
     def body(state: ResearchState, run: ResearchRun) -> Steps:
         task, pages = state["task"], state["accepted_pages"]
-        usable, _ = usable_sources(pages, state, run)
+        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
         request = {
             "goal": task["goal"],
             "question": task["question"],
@@ -39,12 +39,13 @@ def extract(extractor: Outside) -> Body:
 )
 def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes."""
-    _, sources = usable_sources(state["accepted_pages"], state, run)
+    pages = state["accepted_pages"]
+    _, sources = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
     raw = guards.number_notes(found(state["found_notes"], "extract_notes"))
     if not raw:
         raise guards.no_reliable_sources(sources)
-    notes = guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run))
-    read_pages, denied = len(state["accepted_pages"]), sources["denied_sources"]
+    notes = guards.place_notes(guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run)), pages=pages)
+    read_pages, denied = len(pages), sources["denied_sources"]
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
     history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied}
     return Pass({"accepted_notes": notes, "accepted_sources": sources}, steps=(Step(trace, history),))
