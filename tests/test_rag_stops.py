@@ -73,6 +73,14 @@ def switched_off():
     return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
 
 
+def resumed_by_another(before):
+    """Let a caller begin a run and nobody whom anybody knows go on with it."""
+    graph = agent_with({**CANDIDATE, "readers": ["user:ada"]}, checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, config, context={"caller": {"user": "ada"}}, interrupt_before=[before])
+    return lambda: graph.invoke(None, config)
+
+
 FAILURES = {
     "llm_timeout": (ModelTimeoutError(), {"cause": "timeout"}),
     "llm_rate_limited": (ModelRateLimitError(), {"type": "ModelRateLimitError"}),
@@ -139,6 +147,8 @@ STOPS = {
         "source_denied:support_policy",
     ),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "access_revoked @ retrieve": StopCase("retrieve", resumed_by_another("context_guard"), {"details": ...}),
+    "access_revoked @ generate": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
     "tool_unavailable:retrieve": StopCase(
         "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
     ),

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.opening import Asking
 from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
 
@@ -72,6 +73,8 @@ class RetrievalRequest(TypedDict):
     sources: list[str]
     """Those to search, sorted, at least one: on both lists at this moment."""
     top_k: int
+    caller: NotRequired[Asking]
+    """Who asks, as the run's context says, groups sorted; absent where it says nobody."""
 
 
 class ContextChunk(TypedDict):
@@ -84,6 +87,11 @@ class ContextChunk(TypedDict):
     updated_at: str
     text: str
     score: float
+    tenant: NotRequired[str | None]
+    readers: NotRequired[list[str]]
+    """Who may read it, as in `guardgraph.state.access`; absent where nobody said, and everybody may."""
+    span: NotRequired[list[int]]
+    """Where the chunk stands in the document's text, ``[start, end)`` in characters."""
 
 
 Candidate = ContextChunk
@@ -191,6 +199,8 @@ class RagPolicy(Policy):
     """Names of an answer must stand in a cited chunk or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    require_access: Check = False
+    """Every document that the retriever returns must say who may read it."""
 
 
 class RagBudget(Budget):
@@ -235,7 +245,8 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it."),
         StopReason("invalid_intent:query_too_long", "invalid_intent", ("retrieve",), "The query is longer than max_query_chars.", "Raise max_query_chars, or ask for shorter queries."),
         StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
-        StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates.", "Look at details; mend the retriever."),
+        StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates, or a document that the caller may not read.", "Look at details; mend the retriever."),
+        StopReason("access_revoked", "access_revoked", ("retrieve", "generate"), "Whoever asks now may not read what was found before.", "Start a run of the caller's own; a run is to be resumed by whoever began it.", withholds=True),
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids."),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites."),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported."),

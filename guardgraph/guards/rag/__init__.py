@@ -1,5 +1,6 @@
 """What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
+from guardgraph.guards.rag.access import access_refusal, check_access, is_uncontrolled
 from guardgraph.guards.rag.answer import abstains, check_names, check_numbers, cited, parse_citations
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
@@ -14,12 +15,15 @@ from guardgraph.guards.rag.retrieval import pack, parse_candidates
 __all__ = [
     "DEFAULT_TOP_K",
     "abstains",
+    "access_refusal",
     "best_passage",
+    "check_access",
     "check_execution",
     "check_names",
     "check_numbers",
     "check_sources",
     "cited",
+    "is_uncontrolled",
     "pack",
     "parse_candidates",
     "parse_citations",

@@ -30,6 +30,7 @@ def generate(answerer: Proposer) -> Body:
 
     @declares(phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"])
     def body(state: RagState, run: RagRun) -> Steps:
+        _check_access(state, run)
         keys = ("doc_id", "title", "section", "updated_at", "text")
         shown = [{key: chunk[key] for key in keys} for chunk in _usable_chunks(state, run)]  # type: ignore[literal-required]
         outcome = yield answerer.call({"question": state["task"]["question"], "context_chunks": shown})
@@ -54,9 +55,10 @@ def check_answer(clarification: str) -> Body:
         phase="generate",
         reads=["task", "accepted_context", "nearest_score", "proposed_answer"],
         writes=["accepted_answer", "accepted_clarification"],
-        stops=["source_denied", "llm", "invalid_answer"],
+        stops=["access_revoked", "source_denied", "llm", "invalid_answer"],
     )
     def body(state: RagState, run: RagRun) -> Pass:
+        _check_access(state, run)
         given = proposed_object(state["proposed_answer"])
         if guards.abstains(given.value):
             nearest = state["nearest_score"]
@@ -82,6 +84,11 @@ def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
     step = Step({"phase": "generate", "citation_count": len(citations)}, {**history, **given.about})
     accepted = {"answer": answer, "citations": citations, "citation_details": details, "passages": passages}
     return Pass({"accepted_answer": accepted}, "answered", (step,))
+
+
+def _check_access(state: RagState, run: RagRun) -> None:
+    """Stop a run that somebody resumed who may not read its context."""
+    guards.check_access(state["accepted_context"]["chunks"], caller=run.caller, required=run.policy.require_access)
 
 
 def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:

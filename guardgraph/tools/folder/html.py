@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from guardgraph.tools.folder.article import Heading, Parsed, Part
+from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 
-__all__ = ["parse_html"]
+__all__ = ["RAISED", "parse_html"]
 
 _VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -45,7 +45,7 @@ _ENDS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("tbody", "tfoot"), ("p", "td", "th", "tr", "thead", "tbody")),
 }
 """Elements that end where one begins, if nobody ended them (HTML standard, optional tags)."""
-_RAISED: Final = {
+RAISED: Final = {
     "sup": str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"),
     "sub": str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋"),
 }
@@ -108,7 +108,7 @@ class _Reader:
         if not any(isinstance(part, str) for part in main):
             main = [part for _, part in self._parts]
         date = next((self._dates[name] for name in _DATES if name in self._dates), "")
-        return Parsed(main, " ".join("".join(self._title).split()), date)
+        return assembled(main, " ".join("".join(self._title).split()), date)
 
     def begin(self, begun: Tag) -> None:
         """Begin an element."""
@@ -140,7 +140,7 @@ class _Reader:
         if self._open and self._open[-1].tag == "title" and not self._count["svg"]:
             self._title.append(data)
         elif not self._hiding:
-            for tag, table in _RAISED.items():
+            for tag, table in RAISED.items():
                 data = data.translate(table) if self._count[tag] else data
             self._write(data.replace("\u00ad", ""))
 
