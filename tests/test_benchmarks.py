@@ -44,11 +44,15 @@ def _figures(lines):
 
 @pytest.fixture(scope="module")
 def printed():
-    """What every benchmark prints when it measures once, by script; two run at a time."""
-    lines = {}
-    for at in range(0, len(SCRIPTS), 2):
-        processes = {script: _started(script, "--rounds", "1") for script in SCRIPTS[at : at + 2]}
-        lines |= {script: _lines(process) for script, process in processes.items()}
+    """What every benchmark prints when it measures once, by script."""
+    command = [sys.executable, str(Path(__file__).with_name("benchmarks_once.py")), *SCRIPTS]
+    lines, script = {}, ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in _lines(process):
+            name, _, value = line.partition(" ")
+            if name == "script":
+                script = value
+            lines.setdefault(script, []).extend([] if name == "script" else [line])
     return lines
 
 
@@ -142,6 +146,12 @@ def test_benchmarks_on_data_sets_print_figures(data_sets):
     assert (figures["incidents_status_kept_pct"], figures["short_updates_too_long_pct"]) == (100, 0)
     assert (figures["claims_in_incidents"], figures["claims_in_incidents_sentences"]) == (1, 2)
     assert figures["claims_held_out_caught"] >= 98
+
+
+def test_a_benchmark_can_be_run_alone(printed):
+    """`python benchmarks NAME` runs the script of that name in a process of its own, and says what it says."""
+    alone = _figures(_lines(_started("recorder_cost", "--rounds", "1")))
+    assert alone.keys() == _figures(printed["recorder_cost"]).keys()
 
 
 def test_an_unknown_benchmark_is_refused():
