@@ -1,6 +1,6 @@
-"""Every benchmark, measured once on a few texts, one after another in this process; a line names the script before it.
+"""Benchmarks measure once, on small texts, one after another in this process; a line before each names its script.
 
-The scripts are the benchmarks' own; a process that imports the library for each of them would take most of the time.
+The scripts are those of the folder; a process that imports the library for each of them would take most of the time.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
 import fresh
+import growth
+from measure import print_figures
 
 fresh.POOL = 24
-"""Texts that no run before had; what is measured once needs no more."""
+growth.LONG = 5_000
 
 
 def main() -> None:
     """Print what the scripts of the command line print."""
-    from measure import print_figures
-
     scripts, sys.argv[1:] = sys.argv[1:], []
     for script in scripts:
         figures = import_module(script).figures
