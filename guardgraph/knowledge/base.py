@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError
 
-from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
-from guardgraph.state.access import Access, access_of
+from guardgraph.knowledge.ingest.adding import add_folder
+from guardgraph.knowledge.ingest.collection import Collection
+from guardgraph.knowledge.ingest.folder import find_documents
+from guardgraph.knowledge.ingest.given import GIVEN, add_documents
+from guardgraph.knowledge.ingest.readers import readers_in
+from guardgraph.knowledge.ingest.report import Report
 from guardgraph.state.context import Caller
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.findings import configuration_error
 from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import json_problem
+from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import Document
 
 __all__ = ["KnowledgeBase"]
@@ -62,31 +67,64 @@ class KnowledgeBase:
 
     def add(
         self,
-        documents: Iterable[Document],
+        documents: str | Path | Iterable[Document],
         *,
         tenant: str | None = None,
         readers: Iterable[str] | None = None,
         name: str | None = None,
-    ) -> None:
-        """Put documents in, each in place of the one that has its id.
+        prune: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Report:
+        """Make a collection what a folder or a list is: what is new or changed is put in, what is gone is taken out.
+
+        A file of a folder is read again if its size or its time is another one, and put in if its text is. Who may read
+        it is settled each time, of unchanged ones too: the nearest `access.yaml` above it says so, which only narrows
+        what `readers` or an `access.yaml` further up allow, and front matter or a ``name.meta.yaml`` beside it narrow
+        that. Where none of them names readers, nobody reads it.
 
         Args:
-            documents: as `LexicalRetriever` takes them.
-            tenant: whose they are.
-            readers: who may read them: ``public``, ``tenant``, ``user:ID``, ``group:ID``; without any, nobody.
-            name: of the collection; it stands before each id.
+            documents: a folder of Markdown, reStructuredText, HTML, text and PDF files; or documents as
+                `LexicalRetriever` takes them, each of which may name `readers` of its own, which only narrow.
+            tenant: whose they are; None for callers without a tenant.
+            readers: who may read them at most: ``public``, ``tenant``, ``user:ID``, ``group:ID``.
+            name: of the collection; it stands before each id. Without one, a folder's is its own name.
+            prune: whether more than half of what the collection has may be taken out.
+            progress: called after each file of a folder with the bytes that are read, and the bytes of all.
+
+        Returns:
+            What became of each document; those that `failed` are named with the reason, the others were put in.
 
         Raises:
-            ConfigurationError: a document lacks a field, or a reader is none.
+            ConfigurationError: an argument or a rule is wrong, an id is taken, or more than half is gone; nothing was
+                changed.
+            StoreError: the file cannot be written; every document is as it was or as it is now.
         """
-        access = _access(tenant, readers or ())
-        with self.index.together() as batch:
-            for at, document in enumerate(documents):
-                batch.put(_stored(at, document, access, name or ""))
+        _check_name("tenant", tenant)
+        _check_name("name", name)
+        allowed = None if readers is None else _readers(readers)
+        prefix = "" if name is None else f"{name}/"
+        if isinstance(documents, str | Path):
+            folder = find_documents(Path(documents), allowed)
+            into = Collection(self.index, tenant, name or folder.root.resolve().name)
+            return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
+        into = Collection(self.index, tenant, name or GIVEN)
+        return add_documents(documents, into, readers=allowed or (), prefix=prefix, prune=prune)
 
-    def remove(self, name: str, *, tenant: str | None = None) -> None:
-        """Take the documents of a collection out."""
-        self.index.drop(tenant, self.index.listed(tenant, name))
+    def remove(self, name: str, *, tenant: str | None = None) -> int:
+        """Take the documents of a collection out.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            ConfigurationError: the tenant has no such collection.
+        """
+        listed = self.index.listed(tenant, name)
+        if not listed:
+            there_are = [of for whose, of in self.index.collections() if whose == tenant]
+            raise ConfigurationError(f"name: {unknown_name(name, there_are)}")
+        self.index.drop(tenant, listed)
+        return len(listed)
 
     def search(
         self, query: str, *, caller: Caller | Mapping[str, Any] | None = None, top_k: int = 4
@@ -112,6 +150,10 @@ class KnowledgeBase:
         caller = _caller(request.get("caller"))
         return self.index.search(request["query"], sources=request["sources"], caller=caller, top_k=request["top_k"])
 
+    def tenants(self) -> list[str | None]:
+        """Return the tenants that have documents, None first where documents have none."""
+        return self.index.tenants()
+
     def source_names(self) -> tuple[str, ...]:
         """Return the names of the sources of all documents, sorted."""
         return self.index.source_names()
@@ -126,22 +168,15 @@ def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
         raise configuration_error("caller", error) from None
 
 
-def _access(tenant: str | None, readers: Iterable[str]) -> Access:
+def _check_name(field: str, given: object) -> None:
+    if given is None:
+        return
+    if not isinstance(given, str) or not given.strip() or json_problem(given) is not None:
+        raise ConfigurationError(f"{field}: a text that is not blank is required, or None; given: {given!r:.80}")
+
+
+def _readers(given: Iterable[str]) -> tuple[str, ...]:
     try:
-        return access_of(tenant, tuple(readers))
-    except ValueError as error:
+        return readers_in(given if isinstance(given, str) else [*given])
+    except (TypeError, ValueError) as error:
         raise ConfigurationError(f"readers: {error}") from None
-
-
-def _stored(at: int, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
-    if not isinstance(document, Mapping):
-        raise ConfigurationError(f"document {at} is no dictionary but a {type(document).__name__}")
-    for field in sorted(Document.__required_keys__):
-        if not isinstance(document.get(field), str):
-            raise ConfigurationError(f"document {at}: {field!r} is missing or no string")
-    text = document["text"]
-    number = f"{name}/{document['id']}" if name else document["id"]
-    chunk = Chunk(number, document["section"], text, 0, len(text))
-    stamp = Stamp(len(text.encode()), 0, hashlib.sha256(text.encode()).hexdigest())
-    title, day = document["title"], document["updated_at"]
-    return StoredDocument(number, name, document["source"], title, day, access, (chunk,), stamp)

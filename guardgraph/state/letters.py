@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from itertools import pairwise
+from typing import Literal
 
-__all__ = ["compatible", "escaped", "is_harmless", "is_odd"]
+__all__ = ["compatible", "composed", "escaped", "is_harmless", "is_odd"]
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but scripts and emoji are spelled with them."""
@@ -46,14 +47,23 @@ def compatible(text: str) -> str:
     is cut after 30 marks, as the Stream-Safe Text Format of Unicode Standard Annex #15 does, and each part is
     normalised for itself.
     """
+    return _normalized("NFKC", text)
+
+
+def composed(text: str) -> str:
+    """Return a text in its composed form, NFC: letters with their marks as one character. In linear time, likewise."""
+    return _normalized("NFC", text)
+
+
+def _normalized(form: Literal["NFC", "NFKC"], text: str) -> str:
     if text.isascii():
         return text
     runs = (match.span() for match in _LONG_RUN.finditer(text))
     cuts = [at for start, end in runs for at in range(start + _LONGEST_RUN, end, _LONGEST_RUN)]
     if not cuts:
-        return unicodedata.normalize("NFKC", text)
+        return unicodedata.normalize(form, text)
     parts = pairwise([0, *cuts, len(text)])
-    return "".join(unicodedata.normalize("NFKC", text[start:end]) for start, end in parts)
+    return "".join(unicodedata.normalize(form, text[start:end]) for start, end in parts)
 
 
 _UNSPACED = (

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index.batch import Batch
 from guardgraph.knowledge.index.candidates import candidates
+from guardgraph.knowledge.index.explaining import NotFound, not_found
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.ranking import ranked
-from guardgraph.knowledge.index.scopes import key_of, permitted, scopes, tenant_of
+from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
 from guardgraph.knowledge.index.statistics import view_of
 from guardgraph.knowledge.index.storing import drop, move
 from guardgraph.state.access import Access
@@ -71,6 +72,14 @@ class Index:
         with self._file.writing() as connection:
             move(connection, tenant, name, source, access)
 
+    def restamp(self, tenant: str | None, name: str, stamp: Stamp) -> None:
+        """Note by what a document is known now whose text is unchanged."""
+        with self._file.writing() as connection:
+            connection.execute(
+                "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
+                [*stamp, key_of(tenant), name],
+            )
+
     def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
         """Return the documents of a collection, by id."""
         with self._file.reading() as connection:
@@ -88,6 +97,13 @@ class Index:
         with self._file.reading() as connection:
             rows = connection.execute("SELECT tenant, collection, count(*) FROM documents GROUP BY tenant, collection")
             return {(tenant_of(tenant), name): count for tenant, name, count in rows}
+
+    def documents_by_scope(self) -> dict[Scope, int]:
+        """Return how many documents each scope has."""
+        with self._file.reading() as connection:
+            known = scopes(connection)
+            rows = connection.execute("SELECT scope, count(*) FROM documents GROUP BY scope")
+            return {known[scope]: count for scope, count in rows}
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""
@@ -122,6 +138,22 @@ class Index:
             within = None if sources is None else frozenset(sources)
             found = ranked(connection, view, query, sources=within, top_k=top_k)
             return candidates(connection, view, caller, found, self._file.shown)
+
+    def explain(
+        self, query: str, *, caller: Caller | None = None, top_k: int = 4
+    ) -> tuple[list[JsonObject], list[NotFound]]:
+        """Return what a caller finds, and why he does not find the best of all others; it is for no caller's eyes.
+
+        Raises:
+            StoreError: as `search`.
+        """
+        with self._file.reading() as connection:
+            view, known = view_of(connection, permitted(connection, caller), self._once), scopes(connection)
+            found = ranked(connection, view, query, sources=None, top_k=top_k)
+            whole = view_of(connection, known, self._once)
+            everything = ranked(connection, whole, query, sources=None, top_k=2 * top_k)
+            missing = not_found(connection, known, caller, found, everything)
+            return candidates(connection, view, caller, found, self._file.shown), missing
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed."""

@@ -18,6 +18,10 @@ class Heading(NamedTuple):
     text: str
 
 
+Part: TypeAlias = Heading | str
+"""What a reader sees: a heading, or a text between two of them."""
+
+
 class Span(NamedTuple):
     """Where a text stands in the document's text, in characters."""
 
@@ -25,15 +29,12 @@ class Span(NamedTuple):
     end: int
 
 
-Part: TypeAlias = Heading | Span
-
-
 class Parsed(NamedTuple):
     """What a file says."""
 
     text: str
     """Of Markdown and plain text the file's, letter by letter; of other formats what a reader sees."""
-    parts: list[Part]
+    parts: list[Heading | Span]
     """Headings and the texts between them, in the order of the file."""
     title: str = ""
     """What the file says of itself outside its text, if anything."""
@@ -49,14 +50,24 @@ class Section(NamedTuple):
     span: Span
 
 
-def assembled(pieces: Iterable[Heading | str], title: str = "", updated_at: str = "") -> Parsed:
-    """Return what a reader sees of a file: its headings and the texts between them, with blank lines around."""
-    parts, texts, at = list[Part](), list[str](), 0
+def assembled(
+    pieces: Iterable[Part], title: str = "", updated_at: str = "", *, without_headings: bool = False
+) -> Parsed:
+    """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines.
+
+    Args:
+        pieces: headings and texts, in their order.
+        title: what the file says of itself outside its text.
+        updated_at: likewise.
+        without_headings: the headings name sections, and stand in no text.
+    """
+    parts, texts, at = list[Heading | Span](), list[str](), 0
     for piece in pieces:
-        text = piece.text if isinstance(piece, Heading) else piece
+        text, is_heading = (piece.text, True) if isinstance(piece, Heading) else (piece, False)
         parts.append(piece if isinstance(piece, Heading) else Span(at, at + len(text)))
-        texts.append(text)
-        at += len(text) + len(_BETWEEN)
+        if not (is_heading and without_headings):
+            texts.append(text)
+            at += len(text) + len(_BETWEEN)
     return Parsed(_BETWEEN.join(texts), parts, title, updated_at)
 
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from guardgraph.tools.folder.article import Heading, Parsed, assembled
+from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 
-__all__ = ["parse_html"]
+__all__ = ["RAISED", "parse_html"]
 
 _VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -45,7 +45,7 @@ _ENDS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("tbody", "tfoot"), ("p", "td", "th", "tr", "thead", "tbody")),
 }
 """Elements that end where one begins, if nobody ended them (HTML standard, optional tags)."""
-_RAISED: Final = {
+RAISED: Final = {
     "sup": str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"),
     "sub": str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋"),
 }
@@ -87,7 +87,7 @@ class _Reader:
         """How many of a tag are open."""
         self._hiding = 0
         self._mains = 0
-        self._parts: list[tuple[bool, Heading | str]] = []
+        self._parts: list[tuple[bool, Part]] = []
         """Each with whether it stands in the main part."""
         self._text: list[str] = []
         self._breaks = 0
@@ -140,7 +140,7 @@ class _Reader:
         if self._open and self._open[-1].tag == "title" and not self._count["svg"]:
             self._title.append(data)
         elif not self._hiding:
-            for tag, table in _RAISED.items():
+            for tag, table in RAISED.items():
                 data = data.translate(table) if self._count[tag] else data
             self._write(data.replace("\u00ad", ""))
 

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from guardgraph.tools.folder.article import Heading, Parsed, Part, Span
+from guardgraph.tools.folder.article import Heading, Parsed, Span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -40,7 +40,7 @@ def front_matter_of(text: str) -> str:
     return "\n".join(text[:at].rstrip().split("\n")[1:-1])
 
 
-def _parsed(text: str, front: dict[str, str], parts: list[Part]) -> Parsed:
+def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
     return Parsed(text, parts, front.get("title", ""), front.get("updated_at") or front.get("date", ""))
 
 
@@ -65,7 +65,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], int]:
     return {}, 0
 
 
-def _parts(text: str, at: int) -> Iterator[Part]:
+def _parts(text: str, at: int) -> Iterator[Heading | Span]:
     body = text[at:]
     lines = [at, *(at + found.end() for found in _LINE_END.finditer(body)), len(text) + 1]
     start = 0

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from guardgraph.tools.folder.article import Heading, Parsed, assembled
+from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 
 __all__ = ["parse_rst"]
 
@@ -72,7 +72,7 @@ class _Reader:
         self._block: list[str] = []
         """Lines whose inline markup is still to be read."""
 
-    def parts(self) -> Iterator[Heading | str]:
+    def parts(self) -> Iterator[Part]:
         while self._at < len(self._lines):
             if heading := self._title():
                 yield self._taken_text()

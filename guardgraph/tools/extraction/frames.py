@@ -1,0 +1,102 @@
+"""Messages over a pipe: eight bytes of length, then so many bytes. Nothing that is read can run code."""
+
+from __future__ import annotations
+
+import os
+import select
+from time import monotonic
+from typing import Final
+
+__all__ = ["FrameTooLong", "receive", "receive_all", "send", "send_all"]
+
+_HEAD: Final = 8
+_PIECE: Final = 1 << 20
+
+
+class FrameTooLong(Exception):
+    """A message is announced that is longer than it may be."""
+
+
+def framed(message: bytes) -> bytes:
+    """Return a message as it is sent."""
+    return len(message).to_bytes(_HEAD) + message
+
+
+def send(pipe: int, message: bytes, deadline: float) -> None:
+    """Send a message through a pipe that does not block.
+
+    Args:
+        pipe: its descriptor.
+        message: what is sent.
+        deadline: until when, as `time.monotonic` has it.
+
+    Raises:
+        TimeoutError: the deadline is over.
+        BrokenPipeError: nobody reads any more.
+    """
+    rest = memoryview(framed(message))
+    while rest:
+        _wait(pipe, select.POLLOUT, deadline)
+        try:
+            rest = rest[os.write(pipe, rest[:_PIECE]) :]
+        except BlockingIOError:
+            continue
+
+
+def receive(pipe: int, most: int, deadline: float) -> bytes:
+    """Return the next message of a pipe that does not block.
+
+    Raises:
+        TimeoutError: the deadline is over.
+        EOFError: nobody writes any more.
+        FrameTooLong: it is announced to have more than `most` bytes.
+    """
+    size = int.from_bytes(_read(pipe, _HEAD, deadline))
+    if size > most:
+        raise FrameTooLong
+    return _read(pipe, size, deadline)
+
+
+def _read(pipe: int, size: int, deadline: float) -> bytes:
+    read = bytearray()
+    while len(read) < size:
+        _wait(pipe, select.POLLIN, deadline)
+        try:
+            piece = os.read(pipe, min(size - len(read), _PIECE))
+        except BlockingIOError:
+            continue
+        if not piece:
+            raise EOFError
+        read += piece
+    return bytes(read)
+
+
+def _wait(pipe: int, event: int, deadline: float) -> None:
+    left = deadline - monotonic()
+    poll = select.poll()  # select() fails on descriptors above 1,023
+    poll.register(pipe, event)
+    if left <= 0 or not poll.poll(left * 1000):
+        raise TimeoutError
+
+
+def send_all(pipe: int, message: bytes) -> None:
+    """Send a message through a pipe that blocks."""
+    rest = memoryview(framed(message))
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def receive_all(pipe: int) -> bytes | None:
+    """Return the next message of a pipe that blocks; None where nobody writes any more."""
+    head = _exactly(pipe, _HEAD)
+    return None if head is None else _exactly(pipe, int.from_bytes(head))
+
+
+def _exactly(pipe: int, size: int) -> bytes | None:
+    read = bytearray()
+    while len(read) < size:
+        piece = os.read(pipe, min(size - len(read), _PIECE))
+        if not piece:
+            return None
+        read += piece
+    return bytes(read)

@@ -1,0 +1,65 @@
+"""PDF files: the text of each page."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any, Final
+
+from guardgraph.tools.extraction.blocks import one_line, plain_text
+from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
+from guardgraph.tools.extraction.limits import within
+from guardgraph.tools.folder.article import Heading, Part
+
+__all__ = ["read_pdf"]
+
+_LEVEL: Final = 2
+"""Of a page, below the title."""
+
+
+def read_pdf(content: bytes, max_chars: int) -> Extracted:
+    """Return the texts of a file's pages. What the file says of its own date is a guess: programs write it.
+
+    Args:
+        content: its bytes.
+        max_chars: how many characters they may have together.
+
+    Raises:
+        ExtractionFailed: `broken`, `encrypted`, or `too_large`.
+    """
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
+
+    try:
+        reader = PdfReader(BytesIO(content))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ExtractionFailed("encrypted", {})
+        return _read(reader, max_chars)
+    except DependencyError as error:  # of a cipher that needs another library
+        raise ExtractionFailed("encrypted", {"error": str(error)[:200]}) from error
+    except LimitReachedError as error:
+        raise ExtractionFailed("too_large", {"limit": "pdf", "error": str(error)[:200]}) from error
+    except PyPdfError as error:
+        raise ExtractionFailed("broken", {"error": type(error).__name__}) from error
+
+
+def _read(reader: Any, max_chars: int) -> Extracted:
+    parts, texts, left = list[Part](), list[str](), max_chars
+    for number, page in enumerate(reader.pages, start=1):
+        if text := plain_text(page.extract_text()).strip():
+            within(text, left)
+            left -= len(text) + 2
+            texts.append(text)
+            parts.extend((Heading(_LEVEL, f"Page {number}"), text))
+    title, created = _about(reader.metadata)
+    return Extracted(title, within("\n\n".join(texts), max_chars), tuple(parts), "", created)
+
+
+def _about(metadata: Any) -> tuple[str, str]:
+    """Return the title that a file says it has, and the day on which it says that it was made."""
+    if metadata is None:
+        return "", ""
+    try:
+        created = metadata.creation_date
+    except ValueError:  # of a date that is none
+        created = None
+    return one_line(str(metadata.title or "")), created.date().isoformat() if created else ""

@@ -1,0 +1,123 @@
+"""Whether an element's own attributes hide it. Style sheets are not evaluated, and neither are scripts or colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+__all__ = ["Shown", "shown_by"]
+
+
+class Shown(NamedTuple):
+    """What an element's own attributes say of it."""
+
+    hides: bool = False
+    """Neither it nor anything in it is shown."""
+    is_drawn: bool | None = None
+    """Whether its letters are drawn; None: as those around it."""
+    is_readable: bool | None = None
+    """Whether its letters have a size that can be read; None: as those around it."""
+
+
+_TOKEN = re.compile(
+    r"""(?P<comment>/\*.*?(?:\*/|\Z))
+    |(?P<string>"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)
+    |(?P<url>(?:u|\\0{0,4}[57]5\s?)(?:r|\\0{0,4}[57]2\s?)(?:l|\\0{0,4}[46]c\s?)\(\s*+(?!["'])(?:\\.|[^)\\])*+\)?)
+    |(?P<word>(?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-+.%\w]|[^\x00-\x7f])++)
+    |(?P<blank>\s++)
+    |(?P<other>.)""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_LINE_END = re.compile(r"\r\n?|\f")
+_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
+_LEAST_PIXELS: Final = 4.0
+"""Letters that are smaller cannot be read."""
+_LEAST_OPACITY: Final = 0.1
+"""What is fainter cannot be seen on any ground."""
+_PIXELS: Final = {
+    "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
+    "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 0.16, "vw": 10.0, "vh": 8.0,
+}  # fmt: skip
+"""Of each unit (CSS Values and Units 4, section 6); those that depend on the page are those of an ordinary one."""
+_RELATIVE: Final = ("em", "ex", "ch", "%")
+"""To the letters around: times nothing, they are nothing."""
+
+
+def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
+    """Say what an element's own attributes say of whether it is shown.
+
+    `hidden`, `aria-hidden`, `<dialog>` that is not open, and of `style`: `display`, `visibility`, `opacity`,
+    `content-visibility`, `font-size` and `font`. Where declarations contradict each other, the one that hides counts,
+    though a browser may see it otherwise: what a reader might not see is no evidence.
+
+    Args:
+        tag: in lower case.
+        attributes: their names in lower case.
+    """
+    if "hidden" in attributes or attributes.get("aria-hidden", "").strip().lower() == "true":
+        return Shown(hides=True)
+    if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
+        return Shown(hides=True)
+    return _styled(attributes.get("style", ""))
+
+
+def _styled(style: str) -> Shown:
+    hides, drawn, readable = False, list[bool](), list[bool]()
+    for name, words in _declarations(_LINE_END.sub("\n", style)):
+        hides = hides or _hides(name, words)
+        if name == "visibility":
+            drawn.append(not {"hidden", "collapse"} & set(words))
+        elif name in ("font-size", "font"):
+            readable.extend(_sizes(words))
+    return Shown(hides, all(drawn) if drawn else None, all(readable) if readable else None)
+
+
+def _hides(name: str, words: list[str]) -> bool:
+    if name in ("display", "content-visibility"):
+        return "none" in words or "hidden" in words
+    if name == "opacity":
+        found = next(filter(None, map(_NUMBER.fullmatch, words)), None)
+        return found is not None and float(found[1]) * (0.01 if found[2] == "%" else 1) < _LEAST_OPACITY
+    return False
+
+
+def _sizes(words: list[str]) -> Iterator[bool]:
+    """Yield whether letters of a size can be read; nothing where the size is that of the letters around."""
+    found = next((match for match in map(_NUMBER.fullmatch, words) if match and _is_size(match)), None)
+    if found is None:
+        return
+    pixels = float(found[1]) * _PIXELS[found[2]]
+    if pixels < _LEAST_PIXELS:
+        yield False
+    elif found[2] not in _RELATIVE:
+        yield True
+
+
+def _is_size(match: re.Match[str]) -> bool:
+    """Tell a size from a weight, as in ``font: 700 12px serif``."""
+    return match[2] in _PIXELS and (bool(match[2]) or float(match[1]) == 0)
+
+
+def _declarations(style: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each property and the words of its value, in lower case and without escapes (CSS Syntax 3)."""
+    words: list[str] = []
+    name = ""
+    for token in _TOKEN.finditer(style):
+        if token["other"] == ":" and not name:
+            name, words = (words[-1] if words else "-"), []
+        elif token["other"] and token["other"] in ";{}":
+            yield name, words
+            name, words = "", []
+        elif token["word"]:
+            words.append(_plain(token["word"]))
+    yield name, words
+
+
+def _plain(word: str) -> str:
+    return _ESCAPE.sub(lambda escape: escape[2] or _letter(int(escape[1], 16)), word).lower()
+
+
+def _letter(number: int) -> str:
+    return chr(number) if number <= 0x10FFFF else "\ufffd"

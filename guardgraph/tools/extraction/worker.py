@@ -1,0 +1,92 @@
+"""The child's side: reads one content after another within its limits, until nobody asks any more."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import sys
+import warnings
+from typing import Any, Final
+
+from guardgraph.tools.extraction.answer import answer_of, failure_of
+from guardgraph.tools.extraction.extracted import OUT_OF_MEMORY, Extracted, ExtractionFailed
+from guardgraph.tools.extraction.frames import receive_all, send_all
+
+__all__ = ["main"]
+
+_OPEN_FILES: Final = 32
+_DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system")
+"""Audit events of what no parser has to do (Python documentation, audit events table)."""
+
+
+def main(memory: int) -> None:
+    """Answer every question, and end when the pipe is closed.
+
+    Args:
+        memory: bytes of address space.
+    """
+    asks, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)  # whatever a library prints is no answer
+    _limit(memory)
+    warnings.simplefilter("ignore")
+    while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
+        question = json.loads(head)
+        _limit_work(question["seconds"])
+        send_all(answers, _answer(content, question))
+
+
+def _limit(memory: int) -> None:
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))
+    sys.addaudithook(_deny)
+
+
+def _limit_work(seconds: float) -> None:
+    """Let the kernel end this process when it has worked for so long, though nobody is left who would."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = math.ceil(used.ru_utime + used.ru_stime + min(seconds, 1e6)) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+
+
+def _deny(event: str, _: Any) -> None:
+    if event.startswith(_DENIED):
+        raise PermissionError(f"{event}: a parser has nothing to do there")
+
+
+def _answer(content: bytes, question: dict[str, Any]) -> bytes:
+    try:
+        return answer_of(_read(content, question))
+    except ExtractionFailed as failure:
+        return failure_of(failure)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except Exception as error:  # noqa: BLE001  the boundary: parsers raise whatever they like on damaged content
+        return failure_of(ExtractionFailed("broken", {"error": type(error).__name__}))
+
+
+def _read(content: bytes, question: dict[str, Any]) -> Extracted:
+    # Each is imported when it is first needed: a child that reads pages only does without the rest.
+    max_chars = question["max_chars"]
+    if question["kind"] == "pdf":
+        from guardgraph.tools.extraction.pdf import read_pdf
+
+        return read_pdf(content, max_chars)
+    from guardgraph.tools.extraction.charset import text_of
+
+    text = text_of(content, question["charset"], is_html=question["kind"] == "html")
+    if question["kind"] == "html":
+        from guardgraph.tools.extraction.page import read_page
+
+        return read_page(text, question["url"], max_chars)
+    from guardgraph.tools.extraction.plain import read_plain
+
+    return read_plain(text, max_chars)

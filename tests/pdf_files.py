@@ -1,0 +1,42 @@
+"""PDF files, written by pypdf."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+FONT = DictionaryObject(
+    {
+        NameObject("/Type"): NameObject("/Font"),
+        NameObject("/Subtype"): NameObject("/Type1"),
+        NameObject("/BaseFont"): NameObject("/Helvetica"),
+    }
+)
+
+
+def pdf_of(*pages: str, title: str = "", password: str = "") -> bytes:
+    """Return a file whose pages show one line of Latin letters each."""
+    return pdf_with(
+        *(f"BT /F1 12 Tf 20 700 Td ({page}) Tj ET".encode() for page in pages), title=title, password=password
+    )
+
+
+def pdf_with(*contents: bytes, title: str = "", password: str = "") -> bytes:
+    """Return a file whose pages have these content streams; font F1 is Helvetica."""
+    writer = PdfWriter()
+    for content in contents:
+        stream = DecodedStreamObject()
+        stream.set_data(content)
+        page = writer.add_blank_page(595, 842)
+        page[NameObject("/Contents")] = writer._add_object(stream)
+        fonts = DictionaryObject({NameObject("/F1"): FONT})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+    if title:
+        writer.add_metadata({"/Title": title})
+    if password:
+        writer.encrypt(password, algorithm="RC4-128")
+    file = BytesIO()
+    writer.write(file)
+    return file.getvalue()

@@ -1,0 +1,248 @@
+"""Text of pages and files: what is read, and what is said where nothing can be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pdf_files import pdf_of
+
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
+from guardgraph.tools.extraction.pool import Pool, extract
+from guardgraph.tools.folder.article import Heading, assembled, sections_of
+
+PAGE = """<html><head><title>Price list</title></head><body><nav><a href="/">Home</a></nav><main><h1>Prices</h1>
+<p>What follows is the list of all plans that anybody can book, with what each of them costs.</p>
+<h2>Enterprise</h2><p>The plan costs 10<sup>3</sup> euros,&nbsp;and <b>no less</b>.</p>
+<ul><li>one <i>item</i></li><li>another</li></ul>
+<table><tr><th>plan</th><th>target</th></tr><tr><td>P1</td><td>15 minutes</td></tr></table>
+<h3>Notes</h3><blockquote>As we said</blockquote><pre><code>x = 1
+  y = 2</code></pre></main></body></html>"""
+
+
+def read(
+    content: str | bytes, kind: str = "html", *, charset: str | None = None, max_chars: int = 100_000
+) -> Extracted:
+    """Return what is read of a content."""
+    content = content.encode() if isinstance(content, str) else content
+    return extract(content, kind, charset=charset, seconds=30, max_chars=max_chars)
+
+
+def failure(content: str | bytes, kind: str = "html", *, charset: str | None = None) -> str:
+    """Return why a content is not read."""
+    with pytest.raises(ExtractionFailed) as raised:
+        read(content, kind, charset=charset)
+    return raised.value.reason
+
+
+def page(body: str, head: str = "") -> str:
+    """Return a page with this body."""
+    return f"<html><head>{head}</head><body><main>{body}</main></body></html>"
+
+
+class TestPages:
+    def test_the_text_of_a_page_is_its_content_with_headings(self):
+        """Headings, paragraphs, items, rows and code are laid out one below the other; what leads elsewhere is not."""
+        found = read(PAGE)
+        assert found.title == "Price list"
+        assert found.text.split("\n\n") == [
+            "Prices",
+            "What follows is the list of all plans that anybody can book, with what each of them costs.",
+            "Enterprise",
+            "The plan costs 10³ euros, and no less.",
+            "- one item\n- another",
+            "| plan | target\n| P1 | 15 minutes",
+            "Notes",
+            "As we said",
+            "x = 1\n  y = 2",
+        ]
+
+    def test_the_parts_of_a_page_make_sections(self):
+        """Chunks by structure are made of the parts."""
+        title, sections = sections_of(assembled(read(PAGE).parts), "list.html")
+        assert title == "Prices"
+        assert [section.name for section in sections] == ["Prices", "Enterprise", "Enterprise > Notes"]
+
+    @pytest.mark.parametrize("content", ["", " \n ", "<html></html>", "<script>x</script>"])
+    def test_a_page_that_shows_nothing_has_no_text(self, content):
+        """An empty page is no failure."""
+        assert read(content)[:3] == ("", "", ())
+
+    def test_a_text_may_be_as_long_as_is_asked_for(self):
+        """One character more is `too_large`, and the details say the limit."""
+        words = "all of it " * 30
+        length = len(read(words, "text").text)
+        assert read(words, "text", max_chars=length).text == words.strip()
+        with pytest.raises(ExtractionFailed) as raised:
+            read(words, "text", max_chars=length - 1)
+        assert raised.value.reason == "too_large"
+        assert raised.value.details == {"limit": "max_chars", "characters": length, "allowed": length - 1}
+
+
+class TestCharsets:
+    TEXT = "Das Übermaß kostet 5 € und gehört zum Café, naïveté inbegriffen."
+
+    @pytest.mark.parametrize("label", ["utf-8", "UTF8", "latin1", "windows-1252", "ISO-8859-15", '"iso-8859-1"'])
+    def test_the_encoding_that_a_server_names_is_used(self, label):
+        """Labels are those of the web, where Latin-1 is Windows-1252."""
+        encoding = {"UTF8": "utf-8", "utf-8": "utf-8", "ISO-8859-15": "iso-8859-15"}.get(label, "cp1252")
+        assert read(self.TEXT.encode(encoding), "text", charset=label).text == self.TEXT
+
+    @pytest.mark.parametrize(
+        ("label", "encoding"), [("shift_jis", "cp932"), ("gb2312", "gb18030"), ("big5", "big5"), ("euc-kr", "euc-kr")]
+    )
+    def test_encodings_of_the_east(self, label, encoding):
+        """Those of China, Japan and Korea are read."""
+        assert read("日本".encode(encoding), "text", charset=label).text == "日本"
+
+    @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+    def test_a_byte_order_mark_outweighs_the_server(self, encoding):
+        """As the Encoding standard has it."""
+        assert read(self.TEXT.encode(encoding), "text", charset="latin1").text == self.TEXT
+
+    def test_a_page_may_name_its_encoding(self):
+        """In a <meta>, which counts where the server named none."""
+        content = page(f"<p>{self.TEXT}</p>", '<meta charset="windows-1252">').encode("cp1252")
+        assert read(content).text == self.TEXT
+
+    def test_an_encoding_that_nobody_names_is_found(self):
+        """UTF-8 where the bytes are that, else what charset-normalizer takes it for."""
+        assert read(self.TEXT, "text").text == self.TEXT
+        cyrillic = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 5
+        assert read(cyrillic.encode("cp1251"), "text").text == cyrillic.strip()
+
+    @pytest.mark.parametrize("label", ["utf-7", "klingon", "rot13", "base64", "idna", "x\0y", "utf-32", "é"])
+    def test_an_encoding_that_is_none_of_the_web_is_refused(self, label):
+        """A page cannot choose one of Python's own."""
+        assert failure(b"plain", "text", charset=label) == "charset"
+
+    def test_an_encoding_has_to_fit(self):
+        """A wrong one is a failure, and no text with holes."""
+        assert failure(self.TEXT.encode("cp1252"), "text", charset="utf-8") == "charset"
+        assert failure(page("<p>\xff</p>", '<meta charset="utf-8">').encode("latin1")) == "charset"
+
+    def test_what_is_no_text_is_binary(self):
+        """No text has a NUL."""
+        assert failure(b"\x7fELF\0\0\0", "text") == "binary"
+        assert failure(b"GIF89a\0\0<html><p>a</p></html>") == "binary"
+
+
+class TestDates:
+    TEXT = "<p>A paragraph of some length, so that there is anything to read on this page.</p>"
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            '<meta property="article:published_time" content="2026-03-14T09:00:00Z">',
+            '<meta name="date" content="2026-03-14">',
+            '<meta property="article:modified_time" content="2026-03-14">',
+            '<script type="application/ld+json">{"@graph": [{"datePublished": "2026-03-14T09:00"}]}</script>',
+            '<script type="application/ld+json">{"dateModified": "2026-03-14"}</script>',
+            '<script type="application/ld+json">{"broken</script><meta name="dcterms.date" content="20260314">',
+        ],
+    )
+    def test_a_day_is_declared_in_the_head(self, head):
+        """By <meta> or JSON-LD."""
+        found = read(page(self.TEXT, head))
+        assert (found.declared_date, found.guessed_date) == ("2026-03-14", "")
+
+    def test_publication_outweighs_a_change(self):
+        """A page that was changed was published before."""
+        changed = '<meta property="article:modified_time" content="2026-05-01">'
+        published = '<script type="application/ld+json">{"datePublished": "2026-03-14"}</script>'
+        assert read(page(self.TEXT, changed + published)).declared_date == "2026-03-14"
+
+    def test_a_day_is_declared_by_time(self):
+        """By <time datetime>, if a reader sees it."""
+        shown = '<p>As of <time datetime="2026-03-14">Pi day</time>.</p>'
+        assert read(page(self.TEXT + shown)).declared_date == "2026-03-14"
+        assert read(page(self.TEXT + shown.replace("<p>", "<p hidden>"))).declared_date == ""
+
+    def test_a_guess_is_told_apart(self):
+        """A day that only stands in the text is none that the page declares."""
+        found = read(page(self.TEXT + "<p>Published on March 14, 2024</p>"))
+        assert (found.declared_date, found.guessed_date) == ("", "2024-03-14")
+
+    @pytest.mark.parametrize("value", ["yesterday", "2026-02-30", "20260314123", "9999-99-99", ""])
+    def test_what_is_no_day_declares_none(self, value):
+        """Nonsense is no date."""
+        assert read(page(self.TEXT, f'<meta name="date" content="{value}">')).declared_date == ""
+
+
+class TestPdf:
+    def test_pages_are_parts(self):
+        """The text has what the pages show; parts say on which page."""
+        found = read(pdf_of("First page", "", "Third page", title="A file"), "pdf")
+        assert found.title == "A file"
+        assert found.text == "First page\n\nThird page"
+        assert found.parts == (Heading(2, "Page 1"), "First page", Heading(2, "Page 3"), "Third page")
+        assert found.declared_date == ""
+
+    def test_a_file_with_a_password_is_encrypted(self):
+        """It is not read, and says why; one that opens without is."""
+        assert failure(pdf_of("secret", password="open sesame"), "pdf") == "encrypted"
+
+    @pytest.mark.parametrize("content", [b"", b"no PDF", b"%PDF-1.7\n%%EOF", pdf_of("cut")[:300]])
+    def test_what_is_no_file_is_broken(self, content):
+        """Whatever pypdf raises."""
+        assert failure(content, "pdf") == "broken"
+
+
+class TestUse:
+    def test_threads_read_side_by_side(self):
+        """Each gets what it asked for."""
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(lambda n: read(f"page {n}", "text").text, range(40)))
+        assert found == [f"page {n}" for n in range(40)]
+
+    @pytest.mark.parametrize(("named", "changed"), [("kind", {"kind": "docx"}), ("max_chars", {"max_chars": 0})])
+    def test_a_wrong_argument_is_named(self, named, changed):
+        """With what was given and what is allowed."""
+        with pytest.raises(ConfigurationError, match=rf"^{named}: .*allowed"):
+            extract(b"", **{"kind": "text", "seconds": 1, "max_chars": 1, **changed})
+
+    def test_a_missing_library_names_the_extra(self, tmp_path):
+        """Nothing else is said than what to install."""
+        code = (
+            "import sys, importlib.util as util; find = util.find_spec\n"
+            "util.find_spec = lambda name: None if name == 'trafilatura' else find(name)\n"
+            "from guardgraph.tools.extraction.pool import extract\n"
+            "try: extract(b'', 'html', seconds=9, max_chars=9)\n"
+            "except ValueError as error: print(error)"
+        )
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+        assert "trafilatura, which is not installed; pip install 'guardgraph[kb]' or" in said.stdout
+
+    def test_the_working_directory_and_the_environment_do_not_reach_the_child(self, tmp_path, monkeypatch):
+        """A module of a library's name beside the program is not run by it."""
+        (tmp_path / "lxml.py").write_text(f"open({str(tmp_path / 'seen')!r}, 'w')")
+        (tmp_path / "json.py").write_text(f"open({str(tmp_path / 'seen')!r}, 'w')")
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        pool = Pool(children=1)
+        assert pool.extract(PAGE.encode(), "html", seconds=30, max_chars=10_000).title == "Price list"
+        pool.close()
+        assert not (tmp_path / "seen").exists()
+
+    def test_a_pool_that_is_closed_leaves_no_process(self):
+        """Its children are ended; the next page starts another."""
+        pool = Pool(children=1)
+        for _ in range(2):
+            before = children()
+            assert pool.extract(b"text", "text", seconds=30, max_chars=10).text == "text"
+            assert len(children() - before) == 1
+            pool.close()
+            assert children() == before
+
+
+def children() -> set[str]:
+    """Return the processes that this one started and that are there."""
+    found = set[str]()
+    for task in Path(f"/proc/{os.getpid()}/task").iterdir():
+        found.update((task / "children").read_text().split())
+    return found

@@ -1,0 +1,80 @@
+"""What a page of the web says, by what its server says that it is."""
+
+from __future__ import annotations
+
+import pytest
+from pdf_files import pdf_of
+
+from guardgraph.state.errors import ReadFailure
+from guardgraph.state.research import READ_FAILURES
+from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES
+from guardgraph.web.page import MAX_TEXT_CHARS, page_of
+
+TEXT = "The target of the Enterprise plan is 15 minutes, and has been so since the first of May."
+HTML = (
+    f'<html><head><title>Targets</title><meta name="date" content="2026-05-01"></head><body><p>{TEXT}</p></body></html>'
+)
+URL = "https://docs.example.com/targets"
+
+
+def read(body: bytes, content_type: str, seconds: float = 30) -> dict:
+    """Return the page that bytes are."""
+    return page_of(body, content_type, url=URL, seconds=seconds)
+
+
+@pytest.mark.parametrize("kind", ["text/html", "TEXT/HTML ; Charset=UTF-8", 'application/xhtml+xml;charset="utf-8"'])
+def test_a_page_has_title_text_and_day(kind):
+    """Types are compared as the web does, whatever their case and parameters."""
+    page = {"title": "Targets", "published_at": "2026-05-01", "body": TEXT, "declared_date": "2026-05-01"}
+    assert read(HTML.encode(), kind) == page
+
+
+def test_plain_text_and_pdf_are_read():
+    """Both have the text that they show."""
+    assert read(TEXT.encode(), "text/plain")["body"] == TEXT
+    assert read(pdf_of(TEXT), "application/pdf")["body"] == TEXT
+
+
+def test_a_guess_is_not_declared():
+    """A day that only stands in the text may be when the page was published; the page does not say so."""
+    page = read(HTML.replace("<meta", "<x").replace("<p>", "<p>Published on May 1, 2024. ").encode(), "text/html")
+    assert (page["published_at"], page["declared_date"]) == ("2024-05-01", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "reason", "cause"),
+    [
+        (b"x", "", "content_type", None),
+        (b"x", "text/css", "content_type", None),
+        (HTML.encode(), "application/octet-stream", "content_type", None),
+        (b"\x89PNG\r\n\0\0\0\rIHDR", "text/plain; charset=latin1", "content_type", "binary"),
+        (b"<html>\0", "text/html", "content_type", "binary"),
+        (b"no file", "application/pdf", "content_type", "broken"),
+        (pdf_of("x", password="y"), "application/pdf", "content_type", "encrypted"),
+        ("é".encode("latin1"), "text/html; charset=utf-8", "charset", "charset"),
+        (b"x", "text/html; charset=klingon", "charset", "charset"),
+        (b"x" * (MAX_TEXT_CHARS + 1), "text/plain", "too_large", "too_large"),
+    ],
+)
+def test_what_cannot_be_read_has_a_listed_reason(body, content_type, reason, cause):
+    """It says why, of the closed list of reasons."""
+    with pytest.raises(ReadFailure) as raised:
+        read(body, content_type)
+    assert raised.value.reason == reason
+    assert raised.value.details.get("cause") == cause
+
+
+@pytest.mark.parametrize("seconds", [0, -1.5])
+def test_without_time_nothing_is_read(seconds):
+    """A deadline that is over is a timeout."""
+    with pytest.raises(ReadFailure) as raised:
+        read(HTML.encode(), "text/html", seconds)
+    assert raised.value.reason == "timeout"
+
+
+def test_every_failure_has_a_reason_of_readers():
+    """What extraction can end with, a reader can say."""
+    from guardgraph.web import page
+
+    assert set(page._REASONS) == set(EXTRACTION_FAILURES)
+    assert set(page._REASONS.values()) <= set(READ_FAILURES)
