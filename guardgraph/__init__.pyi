@@ -68,6 +68,8 @@ from guardgraph.tools.knowledge_base import load_folder as load_folder
 from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChainRetriever
 from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
+from guardgraph.web.limits import WebLimits as WebLimits
+from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
