@@ -11,7 +11,7 @@ from guardgraph.guards.proposals import Proposal, check_text, proposed_object
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
-from guardgraph.nodes.rag.request import RagRun
+from guardgraph.nodes.rag.request import RagRun, check_chunks
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
@@ -128,8 +128,7 @@ def _hold(read: _Read, question: str, chunks: list[Candidate], policy: RagPolicy
 def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
     """Return the context, unless one of its sources has been switched off since it was packed."""
     chunks = state["accepted_context"]["chunks"]
-    allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
-    guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
+    check_chunks(chunks, run)
     return chunks
 
 
