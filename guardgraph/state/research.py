@@ -120,7 +120,7 @@ class Note(TypedDict):
     title: str
     published_at: str
     asked_url: NotRequired[str]
-    """The identity of the URL that was asked; absent where it is `url`."""
+    """The identity of the URL that was asked; absent where it is that of `url`."""
     host: NotRequired[str]
     """Of `url`; absent, as what follows, where the page was not read."""
     start: NotRequired[int]
