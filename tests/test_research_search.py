@@ -95,8 +95,14 @@ def test_a_server_that_is_slow_or_away_is_a_failure():
 
 @pytest.mark.parametrize(
     "url",
-    [*("", "localhost:8080", "/search", "ftp://localhost", "http://", "http://user:s3cret@localhost:8080"), 5, None]
-    + ["http://localhost:8080/?q=x", "http://localhost:8080/#x", "file:///etc/passwd"],
+    [
+        *("", "localhost:8080", "/search", "ftp://localhost", "http://", "http://user:s3cret@localhost:8080"),
+        5,
+        None,
+        "http://localhost:8080/?q=x",
+        "http://localhost:8080/#x",
+        "file:///etc/passwd",
+    ],
 )
 def test_a_wrong_url_is_named(url):
     """Nothing is asked, and no password is repeated."""
