@@ -12,7 +12,7 @@ def _hook(event, arguments):
         return
     thread, seen = _watching[-1]
     current = threading.current_thread()
-    if current.ident != thread and current.name != "guardgraph-resolve":
+    if current.ident != thread and current.name != "guardgraph-lookup":
         return  # another test's
     if event == "socket.connect":
         seen.append(arguments[1])
