@@ -1,40 +1,55 @@
-"""Links that open a page at a text: text fragments, https://wicg.github.io/scroll-to-text-fragment/."""
+"""Links that open a page at a quote (URL Fragment Text Directives, https://wicg.github.io/scroll-to-text-fragment/)."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote as percent_encoded
 
-__all__ = ["link_to_text"]
+__all__ = ["text_fragment"]
 
-WHOLE_CHARS: Final = 120
-"""Characters up to which a text stands in its link as a whole; a longer one is named by its ends."""
-END_WORDS: Final = 6
-"""Words of each end."""
+_DIRECTIVE: Final = ":~:"
+_LONGEST: Final = 100
+"""Characters of a quote that is looked for as a whole; of a longer one, where it begins and where it ends."""
+_WORDS: Final = 5
+_CHARS: Final = 60
+"""So much of a long quote's beginning and end, where words are parted by blanks and where they are not."""
+_BLOCK_END = re.compile(r"\n|\|")
+"""Where a text leaves a paragraph, an item or a cell: what is looked for as a whole has to stand in one of them."""
+_MARK = re.compile(r"^[ \t]*-[ \t]+")
+"""Of an item: laid out by whoever read the page, and not in it."""
 
 
-def link_to_text(url: str, text: str) -> str:
-    """Return a URL at which a browser opens a page and marks a text, where the page still has it.
+def text_fragment(url: str, quote: str) -> str:
+    """Return a link that opens a page where a quote stands.
 
-    A text of one block stands there as a whole, a long one by its first and last words; so does one of several blocks,
-    since a browser looks for a whole text in one block only.
+    A short quote within one paragraph is looked for as a whole, any other one by its first and last words. A browser
+    that does not find it opens the page at its top.
 
     Args:
-        url: of the page; a fragment that it has is kept.
-        text: as the page shows it, one line for a block.
+        url: of the page. A fragment that it has is kept.
+        quote: the quoted words. Without any, the URL is returned as it is.
     """
-    lines = [line.split() for line in text.splitlines() if line.strip()]
-    if not lines:
+    blocks = [" ".join(_MARK.sub("", block).split()) for block in _BLOCK_END.split(quote)]
+    blocks = [block for block in blocks if block]
+    if not blocks:
         return url
-    words = " ".join(map(" ".join, lines))
-    if len(lines) == 1 and (len(words) <= WHOLE_CHARS or len(lines[0]) <= 2 * END_WORDS):
-        ends = [words]
+    if len(blocks) == 1 and len(blocks[0]) <= _LONGEST:
+        text = _encoded(blocks[0])
     else:
-        ends = [" ".join(lines[0][:END_WORDS]), " ".join(lines[-1][-END_WORDS:])]
-    mark = "" if "#" in url else "#"
-    return f"{url}{mark}:~:text={','.join(map(_encoded, ends))}"
+        text = f"{_encoded(_beginning(blocks[0]))},{_encoded(_end(blocks[-1]))}"
+    page, _, fragment = url.partition("#")
+    return f"{page}#{fragment.partition(_DIRECTIVE)[0]}{_DIRECTIVE}text={text}"
+
+
+def _beginning(block: str) -> str:
+    return " ".join(block.split()[:_WORDS])[:_CHARS].strip()
+
+
+def _end(block: str) -> str:
+    return " ".join(block.split()[-_WORDS:])[-_CHARS:].strip()
 
 
 def _encoded(text: str) -> str:
-    # A dash, a comma and an ampersand part a fragment; `quote` leaves the dash.
-    return quote(text.encode("utf-8", "replace"), safe="").replace("-", "%2D")
+    """Encode all that means something in a directive: the comma, the ampersand, and the hyphen too."""
+    return percent_encoded(text, safe="", errors="replace").replace("-", "%2D")

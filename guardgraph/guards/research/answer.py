@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.state.fragments import link_to_text
+from guardgraph.state.fragments import text_fragment
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import Note, Page, ResearchAnswer
 
@@ -74,7 +74,7 @@ def citation(note: Note, page: Page | None) -> JsonObject:
     if "start" in note and "end" in note:
         more["span"] = [note["start"], note["end"]]
         shown = page["body"][note["start"] : note["end"]] if page else note["quote"]
-        more["link"] = link_to_text(note["url"], shown)
+        more["link"] = text_fragment(note["url"], shown)
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
     return {**said, **more, **of_page}
 
