@@ -38,6 +38,11 @@ def answered(answer, **evidence):
     return StopCase("generate", ask(agent(answer=answer)), evidence)
 
 
+def marked(answer):
+    """Return an agent whose answerer says this, with marks."""
+    return agent(answer={"answer": answer, "citations": []})
+
+
 def failing(item, phase, **details):
     """Return the case of a model that fails in a phase."""
     script = [item] if phase == "plan" else [INTENT, item]
@@ -98,6 +103,9 @@ FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
 AUDITED = {"policy": {"audit_required": True}}
+MARKED = {"policy": {"require_sentence_citations": True}}
+UNCITED = {"sentence": "It is quick."}
+QUOTED = {"unsupported": ["It is quick"], "sentence": "“It is quick”."}
 UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
 STOPS = {
     "invalid_request:<field>": StopCase(
@@ -161,6 +169,14 @@ STOPS = {
         context_doc_ids=[SLA, "doc_sla_standard_v2"],
     ),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
+    "invalid_answer:uncited_sentence": StopCase(
+        "generate",
+        ask(marked(f"It is quick. P1 within 15 minutes [{SLA}]."), context=MARKED),
+        UNCITED,
+    ),
+    "invalid_answer:quote_not_in_source": StopCase(
+        "generate", ask(marked(f"“It is quick” [{SLA}]."), context=MARKED), QUOTED
+    ),
     "invalid_answer:unsupported_number": answered(
         {**ANSWER, "answer": "Within 20 minutes."}, unsupported=["20 minutes"]
     ),

@@ -79,7 +79,9 @@ def create_rag_agent(
             the offline rules.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
-            ``{"insufficient": true}`` where the context does not answer the question.
+            ``{"insufficient": true}`` where the context does not answer the question. With
+            ``require_sentence_citations`` it is given ``sentence_citations: true`` beside, and marks every sentence
+            with ids in square brackets behind it.
         knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; a
             `KnowledgeBase`, or its file; the demo base when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. A
@@ -106,9 +108,11 @@ def create_rag_agent(
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
+    answering = partial(choose, "answerer", answerer, offline=offline.answer)
     return rag_pattern(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
-        answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
+        answerer=answering(prompt="rag_answer"),
+        marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=found,
         policy=_policy(rules, listed, there_are),
         budget=limits,
@@ -120,6 +124,7 @@ def rag_pattern(
     *,
     planner: Proposer,
     answerer: Proposer,
+    marking_answerer: Proposer,
     retriever: Outside,
     policy: RagPolicy,
     budget: RagBudget,
@@ -133,7 +138,7 @@ def rag_pattern(
     p.guard("execution_guard", nodes.check_execution, to="retrieve")
     p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
     p.guard("context_guard", nodes.pack_context(clarification), to=["generate", "clarified"])
-    p.propose("generate", nodes.generate(answerer), to="answer_guard")
+    p.propose("generate", nodes.generate(answerer, marking_answerer), to="answer_guard")
     p.guard("answer_guard", nodes.check_answer(clarification), to=["answered", "clarified"])
     p.terminal("answered", nodes.answered)
     p.terminal("clarified", nodes.clarified)

@@ -120,7 +120,7 @@ class Note(TypedDict):
     title: str
     published_at: str
     asked_url: NotRequired[str]
-    """The identity of the URL that was asked; absent where it is `url`."""
+    """The identity of the URL that was asked; absent where it is that of `url`."""
     host: NotRequired[str]
     """Of `url`; absent, as what follows, where the page was not read."""
     start: NotRequired[int]
@@ -180,6 +180,7 @@ class ResearchState(TypedDict):
     found_pages: str
     accepted_pages: dict[str, Page]
     found_notes: str
+    proposed_notes: str
     accepted_notes: list[Note]
     proposed_answer: str
     accepted_answer: ResearchAnswer
@@ -275,7 +276,7 @@ RESEARCH_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "synthesize"),
+            asking=("plan", "read_extract", "synthesize"),
             texts=("synthesize",),
             spending=("plan", "search", "read_extract", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
@@ -293,9 +294,9 @@ RESEARCH_REASONS = Catalogue(
         StopReason("tool_invalid_output:read_source", "tool", ("read_extract",), "The reader returned something that is no page. (A page that cannot be read is listed in failed_sources.)", "Look at details; mend the reader."),
         StopReason("tool_invalid_output:extract_notes", "tool", ("read_extract",), "The extractor raised, or returned no list.", "Look at details; mend the extractor."),
         StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
-        StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There are no notes.", "Look at the extractor.", defensive=True),
+        StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There is no list of notes.", "Use a model that follows the schema in the prompt."),
         StopReason("invalid_notes:too_many", "invalid_notes", ("read_extract",), "There are more than max_notes notes.", "Raise max_notes, or take fewer notes."),
-        StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor."),
+        StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor, or use another model."),
         StopReason("invalid_notes:id", "invalid_notes", ("read_extract",), "A note's id is blank or no string.", "Mend the extractor."),
         StopReason("invalid_notes:url", "invalid_notes", ("read_extract",), "A note's url is blank or no string.", "Mend the extractor."),
         StopReason("invalid_notes:claim", "invalid_notes", ("read_extract",), "A note's claim is blank or no string.", "Mend the extractor."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from guardgraph.guards.rag.access import MALFORMED, parse_access
+from guardgraph.guards.rag.evidence import cut
 from guardgraph.guards.stop import Stop
 from guardgraph.state.access import Access
 from guardgraph.state.json import JsonObject, JsonValue
@@ -118,12 +119,17 @@ def pack(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, 
     chunks: list[ContextChunk] = []
     rejected = total = 0
     for item in candidates:
-        text = item["text"].strip()
+        chunk = _stripped(item)
         if item["score"] < min_score:
             rejected += 1
         elif len(chunks) >= max_chunks:
             break
-        elif total + len(text) <= max_chars:
-            chunks.append(ContextChunk(**{**item, "text": text}))
-            total += len(text)
+        elif total + len(chunk["text"]) <= max_chars:
+            chunks.append(chunk)
+            total += len(chunk["text"])
     return Retrieval(chunks=chunks, total_chars=total, rejected_low_score=rejected)
+
+
+def _stripped(item: Candidate) -> ContextChunk:
+    text = item["text"]
+    return cut(item, len(text) - len(text.lstrip()), len(text.rstrip()))

@@ -14,9 +14,10 @@ from guardgraph.guards.research.notes import (
     number_notes,
     parse_notes,
     place_notes,
+    proposed_notes,
     verify_notes,
 )
-from guardgraph.guards.research.pages import is_readable, parse_page
+from guardgraph.guards.research.pages import is_readable, page_shown, parse_page
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS, found_urls, parse_plan, plan_query
 from guardgraph.guards.research.request import (
     HINTED_LIMITS,
@@ -51,6 +52,7 @@ __all__ = [
     "no_reliable_sources",
     "note_shown",
     "number_notes",
+    "page_shown",
     "parse_notes",
     "parse_page",
     "parse_plan",
@@ -58,6 +60,7 @@ __all__ = [
     "parse_research_request",
     "place_notes",
     "plan_query",
+    "proposed_notes",
     "read_otherwise",
     "read_pages",
     "research_limit",

@@ -21,6 +21,7 @@ __all__ = [
     "number_notes",
     "parse_notes",
     "place_notes",
+    "proposed_notes",
     "verify_notes",
 ]
 
@@ -30,6 +31,22 @@ MIN_QUOTE_CHARS = 20
 NOTE_TEXTS: Final = ("id", "claim", "quote", "url", "title", "published_at")
 PAGE_TEXTS: Final = ("title", "published_at", "body")
 """What a note and a page always have, each a text."""
+
+
+def proposed_notes(raw: JsonValue) -> list[JsonValue]:
+    """Return the notes that a model proposes: what they say and where, since all else is known of their pages.
+
+    Args:
+        raw: ``{"notes": [{claim, quote, url}, …]}``; items that are no objects stay as they are.
+
+    Raises:
+        Stop: ``invalid_notes:empty`` for what has no list of notes.
+    """
+    notes = raw.get("notes") if isinstance(raw, dict) else None
+    if not isinstance(notes, list):
+        raise Stop("invalid_notes:empty")
+    said = ("claim", "quote", "url")
+    return [{key: note.get(key) for key in said} if isinstance(note, dict) else note for note in notes]
 
 
 def number_notes(raw: JsonValue) -> list[JsonValue]:
@@ -97,7 +114,7 @@ def _placed(note: Note, asked: str, page: Page) -> Note:
     placed: Note = {**note, "url": url, "title": title, "published_at": published_at if declared is None else declared}
     if known is not None:
         placed["host"] = known.host
-    if url != asked:
+    if identity(url) != asked:
         placed["asked_url"] = asked
     if declared == "" and page["published_at"]:
         placed["guessed_date"] = page["published_at"]

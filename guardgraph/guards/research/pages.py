@@ -14,7 +14,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
 from guardgraph.state.research import READ_FAILURES, Page
 
-__all__ = ["failed_read", "is_readable", "parse_page"]
+__all__ = ["failed_read", "is_readable", "page_shown", "parse_page"]
 
 SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], ...]] = (
     "final_url",
@@ -54,6 +54,18 @@ def parse_page(raw: JsonValue) -> Page | None:
     if isinstance(raw.get("declared_date"), str):
         page["declared_date"] = raw["declared_date"]
     return page
+
+
+def page_shown(url: str, page: Page, *, max_chars: int) -> JsonObject:
+    """Return what a model is shown of a page: data, cut to a number of characters.
+
+    Args:
+        url: its identity.
+        page: the page.
+        max_chars: characters of its text, and of its title.
+    """
+    dated = page.get("declared_date", page["published_at"])
+    return {"url": url, "title": page["title"][:max_chars], "published_at": dated, "text": page["body"][:max_chars]}
 
 
 def is_readable(raw: JsonValue, *, policy: Collection[str], execution: Collection[str]) -> bool:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from guardgraph.knowledge.documents import Chunk, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.content import Content, content_of, day_of, parsed_of, quick_stamp, readers_of, text_of
+from guardgraph.knowledge.ingest.content import (
+    Content,
+    content_of,
+    day_of,
+    parsed_of,
+    quick_stamp,
+    readers_of,
+    require_readers_of,
+    text_of,
+)
 from guardgraph.knowledge.ingest.folder import Entry, Folder
 from guardgraph.knowledge.ingest.readers import within
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
@@ -50,6 +59,7 @@ def add_folder(
             collection.failed.append(Failed(entry.shown, "its name is not UTF-8"))
         else:
             entries[number] = entry
+    require_readers_of(entries.values())
     collection.refuse_taken(entries)
     gone = [number for number in collection.listed if number not in entries or not entries[number].file.size]
     if not prune:

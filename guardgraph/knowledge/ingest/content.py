@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -26,6 +27,7 @@ __all__ = [
     "parsed_of",
     "quick_stamp",
     "readers_of",
+    "require_readers_of",
     "text_of",
 ]
 
@@ -128,6 +130,21 @@ def day_of(content: Content) -> str:
         return ""
 
 
+def require_readers_of(entries: Iterable[Entry]) -> None:
+    """Refuse documents of formats that need a library which is not installed, before any is taken in.
+
+    Raises:
+        ConfigurationError: it says which library, and which extra installs it.
+    """
+    from guardgraph.tools.extraction.pool import require
+
+    suffixes = {entry.suffix for entry in entries}
+    if PDF in suffixes:
+        require("pdf")
+    if any(FORMATS.get(suffix) is parse_html for suffix in suffixes):
+        require("html")
+
+
 def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
     from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES, ExtractionFailed
     from guardgraph.tools.extraction.pool import extract
@@ -136,7 +153,8 @@ def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
         found = extract(data, kind, seconds=_SECONDS, max_chars=_MAX_CHARS)
     except ExtractionFailed as error:
         raise Unusable(f"{error.reason}: {EXTRACTION_FAILURES[error.reason]}") from None
-    return assembled(found.parts, found.title, found.declared_date)
+    is_paged = kind == "pdf"  # that a page begins is no part of the text
+    return assembled(found.parts, found.title, found.declared_date, without_headings=is_paged)
 
 
 def _text(entry: Entry, content: Content) -> str:

@@ -75,17 +75,18 @@ def pack_context(clarification: str) -> Body:
 
 
 def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
-    """Cut what is longer than the whole context to its best passage, then pack."""
+    """Leave out near-duplicates, cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
+    once = guards.collapse(candidates, min_score=relevant)
     shown = guards.shown_passages(
-        candidates, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
+        once, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
     return guards.pack(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
 def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) -> Step:
     asked, chunks = state["asked_retrieval"], packed["chunks"]
-    trace = {
+    trace: JsonObject = {
         "phase": "retrieve",
         "query": asked["query"],
         "requested_sources": asked["sources"],
@@ -94,5 +95,7 @@ def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) 
         "rejected_low_score": packed["rejected_low_score"],
     }
     shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
-    retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in chunks]}
+    retrieval: JsonObject = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in chunks]}
+    if left_out := [name for chunk in chunks for name in chunk.get("duplicates", [])]:
+        trace["duplicates"] = retrieval["duplicates"] = left_out
     return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})

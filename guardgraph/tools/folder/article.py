@@ -50,14 +50,24 @@ class Section(NamedTuple):
     span: Span
 
 
-def assembled(pieces: Iterable[Part], title: str = "", updated_at: str = "") -> Parsed:
-    """Return what a reader sees of a file: its headings and the texts between them, with blank lines around."""
+def assembled(
+    pieces: Iterable[Part], title: str = "", updated_at: str = "", *, without_headings: bool = False
+) -> Parsed:
+    """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines.
+
+    Args:
+        pieces: headings and texts, in their order.
+        title: what the file says of itself outside its text.
+        updated_at: likewise.
+        without_headings: the headings name sections, and stand in no text.
+    """
     parts, texts, at = list[Heading | Span](), list[str](), 0
     for piece in pieces:
-        text = piece.text if isinstance(piece, Heading) else piece
+        text, is_heading = (piece.text, True) if isinstance(piece, Heading) else (piece, False)
         parts.append(piece if isinstance(piece, Heading) else Span(at, at + len(text)))
-        texts.append(text)
-        at += len(text) + len(_BETWEEN)
+        if not (is_heading and without_headings):
+            texts.append(text)
+            at += len(text) + len(_BETWEEN)
     return Parsed(_BETWEEN.join(texts), parts, title, updated_at)
 
 
