@@ -51,6 +51,27 @@ RUNS = (
         ),
     ),
     Section(
+        "web",
+        "Pages of the web",
+        "The reader of the real web, against a server on loopback in the same process: what fetching costs beside a "
+        "GET of httpx2, each over a new connection; runs of the Research agent over ten pages, which take 200 ms, or "
+        "100 ms and have 100 KB of HTML; the same pages a second time, from the cache; 64 runs at once; and what many "
+        "runs leave behind.",
+        (
+            Meaning("web_reader_over_get", "Wall time of fetching a page over that of a bare GET.", at_most=1.6),
+            Meaning("web_reader_us", "Microseconds that fetching a page takes."),
+            Meaning("web_cached_over_first", "Pages of 50 ms from the cache over those from the web.", at_most=0.3),
+            Meaning("web_side_by_side_*", "A run over ten pages of 200 ms, over the slowest of them.", at_most=1.2),
+            Meaning(
+                "web_real_pages",
+                "A run over ten pages of 100 KB, over one that is fetched and the text of all, one after another.",
+                at_most=1.15,
+            ),
+            Meaning("web_runs_at_once_s", "Seconds for 64 runs at once, each over ten pages of 200 ms.", at_most=2.0),
+            Meaning("web_growth_*", "What a process has after 1,000 runs, over what it had after 100.", at_most=1.05),
+        ),
+    ),
+    Section(
         "store",
         "Keeping runs in a store",
         "Runs of the RAG agent that are kept in SQLite or PostgreSQL, beside runs that are not, and beside a bare "

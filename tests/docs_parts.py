@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 import guardgraph
 from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
+from guardgraph.state.research import READ_FAILURES
 from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
 
 ROOT = Path(__file__).parents[1]
@@ -151,6 +152,12 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("``", "`").split())
 
 
+def failures_table() -> str:
+    """Return why pages are not read as a table."""
+    rows = [f"| `{reason}` | {meaning} |" for reason, meaning in READ_FAILURES.items()]
+    return "\n".join(["| reason | what happened |", "| --- | --- |", *rows, ""])
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     "docs/pictures/rag.svg": lambda: guardgraph.draw(guardgraph.create_rag_agent()).svg,
     "docs/pictures/research.svg": lambda: guardgraph.draw(guardgraph.create_research_agent()).svg,
@@ -164,6 +171,7 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 """Every other file of the docs that is made."""
 
 MADE: dict[str, Callable[[], str]] = {
+    "failures": failures_table,
     "rules": rules_table,
     "recording": recording_tables,
     "reasons": catalogue_markdown,

@@ -137,7 +137,8 @@ def test_a_note_cites_where_its_page_was_in_the_end():
     known = {"fetched_at": "2026-01-01T00:00:00Z", "sha256": "a" * 64, "text_sha256": "b" * 64}
     result = reading(led(**known))
     [cited] = result["citation_details"]
-    where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "span": [0, len(SAYS)]}
+    link = f"{ELSEWHERE}#:~:text=This%20is%20what%20the%20page%20says%20in%20the%20end."
+    where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "span": [0, len(SAYS)], "link": link}
     assert cited == {"id": "n1", "title": "T", "published_at": "", **where, **known}
 
 

@@ -14,14 +14,14 @@ from guardgraph import ConfigurationError, ReadFailure, WebLimits, web_reader
 
 HOSTS = ["a.test", "b.test"]
 
-TIGHT = WebLimits(max_first_byte_seconds=0.5, max_page_seconds=1.0)
+LIMITS = WebLimits()
 
 FRESH = {"cache_control": "max-age=3600"}
 
 
 def reader_of(server, cache, **arguments):
     """Return a reader that keeps pages."""
-    given = {"resolve": server.resolve, "allowed_addresses": LOOPBACK, "limits": TIGHT, "robots": False}
+    given = {"resolve": server.resolve, "allowed_addresses": LOOPBACK, "limits": LIMITS, "robots": False}
     return web_reader(cache=cache, **(given | arguments))
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
 
 import guardgraph
 from guardgraph.cli import audit, documents, inputs, knowledge, pages, pictures, policies, proofs, reasons, runs, views
+from guardgraph.cli.making import exit_after, exit_with, make, print_json
+from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
+from guardgraph.cli.recheck import recheck
+from guardgraph.cli.research import research
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
+from guardgraph.cli.shell import OK, Shell
 from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import named
 
 __all__ = ["app"]
 
@@ -32,34 +33,11 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(knowledge.app, name="kb")
 app.add_typer(policies.app, name="policy")
 app.command(name="what-if")(what_if)
+app.command()(recheck)
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)]
-ResearchQuestion = Annotated[
-    str | None,
-    typer.Argument(metavar="QUESTION", help="What you want to know; the demo's if left out.", show_default=False),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="PROVIDER:NAME",
-        help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
-        show_default=False,
-    ),
-]
-Policy = Annotated[
-    str | None,
-    typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML or TOML.", show_default=False),
-]
-Tenant = Annotated[
-    str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Goal = Annotated[
-    str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)
-]
 
 
 def _print_version(wanted: bool) -> None:
@@ -107,25 +85,10 @@ def rag(
     inputs.load_environment()
     caller = knowledge.caller_of(kb, tenant, user, group)
     settings = policies.settings_for("rag", policy, tenant, is_caller=caller is not None)
-    _make(runs.rag_run(question, kb=kb, model=model, caller=caller, **settings), as_json)
+    make(runs.rag_run(question, kb=kb, model=model, caller=caller, **settings), as_json)
 
 
-@app.command()
-def research(
-    question: ResearchQuestion = None,
-    *,
-    goal: Goal = None,
-    model: Model = None,
-    policy: Policy = None,
-    tenant: Tenant = None,
-    as_json: Json = False,
-) -> None:
-    """Research a question in recorded pages and return a brief whose every fact is cited."""
-    inputs.load_environment()
-    _make(
-        runs.research_run(question, goal=goal, model=model, **policies.settings_for("research", policy, tenant)),
-        as_json,
-    )
+app.command()(research)
 
 
 @app.command()
@@ -145,7 +108,7 @@ def critique(
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
     inputs.load_environment()
-    _make(
+    make(
         runs.critique_run(context, goal=goal, model=model, **policies.settings_for("self_critique", policy, tenant)),
         as_json,
     )
@@ -158,12 +121,12 @@ def demo(model: Model = None, as_json: Json = False) -> None:
     planned = runs.demo_runs(model)
     if as_json:
         results = {run.pattern.name: runs.follow(run) for run in planned}
-        _print_json(results)
+        print_json(results)
     else:
         screen = Screen()
         results = {run.pattern.name: views.show_run(screen, run) for run in planned}
         views.show_demo_next(screen)
-    _exit_after(*results.values())
+    exit_after(*results.values())
 
 
 @app.command()
@@ -178,10 +141,10 @@ def verify(
     inputs.load_environment()
     proved = proofs.prove(target)
     if as_json:
-        _print_json(proofs.proofs_json(proved))
+        print_json(proofs.proofs_json(proved))
     else:
         proofs.show_proofs(Screen(), proved)
-    _exit(not any(proof.findings for proof in proved))
+    exit_with(not any(proof.findings for proof in proved))
 
 
 @app.command()
@@ -257,34 +220,8 @@ def list_reasons(
         raise guardgraph.ConfigurationError("--markdown: the whole table; give neither a pattern nor --json with it")
     wanted = reasons.catalogues_named(pattern)
     if as_json:
-        _print_json(reasons.reasons_json(wanted))
+        print_json(reasons.reasons_json(wanted))
     elif markdown:
         print(reasons.reasons_markdown(), end="", flush=True)
     else:
         reasons.show_reasons(Screen(), wanted)
-
-
-def _make(run: runs.PlannedRun, as_json: bool) -> None:
-    if as_json:
-        result = runs.follow(run)
-        _print_json(result)
-    else:
-        screen = Screen()
-        result = views.show_run(screen, run)
-        views.show_next(screen, run, result)
-    _exit_after(result)
-
-
-def _print_json(document: Any) -> None:
-    print(json.dumps(named(document), indent=2, allow_nan=False), flush=True)
-
-
-def _exit(ok: bool) -> NoReturn:
-    raise typer.Exit(OK if ok else STOPPED)
-
-
-def _exit_after(*results: JsonObject) -> NoReturn:
-    """Exit as runs ended; one that was stopped counts more than one that waits."""
-    if not any(map(runs.is_waiting, results)):
-        _exit(all(map(runs.is_ok, results)))
-    raise typer.Exit(WAITING if all(runs.is_waiting(result) or runs.is_ok(result) for result in results) else STOPPED)

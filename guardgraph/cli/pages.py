@@ -7,7 +7,7 @@ from guardgraph.cli import audit, inputs, pictures
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.json import JsonObject
 
-__all__ = ["page_of"]
+__all__ = ["page_of", "read"]
 
 
 def page_of(run: str, graph: str | None, asked: str | None, store: str | None = None) -> guardgraph.Page:
@@ -25,12 +25,16 @@ def page_of(run: str, graph: str | None, asked: str | None, store: str | None = 
         InputError: the file holds no finished run, or none of this graph; or the store has no such run.
         StoreError: the store cannot be read.
     """
-    found = _read("RUN", run) if store is None else audit.store_at(store).read(run)
+    found = read("RUN", run) if store is None else audit.store_at(store).read(run)
     return guardgraph.report(found, None if graph is None else pictures.graph_of(graph, "--graph"), asked=asked)
 
 
-def _read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
-    """Return the result in a file, or the run of the document that it is."""
+def read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
+    """Return the result in a file, or the run of the document that it is.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or its document is none.
+    """
     from guardgraph.evidence.checking import document_of, is_document
     from guardgraph.evidence.document import stored_run
 

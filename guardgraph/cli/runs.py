@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,17 @@ from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
 
-__all__ = ["PlannedRun", "critique_run", "demo_runs", "follow", "is_ok", "is_waiting", "rag_run", "research_run"]
+__all__ = [
+    "PlannedRun",
+    "critique_run",
+    "demo_runs",
+    "follow",
+    "is_ok",
+    "is_waiting",
+    "rag_run",
+    "research_run",
+    "web_run",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,8 @@ class PlannedRun:
     """What a person reads as the request."""
     model: str | None
     """As it was named; None for the offline rules."""
+    remarks: Mapping[str, str]
+    """What to know of it, by label."""
     config: JsonObject = field(default_factory=dict)
     """LangGraph's, with the thread where a checkpointer keeps the run."""
     context: JsonObject | None = None
@@ -54,6 +66,15 @@ def research_run(
     return _planned("research", given, model, **settings)
 
 
+def web_run(
+    question: str, *, goal: str | None = None, model: str | None = None, search: Any, reader: Any, **settings: Any
+) -> PlannedRun:
+    """Plan a brief from pages that a search finds and a reader reads; the goal is the question where it is None."""
+    given = {"goal": question if goal is None else goal, "request": {"request": {"question": question}}}
+    planned = _planned("research", given, model, search=search, reader=reader, **settings)
+    return replace(planned, remarks={})
+
+
 def critique_run(
     context: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
 ) -> PlannedRun:
@@ -73,7 +94,7 @@ def _planned(name: str, request: JsonObject, model: str | None, **settings: Any)
     pattern = PATTERNS[name]
     agent = pattern.create(model, **settings)
     agent.open()  # a missing key is said before anything is shown of the run
-    return PlannedRun(pattern, agent, request, pattern.asked(request), model)
+    return PlannedRun(pattern, agent, request, pattern.asked(request), model, pattern.remarks)
 
 
 def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None) -> JsonObject:

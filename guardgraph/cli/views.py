@@ -20,6 +20,8 @@ STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright
 STEP_COLUMN, WAY_COLUMN = 26, 42
 """Where second columns begin: what a node decided, what a command does."""
 EXCERPT_CHARS = 100
+UNSHOWN = ("title", "link", "span", "sha256", "text_sha256")
+"""What of a source a program reads."""
 EVIDENCE_CHARS = 600
 
 
@@ -114,7 +116,7 @@ def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
     else:
         screen.labelled("phase", result["phase"])
     screen.labelled("proposer", _proposers(run, result))
-    for label, remark in run.pattern.remarks.items():
+    for label, remark in run.remarks.items():
         screen.labelled(label, remark)
     screen.labelled("run", result["run_id"])
 
@@ -138,7 +140,8 @@ def _show_sources(screen: Screen, result: JsonObject) -> None:
         screen.heading("Sources")
         said = {_name(item): item.get("quote") or item.get("text") for item in result["passages"]}
         for item in cited:
-            rest = [f"{key} {value}" for key, value in list(item.items())[1:] if key != "title" and value != ""]
+            shown = {**item, "url": item["link"]} if "link" in item else item
+            rest = [f"{key} {value}" for key, value in list(shown.items())[1:] if key not in UNSHOWN and value != ""]
             screen.show((f"{_name(item)}  ", "green"), item["title"])
             screen.show(", ".join(rest), indent=6)
             screen.show(f'"{excerpt(said[_name(item)], EXCERPT_CHARS)}"', indent=6)
@@ -149,7 +152,14 @@ def _show_sources(screen: Screen, result: JsonObject) -> None:
         screen.heading("Left out")
         for item in left_out:
             screen.show(str(item["url"]))
-            screen.show(item["reason"], indent=6)
+            screen.show(_why(item), indent=6)
+
+
+def _why(left_out: JsonObject) -> str:
+    """Say why a source was left out: the reason, and where the page led to or what else is known of it."""
+    said = {**left_out.get("details", {}), **({"at": led} if (led := left_out.get("final_url")) else {})}
+    known = ", ".join(f"{key} {excerpt(value, EXCERPT_CHARS)}" for key, value in said.items() if value is not None)
+    return f"{left_out['reason']} ({known})" if known else str(left_out["reason"])
 
 
 def _name(source: JsonObject) -> str:

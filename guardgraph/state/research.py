@@ -47,7 +47,7 @@ __all__ = [
 
 READ_FAILURES: Mapping[str, str] = MappingProxyType(
     {
-        "address_denied": "The host has an address that is not public.",
+        "address_denied": "The URL is on no list of the moment, or its host has an address that is not public.",
         "redirect_denied": "The page leads to a URL that the lists do not allow, or from https to http.",
         "too_many_redirects": "The page leads on and on, or back to itself.",
         "robots_denied": "The site's robots.txt forbids it, cannot be read for now, or asks for a longer wait.",
@@ -120,7 +120,7 @@ class Note(TypedDict):
     title: str
     published_at: str
     asked_url: NotRequired[str]
-    """The identity of the URL that was asked; absent where it is `url`."""
+    """The identity of the URL that was asked; absent where it is that of `url`."""
     host: NotRequired[str]
     """Of `url`; absent, as what follows, where the page was not read."""
     start: NotRequired[int]

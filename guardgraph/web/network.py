@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import copy_context
 from typing import Any, TypeAlias
 
 import httpcore2
@@ -15,6 +13,7 @@ import httpcore2
 from guardgraph.state.errors import ConfigurationError, ReadFailure
 from guardgraph.web.addresses import Address, Network, denied, parsed_address
 from guardgraph.web.limits import Meter
+from guardgraph.web.lookups import within_seconds
 
 __all__ = ["Backend", "Resolve"]
 
@@ -77,7 +76,7 @@ class Backend(httpcore2.NetworkBackend):
         if literal is not None:
             return [(literal, port)]
         try:
-            found = _in_time(lambda: self._resolve(host, port), self._meter.seconds("max_connect_seconds", began))
+            found = within_seconds(lambda: self._resolve(host, port), self._meter.seconds("max_connect_seconds", began))
         except TimeoutError:
             raise self._meter.timeout("max_connect_seconds") from None
         except (OSError, ValueError, LookupError) as error:
@@ -194,27 +193,6 @@ def _places(found: object) -> list[tuple[Address, int]]:
             case _:
                 raise ConfigurationError(f"resolve: an address and a port are required; given: {pair!r:.80}")
     return places
-
-
-def _in_time(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what `work` returns; one that takes longer is left to its thread, since no look-up can be stopped."""
-    done: list[Any] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            done.append(work())
-        except Exception as error:  # noqa: BLE001 it is raised again, where somebody waits for it
-            raised.append(error)
-
-    thread = threading.Thread(target=copy_context().run, args=(run,), name="guardgraph-resolve", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if raised:
-        raise raised[0]
-    if not done:
-        raise TimeoutError
-    return done[0]
 
 
 def _said(error: BaseException) -> str:

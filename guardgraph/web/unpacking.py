@@ -20,6 +20,10 @@ MOST_PACKINGS = 3
 """How many times a page may be packed; more than one is a bomb or a mistake already."""
 
 
+MOST_MEMBERS = 100
+"""How many packed pieces may stand one after another; empty ones take time and bring nothing."""
+
+
 def unpacked(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[bytes]:
     """Undo what the header Content-Encoding says.
 
@@ -49,13 +53,14 @@ def unpacked(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[b
 
 
 def _layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
-    undo = None
+    undo, members = None, 0
     try:
         for piece in pieces:
             rest = piece
             while rest:
                 if undo is None or undo.eof:  # a page may be several packed one after another (RFC 1952, 2.2)
-                    undo = zlib.decompressobj(_window(name, rest, undo is not None))
+                    members += 1
+                    undo = zlib.decompressobj(_window(name, rest, members))
                 out = undo.decompress(rest, PIECE_BYTES)
                 rest = undo.unused_data if undo.eof else undo.unconsumed_tail
                 meter.unpacked(len(out))
@@ -67,11 +72,11 @@ def _layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
         raise ReadFailure("decompression", {"encoding": name, "cause": "it ends before its end"})
 
 
-def _window(name: str, start: bytes, again: bool) -> int:
+def _window(name: str, start: bytes, members: int) -> int:
     """Return what zlib is to expect: gzip; zlib (RFC 1950), which is what "deflate" means; or what some send."""
+    if members > (1 if name == "deflate" else MOST_MEMBERS):
+        raise zlib.error("something stands behind its end")
     if name != "deflate":
         return 16 + zlib.MAX_WBITS
-    if again:
-        raise zlib.error("something stands behind its end")
     is_zlib = start[0] & 0x0F == 8 and (len(start) < 2 or (start[0] << 8 | start[1]) % 31 == 0)
     return zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.state.fragments import text_fragment
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import Note, Page, ResearchAnswer
 
@@ -65,12 +66,15 @@ def citation(note: Note, page: Page | None) -> JsonObject:
 
     Returns:
         The note's `id`, `url`, `title` and `published_at`, and what more is known: `asked_url`, `guessed_date`, the
-        `span` of the quote in characters of the page's text; of the page `fetched_at`, `sha256` and `text_sha256`.
+        `span` of the quote in characters of the page's text, a `link` that opens the page at the quote; of the page
+        `fetched_at`, `sha256` and `text_sha256`.
     """
     said: JsonObject = {key: note[key] for key in ("id", "url", "title", "published_at")}
     more: JsonObject = {key: note[key] for key in ("asked_url", "guessed_date") if key in note}
     if "start" in note and "end" in note:
         more["span"] = [note["start"], note["end"]]
+        shown = page["body"][note["start"] : note["end"]] if page else note["quote"]
+        more["link"] = text_fragment(note["url"], shown)
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
     return {**said, **more, **of_page}
 

@@ -114,7 +114,7 @@ def _placed(note: Note, asked: str, page: Page) -> Note:
     placed: Note = {**note, "url": url, "title": title, "published_at": published_at if declared is None else declared}
     if known is not None:
         placed["host"] = known.host
-    if url != asked:
+    if identity(url) != asked:
         placed["asked_url"] = asked
     if declared == "" and page["published_at"]:
         placed["guessed_date"] = page["published_at"]

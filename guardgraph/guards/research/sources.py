@@ -13,6 +13,7 @@ from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import parse_json
 from guardgraph.state.research import Note, Page, Sources
+from guardgraph.state.urls import identity
 
 __all__ = ["asked_url", "final_urls", "found_sources", "no_reliable_sources", "read_pages", "spelled", "usable_sources"]
 
@@ -43,7 +44,7 @@ def spelled(url: str, sources: Sources) -> str:
 
 def asked_url(note: Note) -> str:
     """Return the identity of the URL that was asked for the page of a note."""
-    return note.get("asked_url", note["url"])
+    return note.get("asked_url") or identity(note["url"]) or note["url"]
 
 
 def final_urls(pages: Mapping[str, Page]) -> dict[str, str]:

@@ -1,0 +1,199 @@
+"""Whether pages still say what a run quoted: notes are held against pages of now, or against texts that were kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from uuid import uuid4
+
+from guardgraph.guards.quotes import comparable, place_of
+from guardgraph.guards.research.pages import failed_read, parse_page
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.urls import allowed_hosts, denial
+from guardgraph.state.errors import InputError, ReadFailure
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.world.call import Call, Outside
+from guardgraph.world.calls import perform
+
+__all__ = ["Cited", "Rechecked", "cited_in", "keep_body", "kept_bodies", "live_pages", "recheck"]
+
+Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
+"""The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the
+lists of now do not let it be read."""
+
+Text: TypeAlias = Callable[["Cited"], str]
+"""Returns the text of the page that a note cites, or raises `ReadFailure`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A note that an answer cites, as the result of its run shows it."""
+
+    id: str
+    url: str
+    quote: str
+    span: tuple[int, int] | None = None
+    """Where the quote stood, in characters of the page's text."""
+    text_sha256: str | None = None
+    """Of the page's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rechecked:
+    """What became of a note."""
+
+    id: str
+    url: str
+    verdict: Verdict
+    why: str = ""
+    """Of a page that is gone or denied."""
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        why = {"why": self.why} if self.why else {}
+        return {"id": self.id, "url": self.url, "verdict": self.verdict, **why}
+
+
+def cited_in(result: JsonObject) -> list[Cited]:
+    """Return the notes that a research run cites.
+
+    Args:
+        result: of the run.
+
+    Raises:
+        InputError: it is no result with citations and their passages.
+    """
+    details, passages = result.get("citation_details"), result.get("passages")
+    if not isinstance(details, list) or not isinstance(passages, list) or not details:
+        raise InputError("run: the result of a research run that ended well is required, with its citations")
+    quotes = {item.get("id"): item.get("quote") for item in passages if isinstance(item, dict)}
+    return [_cited(at, item, quotes) for at, item in enumerate(details)]
+
+
+def _cited(at: int, item: JsonValue, quotes: Mapping[Any, JsonValue]) -> Cited:
+    match item:
+        case {"id": str(name), "url": str(url)} if isinstance(quote := quotes.get(name), str):
+            text = item.get("text_sha256")
+            return Cited(name, url, quote, _span(item.get("span")), text if isinstance(text, str) else None)
+    raise InputError(f"run: citation_details.{at}: an id, a url and a passage with the quote are required")
+
+
+def _span(given: JsonValue) -> tuple[int, int] | None:
+    match given:
+        case [int(start), int(end)] if 0 <= start < end:
+            return start, end
+    return None
+
+
+def recheck(notes: Collection[Cited], text_of: Text) -> list[Rechecked]:
+    """Hold notes against the texts of their pages.
+
+    Args:
+        notes: those of `cited_in`.
+        text_of: where the texts are from: `live_pages` or `kept_bodies`.
+    """
+    return [_rechecked(note, text_of) for note in notes]
+
+
+def _rechecked(note: Cited, text_of: Text) -> Rechecked:
+    try:
+        text = text_of(note)
+    except ReadFailure as failure:
+        verdict: Verdict = "denied" if failure.reason.startswith("source_denied_") else "gone"
+        return Rechecked(note.id, note.url, verdict, str(failure))
+    if place_of(note.quote, text) is None:
+        return Rechecked(note.id, note.url, "changed")
+    start, end = note.span or (0, 0)
+    stands = comparable(text[start:end]) == comparable(note.quote)
+    return Rechecked(note.id, note.url, "same" if stands else "moved")
+
+
+def live_pages(
+    reader: Outside, *, policy: Collection[str], execution: Collection[str], limits: Mapping[str, float]
+) -> Text:
+    """Return the texts of pages as they are now; each is read once.
+
+    Args:
+        reader: reads them, as in a run.
+        policy: hosts that may be asked for.
+        execution: hosts that may be read now.
+        limits: the caps of a page, by their names in the budget.
+    """
+    scope = {"hosts": allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
+
+    @cache
+    def read(url: str) -> str:
+        _check_allowed(url, policy, execution)
+        outcome = perform(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
+        try:
+            if outcome.form == "failure":
+                failed = failed_read(url, outcome)
+                raise ReadFailure(failed["reason"], failed.get("details"))
+            page = parse_page(outcome.content)
+        except Stop as stop:
+            raise ReadFailure(stop.reason, stop.evidence.get("details")) from None
+        if page is None:
+            raise ReadFailure("empty_page")
+        _check_allowed(page.get("final_url", url), policy, execution)
+        return page["body"]
+
+    return lambda note: read(note.url)
+
+
+GRACE = 5.0
+"""Seconds beyond the time of a page after which a reader is left behind: one that keeps the time says more."""
+
+
+def _check_allowed(url: str, policy: Collection[str], execution: Collection[str]) -> None:
+    if (reason := denial(url, policy=policy, execution=execution)) is not None:
+        raise ReadFailure(reason)
+
+
+def kept_bodies(folder: str | os.PathLike[str]) -> Text:
+    """Return the texts of pages as a run kept them; nothing is read from the web.
+
+    Args:
+        folder: where `keep_body` put them.
+    """
+
+    def read(note: Cited) -> str:
+        if note.text_sha256 is None or not note.text_sha256.isalnum():
+            raise ReadFailure("no_hash")
+        try:
+            kept = _file(folder, note.text_sha256).read_bytes()
+        except OSError as error:
+            raise ReadFailure("not_kept", {"cause": error.strerror}) from None
+        if hashlib.sha256(kept).hexdigest() != note.text_sha256:
+            raise ReadFailure("altered")
+        return kept.decode()
+
+    return read
+
+
+def keep_body(folder: str | os.PathLike[str], text: str) -> str:
+    """Keep the text of a page under its hash, and return the hash.
+
+    Args:
+        folder: where; it has to be there.
+        text: the page's text.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    data = text.encode("utf-8", "replace")
+    name = hashlib.sha256(data).hexdigest()
+    file = _file(folder, name)
+    if not file.exists():
+        made = file.with_suffix(f".{uuid4().hex}")
+        made.write_bytes(data)
+        made.replace(file)  # whoever reads it finds all of it, or nothing
+    return name
+
+
+def _file(folder: str | os.PathLike[str], name: str) -> Path:
+    return Path(folder) / f"{name}.txt"

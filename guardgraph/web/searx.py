@@ -1,0 +1,152 @@
+"""A search by SearXNG, https://docs.searxng.org: a server of the operator's own that asks search engines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from guardgraph.state.errors import ConfigurationError, ExpectedFailure
+from guardgraph.state.hosts import parsed_url
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.plain import NotJson, excerpt, parse_json
+from guardgraph.state.secrets import message_of, without_secrets
+from guardgraph.world.deadline import deadline
+
+__all__ = ["SearxSearch", "searx_search"]
+
+MOST_BYTES: Final = 16_000_000
+"""Of an answer; thousands of hits take a tenth of it."""
+SHOWN_CHARS: Final = 500
+"""Characters of a hit's title and snippet that the run keeps."""
+JSON_IS_OFF: Final = "let SearXNG answer in JSON: search.formats in its settings.yml"
+
+
+def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10) -> SearxSearch:
+    """Return a search for `create_research_agent` that asks a SearXNG server by its JSON API.
+
+    The server is the operator's own and may be local: it is asked at this very origin, follows no redirect, and is not
+    held against the lists of hosts and addresses. What it finds is. It needs guardgraph's extra `web`.
+
+    Args:
+        url: where the server is, such as ``"http://localhost:8080"``; a path before ``/search`` is kept.
+        headers: that every question has, such as a key for a proxy before the server. They are never recorded.
+        timeout: seconds for one question and its answer.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or the extra is not installed.
+    """
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+        raise ConfigurationError(f"timeout: seconds above 0 are required; given: {timeout!r:.80}")
+    try:
+        import httpx2  # noqa: F401
+    except ImportError as error:
+        raise ConfigurationError(
+            f"searx_search: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
+        ) from error
+    return SearxSearch(_endpoint(url), _checked_headers(headers), float(timeout))
+
+
+class SearxSearch:
+    """A search by a SearXNG server; `searx_search` makes it. It can be called from many threads at once."""
+
+    def __init__(self, endpoint: str, headers: dict[str, str], timeout: float) -> None:
+        self._endpoint = endpoint
+        self._headers = headers
+        self._timeout = timeout
+
+    def __repr__(self) -> str:
+        return f"searx_search({self._endpoint.removesuffix('/search')!r})"
+
+    def __call__(self, request: JsonObject) -> list[JsonObject]:
+        """Search.
+
+        Args:
+            request: ``{"query": str, "max_results": int}``.
+
+        Returns:
+            At most `max_results` hits ``{url, title, snippet}`` of the first page, in the server's order. A hit without
+            a text as its url has None there, and is dropped by the run.
+
+        Raises:
+            ExpectedFailure: ``connection``, ``timeout``, ``http_status``, ``too_large`` or ``no_json``.
+        """
+        found = self._answer(request["query"])
+        hits = found.get("results") if isinstance(found, dict) else None
+        if not isinstance(hits, list):
+            raise self._failure("no_json", given=excerpt(found), advice="an object with a list of results is required")
+        return [_hit(hit) for hit in hits[: request["max_results"]]]
+
+    def _answer(self, query: str) -> JsonValue:
+        import httpx2
+
+        left = deadline()
+        seconds = self._timeout if left is None else max(min(self._timeout, left), 0.001)
+        try:
+            with httpx2.Client(trust_env=False, follow_redirects=False, timeout=seconds) as client:
+                asked = {"q": query, "format": "json"}
+                with client.stream("GET", self._endpoint, params=asked, headers=self._headers) as response:
+                    body = self._read(response, time.monotonic() + seconds)
+        except httpx2.TimeoutException:
+            raise self._failure("timeout", seconds=seconds) from None
+        except httpx2.HTTPError as error:
+            raise self._failure("connection", cause=message_of(error)) from None
+        if response.status_code != httpx2.codes.OK:
+            advice = {"advice": JSON_IS_OFF} if response.status_code == httpx2.codes.FORBIDDEN else {}
+            raise self._failure("http_status", status=response.status_code, **advice)
+        try:
+            return parse_json(body.decode())
+        except (NotJson, UnicodeDecodeError):
+            kind = response.headers.get("content-type", "")[:80]
+            raise self._failure("no_json", content_type=kind, advice=JSON_IS_OFF) from None
+
+    def _read(self, response: Any, ends: float) -> bytes:
+        body = bytearray()
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise self._failure("too_large", bytes=MOST_BYTES)
+            if time.monotonic() > ends:
+                raise self._failure("timeout", seconds=self._timeout)
+        return bytes(body)
+
+    def _failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
+        return ExpectedFailure(reason, {"server": self._endpoint.removesuffix("/search"), **details})
+
+
+def _hit(raw: JsonValue) -> JsonObject:
+    hit = raw if isinstance(raw, dict) else {}
+    url = hit.get("url")
+    title, snippet = (_text(hit.get(name)) for name in ("title", "content"))
+    return {"url": url if isinstance(url, str) else None, "title": title, "snippet": snippet}
+
+
+def _text(value: JsonValue) -> str:
+    return value[:SHOWN_CHARS] if isinstance(value, str) else ""
+
+
+def _endpoint(url: object) -> str:
+    parsed = parsed_url(url) if isinstance(url, str) else None
+    if parsed is None or parsed.protocol not in ("http:", "https:"):
+        given = without_secrets(str(url))
+        raise ConfigurationError(
+            f"url: where the SearXNG server is, such as http://localhost:8080; given: {given!r:.200}"
+        )
+    if parsed.username or parsed.password or parsed.search or parsed.hash:
+        wrong = "without user, query and fragment; what a proxy before it needs goes into headers"
+        raise ConfigurationError(
+            f"url: where the SearXNG server is, {wrong}; given: {without_secrets(str(url))!r:.200}"
+        )
+    return f"{parsed.origin}{parsed.pathname.rstrip('/').removesuffix('/search')}/search"
+
+
+def _checked_headers(given: object) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(map(_is_header, given.items())):
+        raise ConfigurationError("headers: texts of one line by their names are required")  # not shown: they hold keys
+    return dict(given)
+
+
+def _is_header(item: tuple[object, object]) -> bool:
+    return all(isinstance(text, str) and text.isascii() and text.isprintable() for text in item) and item[0] != ""

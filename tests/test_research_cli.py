@@ -1,0 +1,156 @@
+"""`guardgraph research` on pages of one's own, and `guardgraph recheck`."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from web_server import WebServer, answer, redirect
+
+here = pytest.fixture(autouse=True)(empty_folder)
+
+QUESTION = "How fast are P1 incidents answered?"
+SAYS = "Support answers P1 incidents within 15 minutes."
+HTML = "<title>Support</title><body><main><p>{}</p><p>Invoices are due in 30 days.</p></main>"
+FACTORY = """
+import guardgraph
+
+PORT = {port}
+
+def reader():
+    return guardgraph.web_reader(resolve=lambda host, port: ("127.0.0.1", PORT), allowed_addresses=["127.0.0.0/8"])
+"""
+HOSTS = ("--allow", "docs.example.com", "--allow", "status.example.com")
+PAGES = {
+    "docs.example.com/sla": redirect("http://status.example.com/now"),
+    "status.example.com/now": answer(HTML.format(SAYS), content_type="text/html"),
+    "docs.example.com/gone": answer("gone", "404 Not Found"),
+    "docs.example.com/out": redirect("http://evil.example/"),
+}
+URLS = "\n".join(
+    [
+        "http://docs.example.com/sla",
+        "http://docs.example.com/gone",
+        "http://docs.example.com/out",
+        "http://evil.example/",
+    ]
+)
+
+
+@pytest.fixture
+def web(here, monkeypatch):
+    """A server, and a factory of a reader that finds every name there."""
+    monkeypatch.delitem(sys.modules, "my_web", raising=False)
+    (here / "urls.txt").write_text(URLS)
+    with WebServer(dict(PAGES)) as server:
+        (here / "my_web.py").write_text(FACTORY.format(port=server.ports[80]))
+        yield server
+    sys.modules.pop("my_web", None)
+
+
+def researched(*more):
+    """Research the question in the file of URLs."""
+    return run("research", QUESTION, "--urls", "urls.txt", "--reader", "my_web:reader", *HOSTS, *more)
+
+
+def test_pages_of_a_file_are_researched(web):
+    """A person sees each page as it is read, the answer, quotes with links, and what was left out and why."""
+    done = researched()
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    assert "http://docs.example.com/gone: http_status" in said
+    assert f"Research brief: {SAYS}" in said
+    assert "http://status.example.com/now#:~:text=Support%20answers" in said
+    assert "asked_url http://docs.example.com/sla" in said
+    assert "http_status (status 404" in said
+    assert "redirect_denied (url http://evil.example/" in said
+    assert "source_denied_policy" in said
+    assert "recordings of the demo" not in said
+    assert not any("evil.example" in url for url in web.log)
+
+
+def test_pages_are_found_by_a_searxng_server(web):
+    """`--searx` asks the operator's server; --json prints one document and nothing else."""
+    web.pages["/search"] = answer(json.dumps({"results": [{"url": "http://docs.example.com/sla"}]}))
+    searx = f"http://127.0.0.1:{web.ports[80]}"
+    done = run("research", QUESTION, "--searx", searx, "--reader", "my_web:reader", *HOSTS, "--json")
+    assert json.loads(done.stdout)["passages"] == [{"id": "n1", "claim": SAYS, "quote": SAYS}]
+
+
+def rechecked(*given):
+    """Recheck the run, and return the verdicts with the reasons, and the exit code."""
+    done = run("recheck", "run.json", *given, "--json")
+    return [(note["verdict"], note.get("why", "")) for note in json.loads(done.stdout)["notes"]], done.exit_code
+
+
+def test_a_run_is_rechecked_under_the_lists_of_now(here, web):
+    """Same, moved, changed, gone; and what today's lists deny is not asked for, whatever the run had."""
+    (here / "run.json").write_text(researched("--json").stdout)
+    live = ("--reader", "my_web:reader")
+    assert rechecked(*live, *HOSTS) == ([("same", "")], 0)
+    page = "status.example.com/now"
+    web.pages[page] = answer(HTML.format(f"What is new: much. {SAYS}"), content_type="text/html")
+    assert rechecked(*live, *HOSTS) == ([("moved", "")], 0)
+    web.pages[page] = answer(HTML.format(SAYS.replace("15", "20")), content_type="text/html")
+    assert rechecked(*live, *HOSTS) == ([("changed", "")], 3)
+    web.pages[page] = redirect("http://evil.example/")
+    [(verdict, why)], _ = rechecked(*live, *HOSTS)
+    assert (verdict, why.partition(" ")[0]) == ("gone", "redirect_denied")
+    web.pages[page] = answer("", "410 Gone")
+    [(verdict, why)], code = rechecked(*live, *HOSTS)
+    assert (verdict, why.partition(" ")[0], code) == ("gone", "http_status", 3)
+    asked = len(web.log)
+    assert rechecked(*live, "--allow", "docs.example.com") == ([("denied", "source_denied_policy")], 3)
+    assert len(web.log) == asked
+    shown = run("recheck", "run.json", *live, *HOSTS)
+    assert "gone     n1" in shown.stdout
+
+
+def test_a_run_with_evidence_is_rechecked_without_a_network(here, web):
+    """The texts stand by their hash in the folder: nothing is asked; one that was altered, or is not there, is told."""
+    (here / "run.json").write_text(researched("--evidence", "kept", "--json").stdout)
+    asked = len(web.log)
+    assert rechecked("--evidence", "kept") == ([("same", "")], 0)
+    [text] = (here / "kept").iterdir()
+    assert SAYS in text.read_text()
+    text.write_text(text.read_text().replace("15", "20"))
+    assert rechecked("--evidence", "kept") == ([("gone", "altered")], 3)
+    text.unlink()
+    assert rechecked("--evidence", "kept")[0][0][1].startswith("not_kept")
+    assert len(web.log) == asked
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("research", "q", "--urls", "urls.txt"), "--allow HOST"),
+        (("research", "q", "--urls", "urls.txt", "--allow", "http://a.example/x"), "--allow"),
+        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--policy", "p.yaml"), "not both"),
+        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--tenant", "t"), "--tenant"),
+        (("research", "q", "--urls", "urls.txt", "--searx", "http://localhost"), "not both"),
+        (("research", "--urls", "urls.txt", "--allow", "a.example"), "QUESTION"),
+        (("research", "q", "--urls", "none.txt", "--allow", "a.example"), "none.txt"),
+        (("research", "q", "--searx", "localhost:8080", "--allow", "a.example"), "SearXNG"),
+        (("research", "q", "--allow", "a.example"), "--searx"),
+        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--cache", "urls.txt"), "urls.txt"),
+        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--evidence", "urls.txt"), "urls.txt"),
+        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--reader", "none:none"), "none:none"),
+        (("research", "q", "--urls", "urls.txt", *HOSTS, "--reader", "my_web:PORT"), "--reader"),
+        (("recheck", "none.json", "--allow", "a.example"), "none.json"),
+        (("recheck", "stopped.json", "--allow", "a.example"), "citations"),
+        (("recheck", "odd.json", "--allow", "a.example"), "citation_details.0"),
+        (("recheck", "good.json"), "--allow HOST"),
+        (("recheck", "good.json", "--evidence", "none"), "none"),
+        (("recheck", "good.json", "--evidence", ".", "--allow", "a.example"), "--allow"),
+    ],
+)
+def test_what_is_wrong_is_one_line(here, web, given, said):
+    """Exit code 2 and one line on stderr that names the option; nothing is asked."""
+    cited = {"citation_details": [{"id": "n1", "url": "http://a.example"}], "passages": [{"id": "n1", "quote": SAYS}]}
+    (here / "good.json").write_text(json.dumps(cited))
+    (here / "odd.json").write_text(json.dumps({**cited, "passages": []}))
+    (here / "stopped.json").write_text(json.dumps({"status": "stopped"}))
+    assert said in refused(run(*given))
+    assert web.log == []
