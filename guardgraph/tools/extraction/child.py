@@ -16,7 +16,7 @@ from guardgraph.tools.extraction.frames import FrameTooLong, receive, send
 
 __all__ = ["Child"]
 
-_LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "charset_normalizer", "pypdf")
+_LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf")
 _BOOT: Final = (
     "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
     "from guardgraph.tools.extraction.worker import main; main(int(sys.argv[1]))"

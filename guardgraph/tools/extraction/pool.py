@@ -25,7 +25,11 @@ MAX_CONTENT_BYTES: Final = 100_000_000
 _MOST_CHILDREN: Final = 8
 _ASKED: Final = 1_000
 """A child that was asked so often is replaced: what a parser does not give back is not kept for ever."""
-_LIBRARIES: Final = {"html": "trafilatura", "pdf": "pypdf", "text": "charset_normalizer"}
+_LIBRARIES: Final[dict[Kind, tuple[str, ...]]] = {
+    "html": ("trafilatura", "selectolax"),
+    "pdf": ("pypdf",),
+    "text": ("charset_normalizer",),
+}
 _BYTES_PER_CHAR: Final = 12
 """Of an answer: two copies of a character, each as six letters of JSON at most."""
 _BYTES_AROUND: Final = 100_000
@@ -123,12 +127,12 @@ def _check(content: bytes, kind: Kind, max_chars: int) -> None:
         raise ConfigurationError(f"max_chars: {max_chars!r}; allowed: a whole number above 0")
     if len(content) > MAX_CONTENT_BYTES:
         raise ExtractionFailed("too_large", {"limit": "content", "bytes": len(content), "allowed": MAX_CONTENT_BYTES})
-    library = _LIBRARIES[kind]
-    if find_spec(library) is None:
-        raise ConfigurationError(
-            f"{kind} content is read with {library}, which is not installed; "
-            "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
-        )
+    for library in _LIBRARIES[kind]:
+        if find_spec(library) is None:
+            raise ConfigurationError(
+                f"{kind} content is read with {library}, which is not installed; "
+                "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+            )
 
 
 def _end(idle: list[Child], owner: int) -> None:
