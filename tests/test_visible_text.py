@@ -220,14 +220,14 @@ def trees(draw, depth: int = 3) -> str:
     return "".join(pieces)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(trees())
 def test_nothing_that_is_hidden_is_ever_read(body):
     """Whatever stands around it."""
     assert "canary" not in text_of(body)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(st.sampled_from("display:none;font-size0\\/*'\"{}()urlx9! \n%,@"), max_size=60))
 def test_a_style_is_read_whatever_it_says(style):
     """Nothing raises, and a declaration that hides does so behind any that is complete."""
@@ -235,7 +235,7 @@ def test_a_style_is_read_whatever_it_says(style):
     assert shown_by("p", {"style": f"color:red;display:none;{style}"}).hides
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text(max_size=60))
 def test_what_is_seen_is_seen_again(text):
     """Taking out twice takes out nothing more, and no letter or digit of any script is lost."""

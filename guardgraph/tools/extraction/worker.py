@@ -33,10 +33,15 @@ def main(memory: int) -> None:
     os.dup2(nothing, 1)  # whatever a library prints is no answer
     _limit(memory)
     warnings.simplefilter("ignore")
-    while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
-        question = json.loads(head)
-        _limit_work(question["seconds"])
-        send_all(answers, _answer(content, question))
+    try:
+        while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
+            question = json.loads(head)
+            _limit_work(question["seconds"])
+            send_all(answers, _answer(content, question))
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BrokenPipeError:
+        return  # nobody waits for the answer any more
 
 
 def _limit(memory: int) -> None:
@@ -68,7 +73,7 @@ def _answer(content: bytes, question: dict[str, Any]) -> bytes:
     except ExtractionFailed as failure:
         return failure_of(failure)
     except MemoryError:
-        os._exit(OUT_OF_MEMORY)
+        raise
     except Exception as error:  # noqa: BLE001  the boundary: parsers raise whatever they like on damaged content
         return failure_of(ExtractionFailed("broken", {"error": type(error).__name__}))
 
