@@ -30,6 +30,7 @@ from guardgraph.guards import urls
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.research import answer as answers
 from guardgraph.guards.research import notes as noted
+from guardgraph.guards.research import pages as brought
 from guardgraph.guards.research import plan as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
@@ -127,31 +128,35 @@ class ResearchNodes:
 
     @stops_in("dedupe")
     def dedupe(self, state: State) -> Update:
-        kept, dropped = urls.dedupe(state["hits"], max_urls=state["limits"]["max_urls"])
-        if not kept:
+        spellings, dropped = urls.dedupe(state["hits"], max_urls=state["limits"]["max_urls"])
+        if not spellings:
             raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
-        sources = Sources(urls=kept, dropped_urls=dropped, allowed_urls=[], denied_sources=[], failed_sources=[])
-        return {"sources": sources, **step(state, {"action": "dedupe_urls", "urls_after_dedupe": len(kept)})}
+        sources = judged.found_sources(spellings, dropped)
+        return {"sources": sources, **step(state, {"action": "dedupe_urls", "urls_after_dedupe": len(spellings)})}
 
     @stops_in("read_extract")
     def check_sources(self, state: State) -> Update:
         usable, sources = judged.usable_sources(state["sources"]["urls"], state["sources"], **state["domains"])
         return {"sources": {**sources, "allowed_urls": usable}}
 
+    def enough(self, found: list[tuple[str, Any]], state: State) -> bool:
+        count = sum(brought.is_readable(page, **state["domains"]) for _, page in found)
+        return count >= state["limits"]["max_read_pages"]
+
     def read(self, state: State) -> Update:
         found: list[tuple[str, Any]] = []
         for url in state["sources"]["allowed_urls"]:
-            if sum(noted.is_readable(page) for _, page in found) >= state["limits"]["max_read_pages"]:
+            if self.enough(found, state):
                 break
-            found.append((url, attempt(self.reader, {"url": url})))
+            found.append((url, attempt(self.reader, {"url": judged.spelled(url, state["sources"])})))
         return {"found_pages": found}
 
     async def aread(self, state: State) -> Update:
         found: list[tuple[str, Any]] = []
         for url in state["sources"]["allowed_urls"]:
-            if sum(noted.is_readable(page) for _, page in found) >= state["limits"]["max_read_pages"]:
+            if self.enough(found, state):
                 break
-            found.append((url, await attempt(self.reader, {"url": url})))
+            found.append((url, await attempt(self.reader, {"url": judged.spelled(url, state["sources"])})))
         return {"found_pages": found}
 
     @stops_in("read_extract")
@@ -161,7 +166,7 @@ class ResearchNodes:
         for url, raw in state["found_pages"]:
             if raised := failure(raw):
                 failed.append({"url": url, "reason": "read_failed", "details": raised})
-            elif (page := noted.parse_page(raw)) is None:
+            elif (page := brought.parse_page(raw)) is None:
                 failed.append({"url": url, "reason": "empty_page"})
             else:
                 pages[url] = page
@@ -180,7 +185,7 @@ class ResearchNodes:
         raw = noted.number_notes(returned(state["found_notes"], "extract_notes"))
         if not raw:
             raise judged.no_reliable_sources(state["sources"])
-        notes = noted.parse_notes(raw, max_notes=state["limits"]["max_notes"])
+        notes = noted.place_notes(noted.parse_notes(raw, max_notes=state["limits"]["max_notes"]), pages=state["pages"])
         denied = state["sources"]["denied_sources"]
         told = {"action": "read_extract_notes", "pages_read": len(state["pages"]), "denied_sources": denied}
         return {"notes": notes, **step(state, told)}
@@ -198,7 +203,8 @@ class ResearchNodes:
 
     def synthesize(self, state: State) -> Update:
         task, most = state["task"], state["limits"]["max_answer_chars"]
-        view = {"goal": task["goal"], "question": task["question"], "notes": state["notes"], "max_answer_chars": most}
+        shown = list(map(noted.note_shown, state["notes"]))
+        view = {"goal": task["goal"], "question": task["question"], "notes": shown, "max_answer_chars": most}
         return {"proposed_answer": self.writer(view)}
 
     @stops_in("synthesize")
@@ -212,12 +218,13 @@ class ResearchNodes:
         if self.policy.check_numbers:
             answers.check_answer_facts(answer, notes=notes, regions=self.regions)
         if self.policy.check_names:
-            asked, pages, known = task["question"], state["pages"], self.policy.known_names
-            answers.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
+            asked, known = task["question"], self.policy.known_names
+            answers.check_answer_names(answer, question=asked, notes=notes, pages=state["pages"], known_names=known)
         cited: list[Any] = answers.cited_notes(notes, answer["citations"])
+        pages = state["pages"]
         return {
             **answer,
-            "citation_details": [{key: note[key] for key in ("id", "url", "title", "published_at")} for note in cited],
+            "citation_details": [answers.citation(note, pages.get(judged.asked_url(note))) for note in cited],
             "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
             **aggregated(state, answer["citations"]),
             **ended("grounded_research_answer"),

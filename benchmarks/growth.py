@@ -28,7 +28,7 @@ from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
 from guardgraph.guards.self_critique.claims import restricted_claims
 from guardgraph.guards.sentences import sentences
-from guardgraph.guards.urls import identity
+from guardgraph.state.urls import identity
 
 ROUNDS = 11
 LONG = 50_000

@@ -31,7 +31,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     for scripted in scripted_agents():
         demo = PATTERNS[scripted.pattern]
         agent, recording = recorded_demo(demo.create, demo.demo)
-        fresh, recordings = scripted.make(), cycle(fresh_recordings(scripted))
+        fresh, recordings = scripted.make(), cycle(fresh_recordings(scripted, rounds))
         works = {
             "demo_replays": _times(lambda agent=agent, recording=recording: replay(agent, recording)),
             "demo_invokes": _times(lambda agent=agent, demo=demo: agent.invoke(demo.demo())),
@@ -63,11 +63,11 @@ def recorded_demo(make: Callable[..., GuardedGraph], given: Callable[[], dict[st
     return agent, recording
 
 
-def fresh_recordings(scripted: Scripted) -> list[Any]:
-    """Return recordings of a scripted agent, each with texts of its own."""
+def fresh_recordings(scripted: Scripted, rounds: int) -> list[Any]:
+    """Return recordings of a scripted agent, each with texts of its own, for as many rounds."""
     recorder, recordings = Kept(), []
     agent = scripted.make(recorder=recorder)
-    for _ in range(RECORDED):
+    for _ in range(min(RECORDED, RUNS * (rounds + 1))):
         agent.invoke(scripted.given())
         recordings.append(json.loads(json.dumps(recorder.recording)))
     return recordings

@@ -28,7 +28,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     for scripted in scripted_agents():
         demo = PATTERNS[scripted.pattern]
         agent, recording = recorded_demo(demo.create, demo.demo)
-        fresh, recordings = scripted.make(), fresh_recordings(scripted)
+        fresh, recordings = scripted.make(), fresh_recordings(scripted, rounds)
         works = {
             "demo_what_ifs": judging(agent, [recording]),
             "fresh_what_ifs": judging(fresh, recordings),

@@ -22,6 +22,7 @@ ROUTES = {
     "stop_llm": "try_later",
     "stop_tool": "try_later",
     "stop_source_denied": "hand_over",
+    "stop_access_revoked": "hand_over",
     "stop_invalid_intent": "hand_over",
     "stop_invalid_answer": "hand_over",
     "stop_guard_error": "hand_over",

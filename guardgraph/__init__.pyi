@@ -26,6 +26,7 @@ from guardgraph.graphs.self_critique import create_self_critique_agent as create
 from guardgraph.graphs.verify import RULES as RULES
 from guardgraph.graphs.verify import Finding as Finding
 from guardgraph.graphs.verify import verify as verify
+from guardgraph.knowledge.base import KnowledgeBase as KnowledgeBase
 from guardgraph.policies.file import PolicyFile as PolicyFile
 from guardgraph.policies.file import load_policy as load_policy
 from guardgraph.reporting import Page as Page
@@ -67,6 +68,8 @@ from guardgraph.tools.knowledge_base import load_folder as load_folder
 from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChainRetriever
 from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
+from guardgraph.web.limits import WebLimits as WebLimits
+from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld

@@ -1,10 +1,11 @@
 """What holds in every test: strict checkpoints, repeatable property tests, a replay of every run."""
 
+import gc
 import json
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from runs import EDITED
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
@@ -12,6 +13,18 @@ os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 # A slow machine is no defect of what is tested, and a test that fails must fail again.
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("guardgraph")
+
+
+def pytest_collection_modifyitems(items):
+    """Count no lines where examples are drawn: it takes as long again, and other tests pass the same lines."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("no_cover")
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what was imported, which stays."""
+    gc.freeze()
 
 
 @pytest.fixture

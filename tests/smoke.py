@@ -22,6 +22,7 @@ PROMPTS = {
     "critique_revise_strict",
     "critique_shorten",
     "rag_answer",
+    "rag_answer_marked",
     "rag_plan",
     "research_answer",
     "research_plan",

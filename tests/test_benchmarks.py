@@ -23,6 +23,7 @@ from guardgraph.testing import scripted_tool
 PAGE = ROOT / "docs" / "benchmarks.md"
 ON_DATA = tuple(section.script for section in SECTIONS if section.data)
 SCRIPTS = [section.script for section in SECTIONS if section.script not in ON_DATA]
+ALONE = "recorder_cost"
 PATTERNS = ("rag", "research", "self_critique")
 CODE = re.compile(r"`([^`]+)`")
 
@@ -44,11 +45,16 @@ def _figures(lines):
 
 @pytest.fixture(scope="module")
 def printed():
-    """What every benchmark prints when it measures once, by script; two run at a time."""
-    lines = {}
-    for at in range(0, len(SCRIPTS), 2):
-        processes = {script: _started(script, "--rounds", "1") for script in SCRIPTS[at : at + 2]}
-        lines |= {script: _lines(process) for script, process in processes.items()}
+    """What every benchmark prints when it measures once, by script; one as the command line runs it."""
+    together = [script for script in SCRIPTS if script != ALONE]
+    command = [sys.executable, str(Path(__file__).with_name("benchmarks_once.py")), *together]
+    lines, script = {ALONE: _lines(_started(ALONE, "--rounds", "1"))}, ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in _lines(process):
+            name, _, value = line.partition(" ")
+            if name == "script":
+                script = value
+            lines.setdefault(script, []).extend([] if name == "script" else [line])
     return lines
 
 
@@ -142,6 +148,13 @@ def test_benchmarks_on_data_sets_print_figures(data_sets):
     assert (figures["incidents_status_kept_pct"], figures["short_updates_too_long_pct"]) == (100, 0)
     assert (figures["claims_in_incidents"], figures["claims_in_incidents_sentences"]) == (1, 2)
     assert figures["claims_held_out_caught"] >= 98
+
+
+def test_memory_grows_in_a_process_of_its_own():
+    """The process that the benchmark of memory starts for an agent prints by how many kB it grew."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "memory.py"), "--growth", "rag", "agent", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert float(done.stdout) >= 0
 
 
 def test_an_unknown_benchmark_is_refused():

@@ -14,7 +14,7 @@ from pdf_files import pdf_of
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
 from guardgraph.tools.extraction.pool import Pool, extract
-from guardgraph.tools.folder.article import Heading, Parsed, sections_of
+from guardgraph.tools.folder.article import Heading, assembled, sections_of
 
 PAGE = """<html><head><title>Price list</title></head><body><nav><a href="/">Home</a></nav><main><h1>Prices</h1>
 <p>What follows is the list of all plans that anybody can book, with what each of them costs.</p>
@@ -64,7 +64,7 @@ class TestPages:
 
     def test_the_parts_of_a_page_make_sections(self):
         """Chunks by structure are made of the parts."""
-        title, sections = sections_of(Parsed(list(read(PAGE).parts)), "list.html")
+        title, sections = sections_of(assembled(read(PAGE).parts), "list.html")
         assert title == "Prices"
         assert [section.name for section in sections] == ["Prices", "Enterprise", "Enterprise > Notes"]
 

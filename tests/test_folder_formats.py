@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.tools.folder.article import Heading
+from guardgraph.tools.folder.article import Heading, Span
 from guardgraph.tools.folder.formats import FORMATS
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 from guardgraph.tools.knowledge_base import load_folder
@@ -21,7 +21,13 @@ def loaded(folder, name, content):
 
 def text_of(suffix, content):
     """Return all that is shown of a text without headings."""
-    return "".join(part for part in FORMATS[suffix](content).parts if isinstance(part, str))
+    parsed = FORMATS[suffix](content)
+    return "".join(texts_of(parsed))
+
+
+def texts_of(parsed):
+    """Return the texts between the headings of what was parsed."""
+    return [parsed.text[part.start : part.end] for part in parsed.parts if isinstance(part, Span)]
 
 
 RST = """\
@@ -170,11 +176,12 @@ def test_title_of_a_page(tmp_path):
     """Without a heading of level 1, the title is the page's, else the file's name."""
     assert loaded(tmp_path, "a.htm", "<title>The\n page</title><p>x")[0][:2] == ("The page", "The page")
     assert loaded(tmp_path, "a.htm", "<h2>Sub</h2><p>x") == [("a", "Sub", "x")]
-    assert FORMATS[".html"]("<h1>Never ended<p>text<h3><div>Deep</div></h3>").parts == [
+    parsed = FORMATS[".html"]("<h1>Never ended<p>text<h3><div>Deep</div></h3>")
+    assert [part for part in parsed.parts if isinstance(part, Heading)] == [
         Heading(1, "Never ended"),
-        "text",
         Heading(3, "Deep"),
     ]
+    assert (texts_of(parsed), parsed.text) == (["text"], "Never ended\n\ntext\n\nDeep")
 
 
 def test_encoding_of_a_page(tmp_path):
@@ -225,7 +232,7 @@ MARKS += ["::", "..", ".. a::", "`", "``", ":x:", "\n", "====", "----", "   ", "
 def test_any_text_is_read(suffix, content):
     """No text is refused, however broken its markup, and no part of it is read twice."""
     parsed = FORMATS[suffix](content)
-    letters = "".join(part if isinstance(part, str) else part.text for part in parsed.parts) + parsed.title
+    letters = parsed.text + parsed.title
     assert letters.count("7") <= content.count("7")
 
 

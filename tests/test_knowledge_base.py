@@ -3,6 +3,7 @@
 import os
 import tempfile
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,27 @@ def test_handbook_is_read_in_sections():
     assert (targets["source"], targets["updated_at"]) == ("support", "2026-02-03")
     assert by_id["support/incidents.md#postmortem.1"]["updated_at"] == "2026-01-28"
     assert documents == load_folder(str(HANDBOOK))
+
+
+def test_a_piece_says_where_it_stands():
+    """The span of a piece is where its text stands: in Markdown and plain text, in the file as it was written."""
+    for found in load_folder(HANDBOOK):
+        start, end = found["span"]
+        assert (HANDBOOK / found["id"].split("#")[0]).read_text(encoding="utf-8")[start:end] == found["text"]
+
+
+TOPS = ["---\n", "title: x\n", "# A\n", "B\n===\n", "a b c d. ", "\n", "\n\n", " ", "é"]
+
+
+@given(st.lists(st.sampled_from(TOPS), max_size=20).map("".join))
+@settings(max_examples=50)
+def test_spans_of_any_text(content):
+    """However a text is cut, each piece stands where its span says, none twice, and none is longer than allowed."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "a.md").write_text(content + "x", encoding="utf-8", newline="")
+        found = [(*piece["span"], piece["text"]) for piece in load_folder(folder, max_chars=7)]
+    assert all((content + "x")[start:end] == text and len(text) <= 7 for start, end, text in found)
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
 def test_hashes_in_fences_and_plain_text_are_no_headings():

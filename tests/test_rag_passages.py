@@ -9,7 +9,8 @@ from rag_agents import CANDIDATE, POLICY, QUESTION, agent_with
 from runs import check_result
 
 from guardgraph import RagBudget, create_rag_agent
-from guardgraph.guards.rag import best_passage, shown_passages
+from guardgraph.guards import rag
+from guardgraph.guards.rag import shown_passages
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 from guardgraph.tools.terms import terms
@@ -17,6 +18,12 @@ from guardgraph.tools.terms import terms
 GOLD = "For P1 incidents, first response target is 15 minutes."
 FILLER = "The cafeteria opens at noon and serves soup on Mondays. "
 SMALL = RagBudget(max_context_chunks=3, max_context_chars=2200)
+
+
+def shown_of(text, query, max_chars):
+    """Return the best passage of a text, None where there is none."""
+    place = rag.best_passage(text, query, terms=terms, max_chars=max_chars)
+    return text[slice(*place)] if place else None
 
 
 def long_text(before=100, after=100, gold=GOLD):
@@ -55,7 +62,10 @@ def test_only_the_shown_passage_licenses():
 
 def test_several_long_texts_share_the_context():
     """Each of several long texts shows its part, and a short one beside them fits."""
-    found = [{**CANDIDATE, "doc_id": "s"}, *(long_chunk(f"l{place}") for place in range(3))]
+    found = [
+        {**CANDIDATE, "doc_id": "s"},
+        *(long_chunk(f"l{place}", text=f"{long_text()} Plan {place}.") for place in range(3)),
+    ]
     result = agent_with(*found, answer={"answer": "15 minutes", "citations": ["l2"]}).invoke(QUESTION)
     assert result["history"][0]["retrieval"]["context_chunks"] == ["s", "l0", "l1", "l2"]
 
@@ -86,7 +96,7 @@ def test_a_text_that_fits_or_is_not_relevant_stays():
 )
 def test_the_best_passage(text, query, expected):
     """The passage has the query's words, in any script, cut between words if need be; else it is the beginning."""
-    passage = best_passage(text, query, terms=terms, max_chars=120)
+    passage = shown_of(text, query, 120)
     assert expected in passage
     assert len(passage) <= 120
     assert passage in text
@@ -95,7 +105,7 @@ def test_the_best_passage(text, query, expected):
 def test_rare_words_weigh_more():
     """A passage with the one rare word of a query is better than one that repeats a frequent one."""
     text = "The plan is the plan of plans. " * 300 + "An audit is possible. " + "Soup is served. " * 300
-    assert "audit" in best_passage(text, "plan audit", terms=terms, max_chars=200)
+    assert "audit" in shown_of(text, "plan audit", 200)
 
 
 @settings(max_examples=100, deadline=None)
@@ -107,7 +117,7 @@ def test_rare_words_weigh_more():
 def test_any_passage(parts, query, max_chars):
     """A passage is a verbatim piece of its text and never longer than it may be."""
     text = " ".join(parts).strip()
-    passage = best_passage(text, query, terms=terms, max_chars=max_chars)
+    passage = shown_of(text, query, max_chars)
     assert passage is None or (passage in text and 0 < len(passage) <= max_chars)
     assert passage is not None or max_chars < 100 or not text
 
@@ -122,7 +132,7 @@ def test_no_sentence_is_short_enough():
 def test_hostile_sizes(piece):
     """A passage of a huge text is found in time."""
     text = (piece * (200_000 // len(piece))).strip()
-    assert len(best_passage(text, "P1 response", terms=terms, max_chars=8000)) <= 8000
+    assert len(shown_of(text, "P1 response", 8000)) <= 8000
 
 
 # One id, one text

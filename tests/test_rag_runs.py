@@ -14,6 +14,7 @@ from runs import MODES, check_result, masked, run
 
 from guardgraph import ConfigurationError, InputError, LexicalRetriever, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.graphs.rag import CLARIFICATION
+from guardgraph.guards.sentences import sentences
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.models import load_prompt
@@ -43,7 +44,9 @@ def test_the_demo_question_offline():
     result = check_result(RAG_REASONS, create_rag_agent().invoke(QUESTION))
     assert result["outcome"] == "grounded_answer"
     assert result["citations"] == [SLA]
-    assert [{**item, "score": ...} for item in result["citation_details"]] == [{**SLA_DETAILS, "score": ...}]
+    [details] = result["citation_details"]
+    assert SLA_DETAILS.items() <= details.items()
+    assert [result["answer"][start:end] for start, end in details["answer_spans"]] == sentences(result["answer"])
     assert all(said in result["answer"] for said in ("99.95%", "15 minutes", "24/7"))
     assert not any(said in result["answer"] for said in ("99.5%", "1 hour"))
     assert {entry.get("proposer") for entry in result["history"]} == {"offline"}
@@ -67,7 +70,16 @@ def test_a_grounded_answer():
         "stop_reason": "success",
         "outcome": "grounded_answer",
         **ANSWER,
-        "citation_details": [{**SLA_DETAILS, "score": details["score"]}],
+        "citation_details": [
+            {
+                **SLA_DETAILS,
+                "score": details["score"],
+                "answer_spans": [[0, len(ANSWER["answer"])]],
+                "spans_by": "citation",
+                "document_span": details["document_span"],
+                "passage_span": [0, len(result["passages"][0]["text"])],
+            }
+        ],
         "trace": [
             {
                 "step": 1,
@@ -256,7 +268,11 @@ def test_what_is_seen():
 
 def test_more_than_top_k():
     """A retriever that returns more than asked for is cut; unsorted results keep their order as rank."""
-    found = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate([0.3, 0.9, 0.5, 1])]
+    scores = [0.3, 0.9, 0.5, 1]
+    found = [
+        {**CANDIDATE, "doc_id": str(place), "text": f"Plan {place}. {CANDIDATE['text']}", "score": score}
+        for place, score in enumerate(scores)
+    ]
     result = agent_with(*found, plan={**INTENT, "top_k": 2}, answer={"answer": "Yes.", "citations": ["0"]}).invoke(
         QUESTION
     )

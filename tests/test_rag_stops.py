@@ -38,6 +38,11 @@ def answered(answer, **evidence):
     return StopCase("generate", ask(agent(answer=answer)), evidence)
 
 
+def marked(answer):
+    """Return an agent whose answerer says this, with marks."""
+    return agent(answer={"answer": answer, "citations": []})
+
+
 def failing(item, phase, **details):
     """Return the case of a model that fails in a phase."""
     script = [item] if phase == "plan" else [INTENT, item]
@@ -73,6 +78,14 @@ def switched_off():
     return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
 
 
+def resumed_by_another(before):
+    """Let a caller begin a run and nobody whom anybody knows go on with it."""
+    graph = agent_with({**CANDIDATE, "readers": ["user:ada"]}, checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, config, context={"caller": {"user": "ada"}}, interrupt_before=[before])
+    return lambda: graph.invoke(None, config)
+
+
 FAILURES = {
     "llm_timeout": (ModelTimeoutError(), {"cause": "timeout"}),
     "llm_rate_limited": (ModelRateLimitError(), {"type": "ModelRateLimitError"}),
@@ -90,6 +103,9 @@ FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
 AUDITED = {"policy": {"audit_required": True}}
+MARKED = {"policy": {"require_sentence_citations": True}}
+UNCITED = {"sentence": "It is quick."}
+QUOTED = {"unsupported": ["It is quick"], "sentence": "“It is quick”."}
 UNRECORDED = {"details": {"type": "NoRecorder"}, "audit": {"status": "unavailable"}}
 STOPS = {
     "invalid_request:<field>": StopCase(
@@ -139,6 +155,8 @@ STOPS = {
         "source_denied:support_policy",
     ),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
+    "access_revoked @ retrieve": StopCase("retrieve", resumed_by_another("context_guard"), {"details": ...}),
+    "access_revoked @ generate": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
     "tool_unavailable:retrieve": StopCase(
         "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
     ),
@@ -151,6 +169,14 @@ STOPS = {
         context_doc_ids=[SLA, "doc_sla_standard_v2"],
     ),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
+    "invalid_answer:uncited_sentence": StopCase(
+        "generate",
+        ask(marked(f"It is quick. P1 within 15 minutes [{SLA}]."), context=MARKED),
+        UNCITED,
+    ),
+    "invalid_answer:quote_not_in_source": StopCase(
+        "generate", ask(marked(f"“It is quick” [{SLA}]."), context=MARKED), QUOTED
+    ),
     "invalid_answer:unsupported_number": answered(
         {**ANSWER, "answer": "Within 20 minutes."}, unsupported=["20 minutes"]
     ),

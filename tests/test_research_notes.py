@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.quotes import stands_in
 from guardgraph.guards.research.answer import check_answer_facts, cited_notes, parse_research_answer
-from guardgraph.guards.research.notes import is_readable, number_notes, parse_notes, parse_page, verify_notes
+from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
+from guardgraph.guards.research.pages import is_readable, parse_page
 from guardgraph.guards.stop import Stop
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
@@ -234,7 +235,7 @@ def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
     notes = parse_notes([note()], max_notes=1)
     page = outcome(parse_page, first)
-    assert is_readable(first) == (page.get("value") is not None)
+    assert is_readable(first, policy=[], execution=[]) == (page.get("value") is not None)
     verdicts = [
         page,
         outcome(number_notes, first),

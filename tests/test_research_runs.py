@@ -178,7 +178,9 @@ def test_what_the_parts_are_shown():
     assert planner.calls == [{"goal": GOAL, "request": REQUEST["request"]}]
     assert search.calls == [{"query": QUESTION, "max_results": 12}]
     assert sorted(call["url"] for call in reader.calls) == sorted([STATUS, SLA])
-    assert all(call.keys() == {"url"} for call in reader.calls)
+    limits = {"max_page_seconds": 10.0, "max_wire_bytes": 10_000_000, "max_page_bytes": 20_000_000}
+    told = {"hosts": ["official-status.example.com", "vendor.example.com"], "limits": limits}
+    assert all({**told, "url": call["url"]} == call for call in reader.calls)
     assert extractor.calls == [{"goal": GOAL, "question": QUESTION, "pages": seen, "max_notes": 6}]
     [view] = writer.calls
     assert view.keys() == {"goal", "question", "notes", "max_answer_chars"}

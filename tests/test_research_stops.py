@@ -31,6 +31,7 @@ from guardgraph import LiveWorld, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.tools.recordings import recorded_reader
 
 
 def late(clock, value=None):
@@ -63,9 +64,9 @@ def edited(node, after, **channels):
     return graph.invoke(None, config)
 
 
-def said(*replies):
+def said(*replies, **parts):
     """Run an agent on a model that plans as it should, then replies."""
-    return research(model=ScriptedChatModel(PLAN, *replies))
+    return research(model=ScriptedChatModel(PLAN, *replies), **parts)
 
 
 def planned(steps):
@@ -178,6 +179,7 @@ STOPS = {
             ],
         },
     ),
+    "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=recorded_reader())),
     "invalid_notes:too_many": StopCase(
         "read_extract", lambda: research({"max_notes": 1}, extractor=scripted_tool(NOTES))
     ),
@@ -210,7 +212,6 @@ def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
     assert reasons_without_a_run(RESEARCH_REASONS, STOPS) == []
     assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
-        "invalid_notes:empty",
         "tool_invalid_output:verify_notes",
     ]
 
@@ -237,7 +238,7 @@ def test_time_is_checked_before_every_step_that_spends_more(phase):
 
 
 def test_empty_notes_are_refused_by_their_guard():
-    """A run without notes ends as `no_reliable_sources` before this guard sees them."""
+    """A run of an extractor without notes ends as `no_reliable_sources` before this guard sees them."""
     for raw in ([], None, {}):
         assert stop_of(parse_notes, raw, max_notes=6).reason == "invalid_notes:empty"
     silent = {"search": hits(SLA), "extractor": scripted_tool([])}

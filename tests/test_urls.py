@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.urls import dedupe, denial, identity
+from guardgraph.guards.urls import allowed_hosts, dedupe, denial
 from guardgraph.state.hosts import normal_host
+from guardgraph.state.urls import identity
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
 EXECUTION = ["vendor.example.com", "xn--mnchen-3ya.example", "[2001:DB8::1]"]
@@ -87,7 +88,7 @@ def test_identity_is_idempotent_and_judged(text):
     """Any text has an identity that is its own identity, or none; and every identity gets a verdict."""
     known = identity(text)
     if known is None:
-        assert dedupe([text], max_urls=1)[0] == []
+        assert dedupe([text], max_urls=1)[0] == {}
     else:
         assert identity(known) == known
         assert "#" not in known
@@ -99,7 +100,8 @@ def test_dedupe_keeps_each_once(urls, max_urls):
     """Survivors are distinct, in order of appearance and at most max_urls; what was dropped is shown."""
     survivors, dropped = dedupe(urls, max_urls=max_urls)
     known = [name for url in urls if (name := identity(url)) is not None]
-    assert survivors == list(dict.fromkeys(known))[:max_urls]
+    assert list(survivors) == list(dict.fromkeys(known))[:max_urls]
+    assert all(identity(spelled) == name for name, spelled in survivors.items())
     assert len(dropped) == len(urls) - len(known)
     assert all(isinstance(text, str) and len(text) <= 200 for text in dropped)
 
@@ -108,7 +110,7 @@ def test_dropped_urls_are_shown():
     """What was dropped can be recognised, whatever it was, beyond the limit too."""
     urls = ["https://a.example/", "https://b.example/", "x" * 500, None, 12, {"a": float("nan")}]
     survivors, dropped = dedupe(urls, max_urls=1)
-    assert survivors == ["https://a.example"]
+    assert survivors == {"https://a.example": "https://a.example/"}
     assert dropped == ["x" * 197 + "...", "null", "12", '{"a": NaN}']
 
 
@@ -139,6 +141,29 @@ def test_dropped_urls_are_shown():
 def test_denial_gives_the_first_reason(url, expected):
     """Scheme, user, port, policy and execution are judged in this order, hosts exactly."""
     assert denial(url, policy=POLICY, execution=EXECUTION) == expected
+
+
+def test_the_first_spelling_is_fetched_as_the_standard_writes_it():
+    """Slash, tracking and case of the path stay as they were found; the fragment and odd letters do not."""
+    urls = [
+        "HTTPS://Vendor.example.com:443/Docs/?utm_source=x#top",
+        "https://vendor.example.com/Docs",
+        "http:\\\\h\\a b",
+    ]
+    assert dedupe(urls, max_urls=9)[0] == {
+        "https://vendor.example.com/Docs": "https://vendor.example.com/Docs/?utm_source=x",
+        "http://h/a%20b": "http://h/a%20b",
+    }
+
+
+def test_allowed_hosts_are_those_on_both_lists():
+    """They are spelled as URLs carry them, sorted; what is no host allows nothing."""
+    assert allowed_hosts(policy=POLICY, execution=EXECUTION) == [
+        "[2001:db8::1]",
+        "vendor.example.com",
+        "xn--mnchen-3ya.example",
+    ]
+    assert allowed_hosts(policy=["a.example", "no host/"], execution=["no host/"]) == []
 
 
 def test_both_lists_are_needed():

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, documents, inputs, pages, pictures, policies, proofs, reasons, runs, views
+from guardgraph.cli import audit, documents, inputs, knowledge, pages, pictures, policies, proofs, reasons, runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING, Shell
 from guardgraph.cli.what_if import what_if
@@ -29,6 +29,7 @@ app = typer.Typer(
 audit.app.command()(documents.export)
 audit.app.command()(documents.check)
 app.add_typer(audit.app, name="audit")
+app.add_typer(knowledge.app, name="kb")
 app.add_typer(policies.app, name="policy")
 app.command(name="what-if")(what_if)
 
@@ -87,19 +88,26 @@ def rag(
         str | None,
         typer.Option(
             "--kb",
-            metavar="FOLDER",
-            help=".md, .rst, .html, .txt files; the demo's if left out.",
+            metavar="FOLDER|FILE",
+            help="A folder of .md, .rst, .html, .txt files, or a file of `guardgraph kb`; the demo's if left out.",
             show_default=False,
         ),
     ] = None,
     model: Model = None,
     policy: Policy = None,
     tenant: Tenant = None,
+    user: knowledge.User = None,
+    group: knowledge.Group = None,
     as_json: Json = False,
 ) -> None:
-    """Answer a question from a knowledge base, with citations, or ask for clarification."""
+    """Answer a question from a knowledge base, with citations, or ask for clarification.
+
+    With a FILE, --tenant, --user and --group say who asks: documents that he may not read are not there for him.
+    """
     inputs.load_environment()
-    _make(runs.rag_run(question, kb=kb, model=model, **policies.settings_for("rag", policy, tenant)), as_json)
+    caller = knowledge.caller_of(kb, tenant, user, group)
+    settings = policies.settings_for("rag", policy, tenant, is_caller=caller is not None)
+    _make(runs.rag_run(question, kb=kb, model=model, caller=caller, **settings), as_json)
 
 
 @app.command()

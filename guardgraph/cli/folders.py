@@ -1,38 +1,38 @@
-"""The folder of ``--kb``, read with a bar on a terminal; what it left out is said on stderr."""
+"""What ``--kb`` names: a folder, read with a bar on a terminal and what it left out on stderr, or an index."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.shell import note
 
-if TYPE_CHECKING:
-    from guardgraph.tools.lexical import LexicalRetriever
-
-__all__ = ["folder_retriever"]
+__all__ = ["bar", "knowledge_base"]
 
 
-def folder_retriever(kb: str) -> LexicalRetriever:
-    """Read a folder, say what of it was left out, and return what searches it.
+def knowledge_base(kb: str) -> dict[str, Any]:
+    """Return what the agent's factory is given for ``--kb``: a folder that was read, or an index that is there.
 
     Raises:
-        ConfigurationError: it cannot be a knowledge base; see `load_folder`.
+        ConfigurationError: it is neither, or cannot be a knowledge base; see `load_folder`.
     """
-    with _bar() as progress:
-        documents = guardgraph.load_folder(inputs.folder_named(kb), progress=progress)
+    if os.path.isfile(inputs.named("--kb", kb)):
+        return {"knowledge_base": kb}
+    with bar() as progress:
+        documents = guardgraph.load_folder(kb, progress=progress)
         retriever = guardgraph.LexicalRetriever(documents)
     if left_out := documents.describe_left_out():
         note(f"left out of {kb}: {left_out}")
-    return retriever
+    return {"retriever": retriever}
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[int, int], object] | None]:
+def bar() -> Iterator[Callable[[int, int], object] | None]:
     """Show a bar while a folder is read and indexed, if somebody looks at stderr; it is gone afterwards."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None

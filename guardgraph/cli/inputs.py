@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from dotenv import load_dotenv
+from pydantic import ValidationError
 
+from guardgraph.state.context import Caller
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.findings import configuration_error
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.tools import demo
 
 __all__ = [
     "DOCUMENT_DEPTH",
+    "caller",
     "content",
-    "folder_named",
+    "existing_file",
+    "existing_folder",
     "incident_context",
     "json_object",
     "load_environment",
+    "named",
     "research_request",
     "run_result",
 ]
@@ -39,15 +46,60 @@ def load_environment() -> None:
         raise ConfigurationError(f".env in the current folder cannot be read: {error}") from error
 
 
-def folder_named(kb: str) -> str:
-    """Return the folder of ``--kb``.
+def named(option: str, path: str) -> str:
+    """Return the path that an option or an argument names.
 
     Raises:
         ConfigurationError: it is blank: an empty shell variable must not mean the current folder.
     """
-    if not kb.strip():
-        raise ConfigurationError(f"--kb: a folder of .md, .rst, .html or .txt files is required; given: {kb!r}")
-    return kb
+    if not path.strip() or "\0" in path:
+        raise ConfigurationError(f"{option}: a path is required; given: {path!r:.200}")
+    return path
+
+
+def existing_file(option: str, path: str) -> str:
+    """Return the path of a file that is there: what is only read is not made.
+
+    Raises:
+        ConfigurationError: there is no such file.
+    """
+    return _existing(option, path, "file", Path.is_file)
+
+
+def existing_folder(option: str, path: str) -> str:
+    """Return the path of a folder that is there.
+
+    Raises:
+        ConfigurationError: there is no such folder.
+    """
+    return _existing(option, path, "folder", Path.is_dir)
+
+
+def _existing(option: str, path: str, kind: str, is_one: Callable[[Path], bool]) -> str:
+    try:
+        found = is_one(Path(named(option, path)))
+    except OSError as error:
+        raise ConfigurationError(f"{option} {path!r:.200}: cannot be read: {error.strerror}") from None
+    if not found:
+        raise ConfigurationError(f"{option} {path!r:.200}: a {kind} is required; there is none")
+    return path
+
+
+def caller(tenant: str | None, user: str | None, groups: list[str] | None) -> Caller | None:
+    """Return who asks, None where nothing is said of him.
+
+    Raises:
+        ConfigurationError: a name is blank, or no text that can be stored.
+    """
+    if tenant is None and user is None and not groups:
+        return None
+    for option, name in (("--tenant", tenant), ("--user", user), *(("--group", group) for group in groups or ())):
+        if name is not None and not name.strip():
+            raise ConfigurationError(f"{option}: a name that is not blank is required; given: {name!r:.80}")
+    try:
+        return Caller(tenant=tenant, user=user, groups=tuple(groups or ()))
+    except ValidationError as error:
+        raise configuration_error("caller", error) from None
 
 
 def research_request(question: str | None = None) -> JsonObject:

@@ -119,19 +119,26 @@ def schema(
     _print_json(policy_schema(named, policy, budget))
 
 
-def settings_for(pattern: str, file: str | None, tenant: str | None) -> dict[str, Any]:
+def settings_for(pattern: str, file: str | None, tenant: str | None, *, is_caller: bool = False) -> dict[str, Any]:
     """Return what the factory of a shipped pattern is given by ``--policy`` and ``--tenant``; nothing without a file.
+
+    Args:
+        pattern: its name.
+        file: of ``--policy``.
+        tenant: of ``--tenant``.
+        is_caller: whether the tenant says who asks, too; then it needs no file, and no overlay in one.
 
     Raises:
         ConfigurationError: the file is wrong or for another pattern, or has no such tenant; or there is a tenant alone.
     """
     if file is None:
-        if tenant is not None:
+        if tenant is not None and not is_caller:
             raise ConfigurationError(f"--tenant: --policy FILE is required beside it; given: {tenant!r:.80}")
         return {}
     from guardgraph.policies.file import load_policy
 
-    return load_policy(file, pattern=pattern).settings(tenant)
+    read = load_policy(file, pattern=pattern)
+    return read.settings(None if is_caller and tenant not in read.tenants else tenant)
 
 
 def settings_given(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.folders import folder_retriever
+from guardgraph.cli.folders import knowledge_base
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.state.catalogue import SUCCESS
+from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
 from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 
@@ -28,14 +29,19 @@ class PlannedRun:
     """What a person reads as the request."""
     model: str | None
     """As it was named; None for the offline rules."""
+    context: JsonObject | None = None
+    """Who asks, where somebody is named."""
     config: JsonObject = field(default_factory=dict)
     """LangGraph's, with the thread where a checkpointer keeps the run."""
 
 
-def rag_run(question: str, *, kb: str | None = None, model: str | None = None, **settings: Any) -> PlannedRun:
-    """Plan an answer from a folder, from the demo's documents if that is None."""
-    found = {} if kb is None else {"retriever": folder_retriever(kb)}
-    return _planned("rag", {"question": question}, model, **found, **settings)
+def rag_run(
+    question: str, *, kb: str | None = None, model: str | None = None, caller: Caller | None = None, **settings: Any
+) -> PlannedRun:
+    """Plan an answer from a folder or an index, from the demo's documents if that is None."""
+    found = {} if kb is None else knowledge_base(kb)
+    planned = _planned("rag", {"question": question}, model, **found, **settings)
+    return planned if caller is None else replace(planned, context={"caller": caller.model_dump()})
 
 
 def research_run(
@@ -79,7 +85,7 @@ def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] 
 
     writes: Any = {}
     session = Session(run.agent.frame.world)
-    for update in run.agent.stream(run.request, session.put_in(run.config), stream_mode="updates"):
+    for update in run.agent.stream(run.request, session.put_in(run.config), context=run.context, stream_mode="updates"):
         for node, writes in update.items():
             if session.waiting is not None:
                 return session.waiting

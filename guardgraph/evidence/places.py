@@ -34,7 +34,10 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
         ),
         *(("visits", "*", name) for name in ("node", "kind", "clock")),
         *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),
-        *(("calls", "*", name) for name in ("node", "visit", "number", "kind", "request", "prompt", "seconds")),
+        *(
+            ("calls", "*", name)
+            for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "seconds")
+        ),
         ("calls", "*", "outcome", "0"),
         *(("result", name) for name in ("run_id", "pattern", "status", "phase", "path")),
         *(

@@ -20,7 +20,7 @@ MARKER = "[redacted]"
 SHORTEST = 4
 """Characters of a redacted text from which on it is looked for everywhere: shorter ones stand in other words."""
 
-HASH_NAME = re.compile(r"hash|request|.*_hash")
+HASH_NAME = re.compile(r"hash|request|scope|.*_hash|(?:.*_)?sha256")
 HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
 
 

@@ -170,6 +170,8 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
         outcome=packed,
         seconds=performed.seconds,
     )
+    if asked.scope is not None:
+        record["scope"] = asked.scope
     if isinstance(proposer := about.get("proposer"), str):
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):

@@ -72,8 +72,9 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     log, records = [*visit.log, line], _records(part, state)
     visit.session.over = True
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
-        return {**head, **_withheld(_told(log, {})), "audit": unavailable(head["details"])}
-    result = {**head, **_told(log, records)}
+        return {**head, **_withheld(_told(log, {}), "history"), "audit": unavailable(head["details"])}
+    withheld = _withheld(_told(log, {}), "trace", "history") if _withholds(part, head) else None
+    result = {**head, **(withheld or _told(log, records))}
     if "audit" in result:  # it stands last, as in what the graph returns
         result["audit"] = result.pop("audit")
     if visit.session.is_replay:
@@ -104,10 +105,16 @@ def _unrecorded(part: Part, result: JsonObject, audit: Audit, line: Any) -> Json
     return {"route": UNRECORDED_ENDING, "verdict": said, "log": [line]}
 
 
-def _withheld(record: JsonObject) -> JsonObject:
-    """Return how a run went without what came of it: nobody may have the answer of a run that is not recorded."""
-    kept = ("step", "elapsed_ms")
-    return {**record, "history": [{key: step[key] for key in kept} for step in record["history"]]}
+def _withholds(part: Part, head: JsonObject) -> bool:
+    reason = part.frame.catalogue.find(head["stop_reason"])
+    return reason is not None and reason.withholds
+
+
+def _withheld(record: JsonObject, *names: str) -> JsonObject:
+    """Return how a run went without what came of it, such as the answer of a run that is not recorded."""
+    kept = ("step", "phase", "elapsed_ms", "ok")
+    bare = {name: [{key: step[key] for key in kept if key in step} for step in record[name]] for name in names}
+    return {**record, **bare}
 
 
 def _records(part: Part, state: JsonObject) -> dict[int, VisitRecord]:

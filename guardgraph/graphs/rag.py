@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,8 @@ from guardgraph.world.wrapped import ChatModel
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
+    from guardgraph.knowledge.base import KnowledgeBase
+
 __all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 
 CLARIFICATION = (
@@ -55,7 +58,7 @@ def create_rag_agent(
     *,
     planner: Outside | None = None,
     answerer: Outside | None = None,
-    knowledge_base: str | Path | None = None,
+    knowledge_base: str | Path | KnowledgeBase | None = None,
     retriever: Outside | VectorStore | None = None,
     sources: Sequence[str] | None = None,
     policy: RagPolicy | None = None,
@@ -76,14 +79,17 @@ def create_rag_agent(
             the offline rules.
         planner: replaces the planner; given ``{question, available_sources}``, it returns an intent.
         answerer: replaces the answerer; given ``{question, context_chunks}``, it returns ``{answer, citations}``, or
-            ``{"insufficient": true}`` where the context does not answer the question.
-        knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; the demo base
-            when neither it nor a retriever is given.
+            ``{"insufficient": true}`` where the context does not answer the question. With
+            ``require_sentence_citations`` it is given ``sentence_citations: true`` beside, and marks every sentence
+            with ids in square brackets behind it.
+        knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; a
+            `KnowledgeBase`, or its file; the demo base when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. A
             vector store, a retriever or a tool of LangChain's is asked by a `LangChainRetriever`.
         sources: the names of the sources that the retriever has, if it does not say so by its attribute `sources`.
-        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; where
-            nobody says what a retriever has, it names both.
+        policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources (those
+            that a `KnowledgeBase` has now); where nobody says what a retriever has, and where a `KnowledgeBase` has
+            documents of several tenants or none at all, it names both.
         budget: the limits of one run.
         clarification: what a run says when nothing relevant was found, or the answerer abstained.
         checkpointer: LangGraph's.
@@ -97,15 +103,18 @@ def create_rag_agent(
             retriever with `sources` does not have; the message names it.
     """
     limits = settings_or(RagBudget(), budget, "budget")
-    found, listed, there_are = _retriever(retriever, knowledge_base, sources, limits)
+    rules = settings_or(RagPolicy(), policy, "policy")
+    found, listed, there_are = _retriever(retriever, knowledge_base, sources, rules, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
+    answering = partial(choose, "answerer", answerer, offline=offline.answer)
     return rag_pattern(
         planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan),
-        answerer=choose("answerer", answerer, prompt="rag_answer", offline=offline.answer),
+        answerer=answering(prompt="rag_answer"),
+        marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=found,
-        policy=_policy(policy, listed, there_are),
+        policy=_policy(rules, listed, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
@@ -115,6 +124,7 @@ def rag_pattern(
     *,
     planner: Proposer,
     answerer: Proposer,
+    marking_answerer: Proposer,
     retriever: Outside,
     policy: RagPolicy,
     budget: RagBudget,
@@ -128,7 +138,7 @@ def rag_pattern(
     p.guard("execution_guard", nodes.check_execution, to="retrieve")
     p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
     p.guard("context_guard", nodes.pack_context(clarification), to=["generate", "clarified"])
-    p.propose("generate", nodes.generate(answerer), to="answer_guard")
+    p.propose("generate", nodes.generate(answerer, marking_answerer), to="answer_guard")
     p.guard("answer_guard", nodes.check_answer(clarification), to=["answered", "clarified"])
     p.terminal("answered", nodes.answered)
     p.terminal("clarified", nodes.clarified)
@@ -137,29 +147,56 @@ def rag_pattern(
 
 def _retriever(
     own: Outside | VectorStore | None,
-    folder: str | Path | None,
+    base: str | Path | KnowledgeBase | None,
     sources: Sequence[str] | None,
+    policy: RagPolicy,
     budget: RagBudget,
 ) -> tuple[Outside, tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the retriever, the sources that lists hold which are left out, and all that it has; None if unknown."""
-    if own is not None and folder is not None:
+    if own is not None and base is not None:
         raise ConfigurationError("retriever, knowledge_base: give one of them, not both")
     if own is None and sources is not None:
-        given = "the demo base" if folder is None else "a knowledge_base"
+        given = "the demo base" if base is None else "a knowledge_base"
         raise ConfigurationError(f"sources: they name what a retriever has; given: {given}, which says it itself")
     if own is not None:
         known = known_sources(own, sources)
         retriever = LangChainRetriever(own, sources=sources) if is_from_langchain(own) else outside("retriever", own)
         return retriever, known, known
-    if folder is None:
+    if base is None:
         demo = LexicalRetriever(demo_documents())
         return demo, DEMO_SOURCES, demo.sources
-    loaded = LexicalRetriever(load_folder(folder, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
+    if not isinstance(base, str | Path) or os.path.isfile(base):
+        index = _index(base)
+        return index, _listed(index, policy), None
+    loaded = LexicalRetriever(load_folder(base, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
     return loaded, loaded.sources, loaded.sources
 
 
-def _policy(given: RagPolicy | None, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
-    policy = settings_or(RagPolicy(), given, "policy")
+def _index(base: object) -> KnowledgeBase:
+    from guardgraph.knowledge.base import KnowledgeBase
+
+    if isinstance(base, str | Path):
+        return KnowledgeBase(base)
+    if not isinstance(base, KnowledgeBase):
+        raise ConfigurationError(f"knowledge_base: a folder, a KnowledgeBase or its file; given: {base!r:.80}")
+    return base
+
+
+def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
+    """Return the sources that a live base has now, if one tenant's planner may be shown all their names.
+
+    Raises:
+        ConfigurationError: there are several tenants or no sources, and the policy leaves a list out.
+    """
+    tenants = index.tenants()
+    left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
+    if left_out and len(tenants) != 1:
+        given = f"{len(tenants)} tenants, and a planner is shown the names" if tenants else "no documents yet"
+        raise ConfigurationError(f"policy: {' and '.join(left_out)} are required; {index.path} has {given}")
+    return index.source_names()
+
+
+def _policy(policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
     left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
     if left_out and sources is None:
         raise ConfigurationError(

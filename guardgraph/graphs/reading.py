@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import builtins
 import dis
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import CO_COROUTINE, CO_GENERATOR
@@ -126,7 +126,7 @@ def _swallows(function: FunctionType) -> bool:
     """Say whether a ``with`` of a function may end an exception; `evidence` never does."""
     ops = instructions(function.__code__)
     contexts = sum(op.opname == "WITH_EXCEPT_START" for op in ops)
-    return contexts > sum(_resolved(_path(ops[at:]), function) is evidence for at in range(len(ops)))
+    return bool(contexts) and contexts > sum(_resolved(_path(ops[at:]), function) is evidence for at in range(len(ops)))
 
 
 def _resolved(path: tuple[str, ...], function: FunctionType) -> Any:
@@ -158,7 +158,7 @@ def _facts_of(code: CodeType, swallows: bool, *, is_inner: bool = False) -> _Fac
     )
 
 
-def _state(code: CodeType, ops: list[dis.Instruction]) -> str:
+def _state(code: CodeType, ops: Sequence[dis.Instruction]) -> str:
     """Return the name of the state in some code, nothing where it may be something else after a while."""
     name = code.co_varnames[0] if code.co_argcount else ""
     is_filled = any(
@@ -168,7 +168,7 @@ def _state(code: CodeType, ops: list[dis.Instruction]) -> str:
     return "" if is_filled or _rebinds(code, ops, name) else name
 
 
-def _rebinds(code: CodeType, ops: list[dis.Instruction], name: str) -> bool:
+def _rebinds(code: CodeType, ops: Sequence[dis.Instruction], name: str) -> bool:
     """Say whether a variable is given another value, here or in a function inside."""
     others = [op.argval for op in ops if op.opname.startswith(_OTHER)]
     inner = [item for item in code.co_consts if isinstance(item, CodeType) and name in item.co_freevars]
@@ -176,14 +176,14 @@ def _rebinds(code: CodeType, ops: list[dis.Instruction], name: str) -> bool:
     return here or any(_rebinds(item, instructions(item), name) for item in inner)
 
 
-def _is_read(ops: list[dis.Instruction], state: str) -> bool:
+def _is_read(ops: Sequence[dis.Instruction], state: str) -> bool:
     """Say whether instructions begin with ``state["name"]``."""
     if len(ops) < 3 or not (_loads(ops[0], state) and _is_text(ops[1])):
         return False
     return ops[2].opname == "BINARY_SUBSCR" or (ops[2].opname == "BINARY_OP" and ops[2].argrepr == "[]")
 
 
-def _is_handled(ops: list[dis.Instruction], state: str) -> bool:
+def _is_handled(ops: Sequence[dis.Instruction], state: str) -> bool:
     """Say whether instructions begin with ``"name" in state``, or end with ``state["name"] =``."""
     if len(ops) < 3:
         return False
@@ -201,7 +201,7 @@ def _is_text(op: dis.Instruction) -> bool:
     return op.opname == "LOAD_CONST" and isinstance(op.argval, str)
 
 
-def _named(ops: list[dis.Instruction], state: str, sure: frozenset[int], is_inner: bool) -> Iterator[_Named]:
+def _named(ops: Sequence[dis.Instruction], state: str, sure: frozenset[int], is_inner: bool) -> Iterator[_Named]:
     for at, op in enumerate(ops):
         if op.opname == "LOAD_GLOBAL":
             path = _path(ops[at:])
@@ -212,7 +212,7 @@ def _named(ops: list[dis.Instruction], state: str, sure: frozenset[int], is_inne
             yield _Named(path, text, is_shown and not _is_text(behind[1]), is_inner)
 
 
-def _is_raised(ops: list[dis.Instruction]) -> bool:
+def _is_raised(ops: Sequence[dis.Instruction]) -> bool:
     """Say whether the expression that instructions begin with is raised."""
     ends = (op.opname for op in ops if op.opname == "RAISE_VARARGS" or op.opname.startswith(_STAYS))
     return next(ends, "") == "RAISE_VARARGS"
@@ -228,7 +228,7 @@ def _path(ops: Iterable[dis.Instruction]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _caught(ops: list[dis.Instruction]) -> Iterator[tuple[str, ...]]:
+def _caught(ops: Sequence[dis.Instruction]) -> Iterator[tuple[str, ...]]:
     for at, op in enumerate(ops):
         if op.opname == "CHECK_EXC_MATCH":
             start = next((back for back in range(at - 1, -1, -1) if ops[back].opname == "LOAD_GLOBAL"), at)

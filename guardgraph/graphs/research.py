@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import research as nodes
 from guardgraph.nodes.offline import research as offline
+from guardgraph.nodes.offline.notes import notes as offline_notes
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
@@ -64,10 +65,12 @@ def create_research_agent(
             ``{answer, citations}``.
         search: replaces the search; given ``{query, max_results}``, it returns hits, each with a ``url``. A tool, a
             retriever or a vector store of LangChain's is asked by a `LangChainSearch`.
-        reader: replaces the reader; given ``{url}``, it returns ``{title, published_at, body}`` or raises. A tool of
-            LangChain's may return the text alone, or documents.
+        reader: replaces the reader; given ``{url, hosts, limits}``, it returns ``{title, published_at, body}``, and
+            what else a page may have, or raises; a `ReadFailure` is one of the listed reasons why a page cannot be
+            read. A tool of LangChain's, which is given the URL alone, may return the text alone, or documents.
         extractor: replaces the note extractor; given ``{goal, question, pages, max_notes}``, it returns notes
-            ``{claim, quote, url, title, published_at}``.
+            ``{claim, quote, url, title, published_at}``. With a `reader` and no extractor, a model proposes the notes;
+            where there is no model, they are the sentences that share most with the question.
         policy: the two domain lists and the checks.
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
@@ -86,7 +89,7 @@ def create_research_agent(
         writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
         search=_search(search),
         reader=_reader(reader),
-        extractor=outside("extractor", recorded_notes() if extractor is None else extractor),
+        extractor=_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
         budget=limits,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
@@ -98,7 +101,7 @@ def research_pattern(
     writer: Proposer,
     search: Outside,
     reader: Outside,
-    extractor: Outside,
+    extractor: Outside | Proposer,
     policy: ResearchPolicy,
     budget: ResearchBudget,
 ) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
@@ -121,13 +124,28 @@ def research_pattern(
     p.guard("source_guard", nodes.check_sources, to="read")
     p.act("read", nodes.read(reader), to="pages_guard")
     p.guard("pages_guard", nodes.check_pages, to="extract")
-    p.act("extract", nodes.extract(extractor), to="notes_guard")
-    p.guard("notes_guard", nodes.check_notes, to="verify_guard")
+    if isinstance(extractor, Proposer):
+        p.propose("extract", nodes.propose_notes(extractor), to="notes_guard")
+        p.guard("notes_guard", nodes.check_proposed_notes, to="verify_guard")
+    else:
+        p.act("extract", nodes.extract(extractor), to="notes_guard")
+        p.guard("notes_guard", nodes.check_notes, to="verify_guard")
     p.guard("verify_guard", nodes.verify, to="synthesize")
     p.propose("synthesize", nodes.synthesize(writer), to="answer_guard")
     p.guard("answer_guard", nodes.check_answer, to="answered")
     p.terminal("answered", nodes.answered)
     return p
+
+
+def _extractor(
+    own: Outside | None, choose: Callable[..., Proposer], *, own_reader: bool, by_model: bool
+) -> Outside | Proposer:
+    """Return who takes notes; notes were recorded of the demo's pages alone."""
+    if own is not None:
+        return outside("extractor", own)
+    if not own_reader:
+        return recorded_notes()
+    return choose("extractor", None, prompt="research_notes", offline=offline_notes) if by_model else offline_notes
 
 
 def _search(own: Outside | VectorStore | None) -> Outside:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dis
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -32,9 +34,10 @@ class _Ways(NamedTuple):
     """Handlers of what it raises."""
 
 
-def instructions(code: CodeType) -> list[dis.Instruction]:
+@lru_cache(maxsize=1024)
+def instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
     """Return the instructions of some code that say something, one for each variable where one handles two of them."""
-    return [step for op in dis.get_instructions(code) if op.opname not in _UNSEEN for step in _single(op)]
+    return tuple(step for op in dis.get_instructions(code) if op.opname not in _UNSEEN for step in _single(op))
 
 
 def _single(op: dis.Instruction) -> list[dis.Instruction]:
@@ -44,7 +47,7 @@ def _single(op: dis.Instruction) -> list[dis.Instruction]:
     return [op._replace(opname=name, argval=value) for name, value in zip(two.groups(), op.argval, strict=True)]
 
 
-def unavoidable(code: CodeType, ops: list[dis.Instruction], *, swallows: bool) -> frozenset[int]:
+def unavoidable(code: CodeType, ops: Sequence[dis.Instruction], *, swallows: bool) -> frozenset[int]:
     """Return the instructions that every way from the beginning to a return passes, without an exception.
 
     There are none where nothing returns.
@@ -58,7 +61,7 @@ def unavoidable(code: CodeType, ops: list[dis.Instruction], *, swallows: bool) -
     return frozenset(at for at in _way(ways, ops) if not _returns(ways, ops, at))
 
 
-def _ways(code: CodeType, ops: list[dis.Instruction], swallows: bool) -> list[_Ways]:
+def _ways(code: CodeType, ops: Sequence[dis.Instruction], swallows: bool) -> list[_Ways]:
     offsets = [op.offset for op in ops]
     handlers: list[Any] = getattr(dis.Bytecode(code), "exception_entries", [])
     ways: list[_Ways] = []
@@ -71,7 +74,7 @@ def _ways(code: CodeType, ops: list[dis.Instruction], swallows: bool) -> list[_W
     return ways
 
 
-def _way(ways: list[_Ways], ops: list[dis.Instruction]) -> list[int]:
+def _way(ways: list[_Ways], ops: Sequence[dis.Instruction]) -> list[int]:
     """Return the instructions of a shortest way to a return, nothing where there is none."""
     before, waiting = {0: -1}, [0]
     for at in waiting:
@@ -90,7 +93,7 @@ def _way(ways: list[_Ways], ops: list[dis.Instruction]) -> list[int]:
     return passed
 
 
-def _returns(ways: list[_Ways], ops: list[dis.Instruction], without: int) -> bool:
+def _returns(ways: list[_Ways], ops: Sequence[dis.Instruction], without: int) -> bool:
     """Say whether a return can be reached from the beginning if one instruction always fails."""
     seen, waiting = {0}, [0]
     while waiting:

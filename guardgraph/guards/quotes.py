@@ -1,10 +1,15 @@
-"""Whether a quote stands in a text, word for word."""
+"""What a text quotes, and whether a quote stands in a text, word for word."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
-__all__ = ["comparable", "stands_in"]
+from guardgraph.guards.sentences import paragraph_spans
+from guardgraph.state.letters import is_unspaced
+
+__all__ = ["Quote", "comparable", "place_of", "quotes_in", "stands_in"]
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
@@ -21,8 +26,49 @@ _UNSPACED = (
 )
 """Scripts that write words without blanks: Thai, Lao, Tibetan, Burmese, Khmer, Han, kana. Any letter is a word."""
 
+_BLACK = re.compile(r"\S+")
+
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
 _WORD = re.compile(rf"(?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+")
+
+_QUOTED: Final = re.compile(
+    r"[“„”]([^“„”]++)[“”]|«([^«»]++)»|»([^«»]++)«|‹([^‹›]++)›|›([^‹›]++)‹|「([^「」]++)」|『([^『』]++)』"
+    r"|[‘‚]((?:[^‘’]|(?<=\w)’(?=\w))++)[‘’](?!\w)"
+    r"|(?<!\w)[\"＂](?=\S)([^\"＂]++)(?<=\S)[\"＂](?!\w)"
+    r"|(?<!\w)['＇](?=\S)((?:[^'＇]|(?<=\w)['＇](?=\w))++)(?<=\S)['＇](?!\w)"
+)
+"""What stands between quotation marks. Straight ones open where no word ends and close where none begins: they are no
+inches, and an apostrophe inside a word is none of them."""
+_PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
+"""What may stand at the ends of a quote that is not the source's."""
+
+
+class Quote(NamedTuple):
+    """What a text quotes."""
+
+    start: int
+    """Of the opening mark."""
+    end: int
+    """Behind the closing mark."""
+    text: str
+    """What is quoted, without marks and the punctuation at its ends."""
+
+
+def quotes_in(text: str) -> Iterator[Quote]:
+    """Yield what stands between quotation marks of any kind within a paragraph, if it has two words at least.
+
+    One word between quotation marks is called so rather than quoted. In scripts without blanks a letter counts as a
+    word, as in `stands_in`.
+    """
+    for first, last in paragraph_spans(text):
+        for match in _QUOTED.finditer(text, first, last):
+            quoted = match[match.lastindex or 0].strip(_PUNCTUATION)
+            if sum(map(_words, quoted.split())) > 1:
+                yield Quote(*match.span(), quoted)
+
+
+def _words(word: str) -> int:
+    return max(sum(map(is_unspaced, word)), any(map(str.isalnum, word)))
 
 
 def comparable(text: str) -> str:
@@ -47,6 +93,37 @@ def stands_in(quote: str, text: str) -> bool:
     marked = _with_whole_words(quote)
     # A quote mostly fits where it first stands, so that the rest need not be read.
     return marked in _with_whole_words(_around(start, start + len(quote), text)) or marked in _with_whole_words(text)
+
+
+def place_of(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quote stands in a text, verbatim as `stands_in` has it, and first.
+
+    Args:
+        quote: what is said to be quoted.
+        text: what it is said to be quoted from.
+
+    Returns:
+        Where it begins and ends in the text, in characters; None where it does not stand there.
+    """
+    wanted, read = comparable(quote), comparable(text)
+    marked = _with_whole_words(read)
+    at = marked.find(_with_whole_words(wanted)) if wanted else -1
+    if at < 0:
+        return None
+    start = at - marked.count("\n", 0, at)
+    return _in_original(start, text), _in_original(start + len(wanted) - 1, text) + 1
+
+
+def _in_original(place: int, text: str) -> int:
+    """Return where a character of a comparable text stands in the text itself."""
+    passed = 0
+    for word in _BLACK.finditer(text):
+        if place < passed + len(word[0]):
+            return word.start() + place - passed
+        passed += len(word[0]) + 1
+        if place < passed:  # the blank behind the word
+            return word.end()
+    return len(text)
 
 
 def _around(start: int, end: int, text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise, repeat
 from typing import Final
 
-__all__ = ["is_block_start", "sentence_spans", "sentences", "unwrapped"]
+__all__ = ["is_block_start", "paragraph_spans", "sentence_spans", "sentences", "unwrapped"]
 
 _END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
 """A mark that ends sentences, the quote marks and brackets that it closes, and the blanks behind; a line's end, too.
@@ -37,6 +37,8 @@ _LOOKBACK: Final = 24
 _BLOCK = re.compile(r"[ \t]*+(?:[-+*•–—>|#]|```|~~~|\(?\d{1,3}[.)][ \t]|\[|=+$|[^\W\d_][\w \-/]{0,30}:(?:\s|$)|$)")
 """How a line begins that goes on with no line before it: an item, a heading, a row, a quotation, a label."""
 _FENCES: Final = ("```", "~~~")
+_PARAGRAPH: Final = re.compile(r"\S.*(?:\n(?![ \t]*(?:\n|\Z)).*)*+")
+"""Lines without a blank one between them."""
 _LEAST_WIDTH: Final = 30
 """Characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own."""
 
@@ -94,6 +96,11 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+def paragraph_spans(text: str) -> list[tuple[int, int]]:
+    """Return where a text's paragraphs begin and end: what blank lines part."""
+    return [_stripped(text, *match.span()) for match in _PARAGRAPH.finditer(text)]
 
 
 def unwrapped(text: str) -> str:

@@ -12,14 +12,14 @@ from typing import Any, Generic, TypeAlias, overload
 from pydantic import ValidationError
 
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.policies.document import SHOWN_FINDINGS, Document, Place, WrongText, text_of
 from guardgraph.policies.toml_text import parse_toml
-from guardgraph.policies.yaml_text import parse_yaml
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.findings import findings
 from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import unknown_name
+from guardgraph.tools.settings_file.document import SHOWN_FINDINGS, Document, Place, WrongText, text_of
+from guardgraph.tools.settings_file.yaml_text import parse_yaml
 
 __all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "read_policy"]
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from guardgraph.policies.document import MAX_LEVELS, Place, WrongText
+from guardgraph.tools.settings_file.document import MAX_LEVELS, Place, WrongText
 
 __all__ = ["parse_toml"]
 

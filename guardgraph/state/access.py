@@ -31,10 +31,7 @@ def may_read(access: Access, caller: Caller | None) -> bool:
         return True
     if caller is None or caller.tenant != access.tenant:
         return False
-    names = {TENANT, *(f"group:{group}" for group in caller.groups)}
-    if caller.user is not None:
-        names.add(f"user:{caller.user}")
-    return not names.isdisjoint(access.readers)
+    return not set(caller.readers).isdisjoint(access.readers)
 
 
 def reader_problem(reader: object) -> str | None:

@@ -33,6 +33,8 @@ class StopReason:
     """One sentence: what to do about it."""
     defensive: bool = False
     """Whether an earlier guard makes it unreachable in a whole run; its own guard still decides."""
+    withholds: bool = False
+    """Whether the result says only which way the run took: whoever gets it may not see what went before."""
 
     @property
     def stem(self) -> str | None:

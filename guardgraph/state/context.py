@@ -44,6 +44,16 @@ class Caller(BaseModel):
     groups: Annotated[tuple[str, ...], BeforeValidator(_each_once)] = ()
     """The groups that the user belongs to, each once."""
 
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """What the readers of a document of the caller's tenant have one of, where the caller may read it.
+
+        Those are ``tenant``, ``user:ID`` and a ``group:ID`` for each group; a document of any tenant that is for
+        everybody has ``public``.
+        """
+        user = () if self.user is None else (f"user:{self.user}",)
+        return ("tenant", *user, *(f"group:{group}" for group in self.groups))
+
 
 def caller_of(user: object) -> Caller | None:
     """Make a caller of the user that LangGraph's server found: ``Runtime.server_info.user``.

@@ -6,7 +6,8 @@ GuardgraphError
 ├── InputError           what was given is no input, no graph, or no run of the graph, or would change a run's state;
 │                        nothing was run
 ├── NotRecorded          a replay asks for what the recorded run did not ask for
-├── ReadFailure          a page cannot be read, for a reason that was to be expected
+├── ExpectedFailure      whoever is called cannot do what was asked, for a reason that was to be expected
+│   └── ReadFailure      a page cannot be read
 └── StoreError           a store of runs cannot be reached, read or written
 """
 
@@ -14,6 +15,7 @@ from guardgraph.state.json import JsonObject
 
 __all__ = [
     "ConfigurationError",
+    "ExpectedFailure",
     "GrammarError",
     "GuardgraphError",
     "InputError",
@@ -60,12 +62,14 @@ class NotRecorded(GuardgraphError):
         self.difference = difference
 
 
-class ReadFailure(GuardgraphError):
-    """A page cannot be read. A reader raises it, or returns it as its value, and the run goes on with other pages.
+class ExpectedFailure(GuardgraphError):
+    """Whoever is called cannot do what was asked, for a reason that was to be expected.
+
+    It is raised, or returned as a value; the run gets both, and a guard decides what they are worth.
 
     Args:
-        reason: one of `guardgraph.state.research.READ_FAILURES`; another one counts as a reader that broke.
-        details: plain JSON, what is known of it, such as the `hops` that were asked and the `limits` that held.
+        reason: which failure it is, in the words of its kind.
+        details: plain JSON, what is known of it.
     """
 
     def __init__(self, reason: str, details: JsonObject | None = None) -> None:
@@ -76,6 +80,15 @@ class ReadFailure(GuardgraphError):
     def __str__(self) -> str:
         known = ", ".join(f"{name}: {value}" for name, value in self.details.items() if name not in {"hops", "limits"})
         return f"{self.reason} ({known})" if known else self.reason
+
+
+class ReadFailure(ExpectedFailure):
+    """A page cannot be read. A reader raises it, or returns it as its value, and the run goes on with other pages.
+
+    Args:
+        reason: one of `guardgraph.state.research.READ_FAILURES`; another one counts as a reader that broke.
+        details: plain JSON, what is known of it, such as the `hops` that were asked and the `limits` that held.
+    """
 
 
 class StoreError(GuardgraphError):

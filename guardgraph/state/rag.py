@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.opening import Asking
 from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
 
@@ -33,6 +34,7 @@ __all__ = [
     "RagTask",
     "Retrieval",
     "RetrievalRequest",
+    "SpansBy",
 ]
 
 
@@ -72,6 +74,8 @@ class RetrievalRequest(TypedDict):
     sources: list[str]
     """Those to search, sorted, at least one: on both lists at this moment."""
     top_k: int
+    caller: NotRequired[Asking]
+    """Who asks, as the run's context says, groups sorted; absent where it says nobody."""
 
 
 class ContextChunk(TypedDict):
@@ -84,6 +88,15 @@ class ContextChunk(TypedDict):
     updated_at: str
     text: str
     score: float
+    span: NotRequired[list[int]]
+    """Where the text stands in its document, ``[start, end)`` in characters; where the retriever says nothing, what it
+    returned is the document."""
+    tenant: NotRequired[str | None]
+    """The organisation that the document belongs to."""
+    readers: NotRequired[list[str]]
+    """Who may read it, as in `guardgraph.state.access`; absent where nobody said, and everybody may."""
+    duplicates: NotRequired[list[str]]
+    """Ids of older candidates that say the same."""
 
 
 Candidate = ContextChunk
@@ -97,6 +110,11 @@ class Retrieval(TypedDict):
     rejected_low_score: int
 
 
+SpansBy = Literal["citation", "words"]
+"""How it is known which sentences rest on a chunk: the answer cites it for them, and their numbers and names were held
+against what they cite; or only by the words that they share."""
+
+
 class CitationDetail(TypedDict):
     """A cited chunk, as results show it."""
 
@@ -106,6 +124,15 @@ class CitationDetail(TypedDict):
     updated_at: str
     source: str
     score: float
+    duplicates: NotRequired[list[str]]
+    """Ids of older candidates that say the same."""
+    answer_spans: NotRequired[list[list[int]]]
+    """The sentences of the answer that rest on it, each ``[start, end)`` in characters."""
+    spans_by: NotRequired[SpansBy]
+    document_span: NotRequired[list[int] | None]
+    """Where the evidence for them stands in the document, ``[start, end)``; None where no sentence rests on it."""
+    passage_span: NotRequired[list[int]]
+    """Where the passage that was shown stands in the document."""
 
 
 class Passage(TypedDict):
@@ -170,6 +197,8 @@ class RagStopped(Stopped):
     invalid_citations: NotRequired[list[str]]
     context_doc_ids: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]
+    sentence: NotRequired[str]
+    """Of an answer whose sentences must cite: which one was refused."""
 
 
 RagResult: TypeAlias = RagOk | RagStopped
@@ -191,6 +220,10 @@ class RagPolicy(Policy):
     """Names of an answer must stand in a cited chunk or in the question, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    require_access: Check = False
+    """Every document that the retriever returns must say who may read it."""
+    require_sentence_citations: Check = False
+    """Every sentence of an answer must cite, and its numbers, names and quotes stand in what it cites itself."""
 
 
 class RagBudget(Budget):
@@ -235,9 +268,12 @@ RAG_REASONS = Catalogue(
         StopReason("invalid_intent:source_not_allowed:<name>", "invalid_intent", ("plan",), "The model asked for a source that is not on the policy list.", "Add it to allowed_sources_policy, if the model may ask for it."),
         StopReason("invalid_intent:query_too_long", "invalid_intent", ("retrieve",), "The query is longer than max_query_chars.", "Raise max_query_chars, or ask for shorter queries."),
         StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
-        StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates.", "Look at details; mend the retriever."),
+        StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates, or a document that the caller may not read.", "Look at details; mend the retriever."),
+        StopReason("access_revoked", "access_revoked", ("retrieve", "generate"), "Whoever asks now may not read what was found before.", "Start a run of the caller's own; a run is to be resumed by whoever began it.", withholds=True),
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids."),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites."),
+        StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("generate",), "A sentence of the answer cites nothing and inherits no citation.", "Look at sentence; use a model that marks every sentence."),
+        StopReason("invalid_answer:quote_not_in_source", "invalid_answer", ("generate",), "What a sentence quotes does not stand in a chunk that it cites, word for word.", "Look at unsupported and sentence."),
         StopReason("invalid_answer:unsupported_number", "invalid_answer", ("generate",), "The answer states a number that neither a cited chunk nor the question has.", "Look at unsupported."),
         StopReason("invalid_answer:unsupported_name", "invalid_answer", ("generate",), "The answer has a name that neither a cited chunk nor the question has.", "Look at unsupported; names that any answer may say belong on known_names."),
     ],

@@ -58,6 +58,9 @@ class RecordedCall(TypedDict):
     """SHA-256 of the request as canonical JSON: of ``{"request": …}``, with ``proposer`` and ``prompt`` beside it where
     there are any; for a person of ``{"shown": …, "run": …, "node": …, "visit": …, "settings": …}``, where settings is
     the SHA-256 of the fingerprints of policy and budget."""
+    scope: NotRequired[Sha256]
+    """SHA-256 of where the other side might go, such as hosts and limits, where it was told: it is no part of what was
+    asked."""
     proposer: NotRequired[str]
     """The proposer's name: the model's, the function's, or ``offline``."""
     prompt: NotRequired[str]

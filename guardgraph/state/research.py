@@ -90,11 +90,23 @@ class PlanStep(TypedDict):
 
 
 class Page(TypedDict):
-    """A page that was read. What is not known is an empty string."""
+    """A page that was read. What is not known is an empty string; what its reader does not say is absent."""
 
     title: str
     published_at: str
+    """When it was published, as its reader says; where there is a `declared_date`, it may be guessed."""
     body: str
+    """Its text, as a reader of the page sees it."""
+    final_url: NotRequired[str]
+    """Where the URL that was asked led to; absent where it is the same."""
+    fetched_at: NotRequired[str]
+    """When it was fetched, ISO 8601."""
+    sha256: NotRequired[str]
+    """Of the bytes that came."""
+    text_sha256: NotRequired[str]
+    """Of the body."""
+    declared_date: NotRequired[str]
+    """When the page itself says that it was published; blank where it does not."""
 
 
 class Note(TypedDict):
@@ -104,8 +116,19 @@ class Note(TypedDict):
     claim: str
     quote: str
     url: str
+    """Where the page is: the URL that the one that was asked led to."""
     title: str
     published_at: str
+    asked_url: NotRequired[str]
+    """The identity of the URL that was asked; absent where it is `url`."""
+    host: NotRequired[str]
+    """Of `url`; absent, as what follows, where the page was not read."""
+    start: NotRequired[int]
+    """Where the quote begins, in characters of the page's body; absent where it does not stand there."""
+    end: NotRequired[int]
+    """Where it ends."""
+    guessed_date: NotRequired[str]
+    """When the page was published, by a guess: it declares nothing."""
 
 
 class Issue(TypedDict):
@@ -129,6 +152,8 @@ class Sources(TypedDict):
 
     urls: list[str]
     """Identities, each once."""
+    spellings: dict[str, str]
+    """By identity: the URL as it was first found, which is what is fetched."""
     dropped_urls: list[str]
     allowed_urls: list[str]
     denied_sources: list[JsonObject]
@@ -155,6 +180,7 @@ class ResearchState(TypedDict):
     found_pages: str
     accepted_pages: dict[str, Page]
     found_notes: str
+    proposed_notes: str
     accepted_notes: list[Note]
     proposed_answer: str
     accepted_answer: ResearchAnswer
@@ -225,6 +251,14 @@ class ResearchBudget(Budget):
     """URLs that are kept after duplicates are dropped."""
     max_read_pages: MaxInt = 3
     """Pages that are read."""
+    max_page_seconds: MaxFloat = 10.0
+    """Seconds that one page may take, redirects and robots.txt included."""
+    max_wire_bytes: MaxInt = 10_000_000
+    """Bytes of one page as they come over the wire."""
+    max_page_bytes: MaxInt = 20_000_000
+    """Bytes of one page once they are unpacked."""
+    max_page_chars: MaxInt = 20_000
+    """Characters of a page that a model is shown when it takes notes."""
     max_notes: MaxInt = 6
     """Notes that are taken."""
     max_answer_chars: MaxInt = 850
@@ -242,7 +276,7 @@ RESEARCH_REASONS = Catalogue(
     [
         *common_reasons(
             phases=PHASES,
-            asking=("plan", "synthesize"),
+            asking=("plan", "read_extract", "synthesize"),
             texts=("synthesize",),
             spending=("plan", "search", "read_extract", "synthesize"),
             tools={"search_sources": "search", "read_source": "read_extract", "extract_notes": "read_extract"},
@@ -260,9 +294,9 @@ RESEARCH_REASONS = Catalogue(
         StopReason("tool_invalid_output:read_source", "tool", ("read_extract",), "The reader returned something that is no page. (A page that cannot be read is listed in failed_sources.)", "Look at details; mend the reader."),
         StopReason("tool_invalid_output:extract_notes", "tool", ("read_extract",), "The extractor raised, or returned no list.", "Look at details; mend the extractor."),
         StopReason("no_reliable_sources", "no_sources", ("read_extract", "synthesize"), "No note was taken: every source was denied, could not be read, or said nothing.", "Look at denied_sources and failed_sources."),
-        StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There are no notes.", "Look at the extractor.", defensive=True),
+        StopReason("invalid_notes:empty", "invalid_notes", ("read_extract",), "There is no list of notes.", "Use a model that follows the schema in the prompt."),
         StopReason("invalid_notes:too_many", "invalid_notes", ("read_extract",), "There are more than max_notes notes.", "Raise max_notes, or take fewer notes."),
-        StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor."),
+        StopReason("invalid_notes:item", "invalid_notes", ("read_extract",), "A note is no object.", "Mend the extractor, or use another model."),
         StopReason("invalid_notes:id", "invalid_notes", ("read_extract",), "A note's id is blank or no string.", "Mend the extractor."),
         StopReason("invalid_notes:url", "invalid_notes", ("read_extract",), "A note's url is blank or no string.", "Mend the extractor."),
         StopReason("invalid_notes:claim", "invalid_notes", ("read_extract",), "A note's claim is blank or no string.", "Mend the extractor."),

@@ -1,6 +1,6 @@
 """Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script, a recorder. No network.
 
-Checks for a store of runs of your own are here too.
+Checks for a store of runs and for a retriever of your own are here too.
 
 Example::
 
@@ -11,15 +11,20 @@ Example::
 """
 
 from guardgraph.testing.clock import ScriptedClock
+from guardgraph.testing.guarded import GuardedBase, GuardedDocument
 from guardgraph.testing.model import ModelCall, ScriptedChatModel
 from guardgraph.testing.recorder import InMemoryRecorder
 from guardgraph.testing.reply import Reply
+from guardgraph.testing.retriever import RETRIEVER_CHECKS, check_retriever
 from guardgraph.testing.script import ScriptExhausted
 from guardgraph.testing.store import STORE_CHECKS, check_store
 from guardgraph.testing.tool import ScriptedTool, scripted_tool
 
 __all__ = [
+    "RETRIEVER_CHECKS",
     "STORE_CHECKS",
+    "GuardedBase",
+    "GuardedDocument",
     "InMemoryRecorder",
     "ModelCall",
     "Reply",
@@ -27,6 +32,7 @@ __all__ = [
     "ScriptedChatModel",
     "ScriptedClock",
     "ScriptedTool",
+    "check_retriever",
     "check_store",
     "scripted_tool",
 ]

@@ -1,24 +1,21 @@
 """Knowledge bases: the packaged demo, and a folder of Markdown, reStructuredText, HTML and plain text files."""
 
-from __future__ import annotations
-
 import json
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.folder.article import sections_of
-from guardgraph.tools.folder.chunks import split_chunks
 from guardgraph.tools.folder.formats import FORMATS, decoded
 from guardgraph.tools.folder.left_out import LeftOut, describe_left_out, shown_name
-from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files
+from guardgraph.tools.folder.pieces import pieces_of
+from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files, source_of
 
 __all__ = ["Document", "Documents", "demo_documents", "load_folder"]
 
@@ -35,6 +32,8 @@ class Document(TypedDict):
     updated_at: str
     """A date, as its author wrote it."""
     text: str
+    span: NotRequired[list[int]]
+    """Where its text begins and ends in the text of the document that it is a piece of, in characters."""
 
 
 class Documents(list[Document]):
@@ -125,19 +124,16 @@ def _read_file(root: Path, file: FoundFile, max_chars: int) -> Iterator[Document
     text, modified = _read_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = sections_of(parsed, name.stem)
-    used: Counter[str] = Counter()
-    for section in sections:
-        for chunk in split_chunks(section.text, max_chars):
-            anchor = _anchor(section.name)
-            used[anchor] += 1
-            yield Document(
-                id=f"{'/'.join(file.parts)}#{anchor}.{used[anchor]}",
-                source=file.parts[0] if len(file.parts) > 1 else root.resolve().name,
-                title=title,
-                section=section.name,
-                updated_at=parsed.updated_at or modified,
-                text=chunk,
-            )
+    for piece in pieces_of("/".join(file.parts), parsed.text, sections, max_chars):
+        yield Document(
+            id=piece.id,
+            source=source_of(root, file.parts),
+            title=title,
+            section=piece.section,
+            updated_at=parsed.updated_at or modified,
+            text=piece.text,
+            span=list(piece.span),
+        )
 
 
 def _read_text(root: Path, file: FoundFile, suffix: str) -> tuple[str, str]:
@@ -154,7 +150,3 @@ def _read_text(root: Path, file: FoundFile, suffix: str) -> tuple[str, str]:
     if "\0" in text:
         raise ConfigurationError(f"knowledge base file {shown!r} is not text: it holds a NUL character")
     return text, modified.date().isoformat()
-
-
-def _anchor(section: str) -> str:
-    return "-".join(re.findall(r"[^\W_]+", section.lower()))[:60] or "section"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
@@ -15,34 +14,12 @@ from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
-from guardgraph.tools.terms import DEFAULT_LANGUAGE, beginnings, content_words, stems
+from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
+from guardgraph.tools.terms import content_words
 
 __all__ = ["LexicalRetriever"]
 
-_K1: Final = 1.6
-_B: Final = 0.4
-"""BM25's saturation and length constants, as usual: 1.2..2 and 0.5..0.8 (Robertson and Zaragoza 2009)."""
-
-_OPEN: Final = 0.5
-_CHANCE: Final = 0.75
-_TRIES: Final = 3
-_LARGEST_CHANCE: Final = 0.6
-"""How much what is left open counts; the share of ln N that chance covers, and of how many passages; and at most.
-
-They were set so that with 0.2 at most 2 % of the questions pass that a base has nothing to do with, on bases of 5 to
-10,000 passages, and most of the others.
-"""
-
-
-_STEM_SHARE: Final = 0.7
-_SPELLING_SHARE: Final = 0.1
-_BEGINNING_SHARE: Final = 0.2
-"""How much of a word each of its readings is; set on questions in German, Spanish, Russian, Chinese and Hindi."""
-
 _ANY_LANGUAGE: Final = ""
-
-_LARGEST_EXPONENT: Final = 500
-"""From here on, 1 more or less makes no difference to the logarithm."""
 
 _Postings: TypeAlias = dict[str, list[tuple[int, float]]]
 """For a term the documents that have it, each with the share of the term's weight that it covers."""
@@ -51,10 +28,9 @@ _Postings: TypeAlias = dict[str, list[tuple[int, float]]]
 class _Index(NamedTuple):
     """One reading of the words of a base."""
 
-    share: float
     postings: dict[str, _Postings]
     """By language, in which a reading may differ."""
-    unseen_weight: float
+    known: Known
 
 
 @instant
@@ -114,20 +90,12 @@ class LexicalRetriever:
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
         told = [language_of(document["text"]) for document in documents]
-        self._language = _most_common(told)
+        self._language = most_common(Counter(told))
         languages = [language or self._language for language in told]
-        words = [
-            content_words(_searched(document), language)
-            for document, language in zip(documents, languages, strict=True)
-        ]
-        stemmed = [Counter(stems(said, language)) for said, language in zip(words, languages, strict=True)]
-        self._chance = _chance(stemmed)
-        everywhere = [_ANY_LANGUAGE] * len(words)
-        self._indexes = (
-            _index(_STEM_SHARE, stemmed, languages),
-            _index(_SPELLING_SHARE, [Counter(said) for said in words], everywhere),
-            _index(_BEGINNING_SHARE, [Counter(beginnings(said)) for said in words], everywhere),
-        )
+        counts = [_counted(document, language) for document, language in zip(documents, languages, strict=True)]
+        everywhere = [_ANY_LANGUAGE] * len(counts)
+        spoken = (languages, everywhere, everywhere)
+        self._indexes = [_index([count[at] for count in counts], spoken[at]) for at in range(len(spoken))]
 
     def __repr__(self) -> str:
         return f"LexicalRetriever({len(self.documents)} documents, sources={list(self.sources)})"
@@ -147,8 +115,8 @@ class LexicalRetriever:
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
         ]
         best = nlargest(request["top_k"], found, key=covered.__getitem__)
-        rarity = math.exp(-min(self._chance, _LARGEST_CHANCE * whole))
-        scores = {index: round(_score(covered[index], whole, rarity), 4) for index in best}
+        rare = rarity(self._indexes[0].known.chance, whole)
+        scores = {index: score(covered[index], whole, rare) for index in best}
         ranked = sorted(best, key=lambda index: (-scores[index], index))
         return [_candidate(self.documents[index], scores[index]) for index in ranked if scores[index] > 0]
 
@@ -157,28 +125,14 @@ class LexicalRetriever:
         whole, covered = 0.0, [0.0] * len(self.documents)
         if not covered:
             return whole, covered
-        for index, asked in zip(self._indexes, self._asked(query), strict=True):
-            scale = index.share * len(asked) / max(asked.total(), 1)
-            for term, times in asked.items():
-                found = [held[form] for held, form in zip(index.postings.values(), term, strict=True) if form in held]
-                weight = times * scale * self._weight(sum(map(len, found)), index.unseen_weight)
-                whole += weight
-                for document, share in chain.from_iterable(found):
-                    covered[document] += weight * share
+        for reading, term, times in scaled(asked(query, self._language, tuple(self._indexes[0].postings))):
+            postings, known = self._indexes[reading]
+            found = [held[form] for held, form in zip(postings.values(), term, strict=True) if form in held]
+            weight = times * known.weight(sum(map(len, found)))
+            whole += weight
+            for document, share in chain.from_iterable(found):
+                covered[document] += weight * share
         return whole, covered
-
-    def _asked(self, query: str) -> Iterator[Counter[tuple[str, ...]]]:
-        """Count the terms of a query for each index: its stems in each language of the base, and other readings."""
-        told = language_of(query) or self._language
-        # A short question may be told wrongly, and what the base leaves out of its documents can be in none.
-        kept = frozenset(content_words(query, self._language))
-        words = [word for word in content_words(query, told) if word in kept]
-        yield Counter(zip(*(stems(words, language) for language in self._indexes[0].postings), strict=True))
-        yield Counter(zip(words, strict=True))
-        yield Counter(zip(beginnings(words), strict=True))
-
-    def _weight(self, holders: int, unseen_weight: float) -> float:
-        return math.log(1 + len(self.documents) / (holders + 0.5)) if holders else unseen_weight
 
 
 def _check(documents: Sequence[Document]) -> None:
@@ -195,51 +149,26 @@ def _check(documents: Sequence[Document]) -> None:
         raise ConfigurationError(f"{times} documents have the id {name!r}; a citation must name exactly one")
 
 
-def _searched(document: Document) -> str:
-    return "\n".join((document["title"], document["section"], document["text"]))
+def _counted(document: Document, language: str) -> tuple[Counter[str], ...]:
+    text = searched(document["title"], document["section"], document["text"])
+    return tuple(map(Counter, readings(content_words(text, language), language)))
 
 
-def _most_common(told: Sequence[str]) -> str:
-    counts = Counter(filter(None, told))
-    return max(sorted(counts), key=lambda language: counts[language], default=DEFAULT_LANGUAGE)
-
-
-def _score(covered: float, whole: float, rarity: float) -> float:
-    # A question of hundreds of words may cover more than the exponential of a float can hold.
-    beyond = math.log1p(math.expm1(min(covered, _LARGEST_EXPONENT)) * rarity) + max(covered - _LARGEST_EXPONENT, 0)
-    return beyond / (beyond + _OPEN * (whole - covered))
-
-
-def _words_and_single_ones(counts: Sequence[Counter[str]]) -> tuple[int, int]:
-    """Count the words of a base, and those that occur once; 1 at least, for a base without such words."""
+def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
     totals: Counter[str] = Counter()
     for count in counts:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
-    return max(totals.total(), 1), max(once, 1)
-
-
-def _unseen_weight(counts: Sequence[Counter[str]]) -> float:
-    total, once = _words_and_single_ones(counts)
-    return math.log(1 + len(counts) / 1.5) + math.log(total / once)
-
-
-def _chance(counts: Sequence[Counter[str]]) -> float:
-    total, once = _words_and_single_ones(counts)
-    return _CHANCE * (1 - once / total) * math.log1p(len(counts) / _TRIES)
-
-
-def _index(share: float, counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
-    return _Index(share, _postings(counts, languages), _unseen_weight(counts))
+    return _Index(_postings(counts, languages), Known(len(counts), totals.total(), once))
 
 
 def _postings(counts: Sequence[Counter[str]], languages: Sequence[str]) -> dict[str, _Postings]:
     average = sum(count.total() for count in counts) / max(len(counts), 1)
     postings: dict[str, _Postings] = {language: defaultdict(list) for language in sorted(set(languages))}
     for index, (count, language) in enumerate(zip(counts, languages, strict=True)):
-        damping = _K1 * (1 - _B + _B * count.total() / max(average, 1))
+        damped = damping(count.total(), average)
         for term, times in count.items():
-            postings[language][term].append((index, times / (times + damping)))
+            postings[language][term].append((index, times / (times + damped)))
     return postings
 
 

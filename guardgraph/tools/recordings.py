@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.urls import identity
 from guardgraph.tools.terms import terms
 from guardgraph.tools.tool import Tool
 
@@ -39,16 +40,17 @@ def recorded_reader() -> Tool:
     """Make the reader that knows the recorded pages.
 
     Returns:
-        ``{"url": str}`` -> ``{"title", "published_at", "body"}``; it raises `LookupError` for other URLs.
+        ``{"url": str}`` -> ``{"title", "published_at", "body"}``, however the URL is spelled; it raises `LookupError`
+        for other URLs.
     """
     recorded = _read("research_pages.json")
 
     @instant
     def read(request: JsonObject) -> JsonValue:
         url = request["url"]
-        if url not in recorded:
+        if (page := recorded.get(identity(url))) is None:
             raise LookupError(f"no page was recorded for {url}")
-        return dict(recorded[url])
+        return dict(page)
 
     return read
 

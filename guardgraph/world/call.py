@@ -40,7 +40,8 @@ class Call:
     """Of a value that was returned says why the run may not even keep it, None where it may. A refused call has failed
     with these details, and nothing of the value is kept or recorded."""
     holds: Callable[[JsonValue], str | None] | None = None
-    """Of a recorded content says why it would not have come about under the scope of this call, None where it would."""
+    """Of a recorded content says why it would not have come about under the scope of this call, None where it would. It
+    is not asked where the call was made under this very scope."""
 
     @property
     def shown(self) -> JsonObject:
@@ -89,6 +90,11 @@ class Asked:
             return digest_of({"shown": call.request, **place})
         about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
         return digest_of({"request": call.request, **about})
+
+    @cached_property
+    def scope(self) -> str | None:
+        """SHA-256 of where the other side may go, None where nothing is said of it."""
+        return digest_of(self.call.scope) if self.call.scope else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
+from guardgraph.state.errors import ExpectedFailure
+from guardgraph.state.expected import expected
 from guardgraph.state.instant import is_instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
@@ -180,6 +182,8 @@ async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
 def _returned(call: Call, returned: Any, most: int) -> Outcome:
     if isinstance(returned, dict) and returned.keys() == _RAW_RESULT:
         returned = returned["raw"]
+    if isinstance(returned, ExpectedFailure):
+        return _raised(call, returned)
     outcome = _message(call, returned) if isinstance(returned, BaseMessage) else _value(call, returned, most)
     return too_large(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
 
@@ -252,7 +256,8 @@ def _raised(call: Call, error: BaseException) -> Outcome:
         return _refused(call, error)
     reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": message_of(error)})
     if call.kind == "tool":
-        return _failure("tool_error", {key: details[key] for key in ("type", "message")}, call.about)
+        said = {key: details[key] for key in ("type", "message")}
+        return _failure("tool_error", {**said, **expected(error)}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
     if reason is None or (_is_rule(call.target) and is_unclassified(error)):
         raise error

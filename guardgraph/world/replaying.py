@@ -97,7 +97,7 @@ class ReplayingWorld:
             raise _differs(asked, "was not made")
         recorded, performed = found
         if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
-            if asked.call.holds is not None and (why := asked.call.holds(performed.outcome.content)) is not None:
+            if (why := _out_of_scope(recorded, performed, asked)) is not None:
                 raise _differs(asked, why)
             return performed
         if self._assume and _is_same_proposer(recorded, asked):
@@ -149,6 +149,12 @@ class ReplayingWorld:
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
         return [_cut(item, seconds - start) if late else performed for item, performed, late, start in late_or_not]
+
+
+def _out_of_scope(recorded: RecordedCall, performed: Performed, asked: Asked) -> str | None:
+    """Say why what came back would not have come back under the scope of now, None where it would."""
+    is_same = asked.scope is not None and recorded.get("scope") == asked.scope
+    return None if is_same or asked.call.holds is None else asked.call.holds(performed.outcome.content)
 
 
 def _cut(asked: Asked, seconds: float) -> Performed:

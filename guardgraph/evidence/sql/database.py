@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from weakref import WeakSet, finalize
 
 from guardgraph.evidence.sql.address import Address
-from guardgraph.evidence.sql.files import identity, make_private
 from guardgraph.evidence.sql.transaction import Mode, Transaction
 from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.state.files import identity, make_private
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

@@ -22,7 +22,7 @@ NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 
 
 def unsupported_names(
-    answer: str, *, cited: Collection[str], beside: Collection[str] = (), read: Iterable[str] = ()
+    answer: str, *, cited: Collection[str], beside: Collection[str] = (), read: Iterable[str] = (), within: str = ""
 ) -> list[str]:
     """Find the names of an answer that no text supports.
 
@@ -31,6 +31,7 @@ def unsupported_names(
         cited: the texts that the answer cites. In another language than theirs it is not checked.
         beside: what supports a name beside them: the question, known names.
         read: whatever was read; a word that it has in lower case is no name. It is asked last.
+        within: the text that the answer is a sentence of, and whose language it has; few words tell none surely.
 
     Returns:
         The words, as written, each once, sorted; none where the answer's language is not checked.
@@ -39,7 +40,7 @@ def unsupported_names(
     # Most names stand in a source as they are, between blanks; reading its words takes much longer.
     written = {part for text in texts for part in text.split()}
     left = {at for at, word in enumerate(found) if _can_be_name(word) and word.text not in written}
-    languages = _languages(found, cited) if left else None
+    languages = _languages(words(within) if within else found, cited) if left else None
     if languages is None:
         return []
     support = Support(texts, languages)

@@ -52,7 +52,7 @@ def cited(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[Cita
 
 
 def _detail(chunk: ContextChunk) -> CitationDetail:
-    return CitationDetail(
+    detail = CitationDetail(
         doc_id=chunk["doc_id"],
         title=chunk["title"],
         section=chunk["section"],
@@ -60,6 +60,7 @@ def _detail(chunk: ContextChunk) -> CitationDetail:
         source=chunk["source"],
         score=chunk["score"],
     )
+    return CitationDetail(**{**detail, "duplicates": chunk["duplicates"]}) if "duplicates" in chunk else detail
 
 
 def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
@@ -89,6 +90,7 @@ def check_names(
     chunks: Sequence[ContextChunk],
     packed: Sequence[ContextChunk],
     known_names: Collection[str] = (),
+    within: str = "",
 ) -> None:
     """Refuse an answer with a name that neither a cited chunk, nor the question, nor the policy has.
 
@@ -98,6 +100,7 @@ def check_names(
         chunks: the chunks that the answer cites.
         packed: every chunk of the context; a word that stands there in lower case is no name.
         known_names: names that any answer may say.
+        within: the answer, where only a sentence of it is held.
 
     Raises:
         Stop: ``invalid_answer:unsupported_name``.
@@ -107,7 +110,7 @@ def check_names(
     keys = ("text", "title", "section", "source", "doc_id")
     cited = ["\n".join(chunk[key] for key in keys) for chunk in chunks]  # type: ignore[literal-required]
     read = [chunk["text"] for chunk in packed]
-    if missing := unsupported_names(answer, cited=cited, beside=[question, *known_names], read=read):
+    if missing := unsupported_names(answer, cited=cited, beside=[question, *known_names], read=read, within=within):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from guardgraph.guards.rag.evidence import cut
 from guardgraph.guards.sentences import sentence_spans, unwrapped
 from guardgraph.locales.language import language_of
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate
@@ -51,16 +52,16 @@ def shown_passages(
     limit = max(share, min(PASSAGE_CHARS, max_chars))
 
     def shown(item: Candidate) -> Candidate:
-        text = item["text"].strip()
-        if len(text) <= max_chars or item["score"] < min_score:
+        if len(item["text"].strip()) <= max_chars or item["score"] < min_score:
             return item
-        return Candidate(**{**item, "text": best_passage(text, query, terms=terms, max_chars=limit) or text})
+        place = best_passage(item["text"], query, terms=terms, max_chars=limit)
+        return cut(item, *place) if place else item
 
     return [shown(item) for item in candidates]
 
 
-def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> str | None:
-    """Return the run of whole sentences that says most about a query, read in the text's language.
+def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> tuple[int, int] | None:
+    """Return where the run of whole sentences stands that says most about a query, read in the text's language.
 
     It has the terms of the query with the greatest weight together, each counted once, ``ln(1 + S / n)`` for a
     term that n of the text's S sentences have (an inverse document frequency, Sparck Jones 1972, within the text);
@@ -74,7 +75,7 @@ def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> str 
         max_chars: the most characters of the passage.
 
     Returns:
-        A verbatim piece of the text; None where `max_chars` is too short for any sentence.
+        Where it begins and ends in the text; None where `max_chars` is too short for any sentence.
     """
     pieces = [piece for span in sentence_spans(unwrapped(text)) for piece in _pieces(text, *span, max_chars)]
     language = language_of(text)
@@ -84,9 +85,9 @@ def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> str 
         return None
     if not any(item.terms for item in found):
         fitting = sum(end <= found[0].start + max_chars for end in accumulate((item.end for item in found), max))
-        return text[found[0].start : found[fitting - 1].end]
+        return found[0].start, found[fitting - 1].end
     start, end = _best_window(found, max_chars)
-    return text[found[start].start : found[end].end]
+    return found[start].start, found[end].end
 
 
 def _best_window(found: Sequence[_Sentence], max_chars: int) -> tuple[int, int]:

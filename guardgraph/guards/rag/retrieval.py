@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from guardgraph.guards.rag.access import MALFORMED, parse_access
+from guardgraph.guards.rag.evidence import cut
 from guardgraph.guards.stop import Stop
+from guardgraph.state.access import Access
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import excerpt
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
@@ -64,7 +67,7 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         raise _retriever_fault("score: a number in 0..1", score)
     title, section, updated_at = (_optional_text(item, key) for key in ("title", "section", "updated_at"))
-    return Candidate(
+    candidate = Candidate(
         doc_id=doc_id.strip(),
         source=source,
         title=title,
@@ -73,6 +76,25 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         text=text,
         score=float(score),
     )
+    if (access := _access(item)) is not None:
+        candidate["tenant"], candidate["readers"] = access.tenant, list(access.readers)
+    if item.get("span") is not None:
+        candidate["span"] = _span(item["span"])
+    return candidate
+
+
+def _access(item: JsonObject) -> Access | None:
+    try:
+        return parse_access(item)
+    except ValueError:
+        raise Stop("tool_invalid_output:retrieve", details=dict(MALFORMED)) from None
+
+
+def _span(given: JsonValue) -> list[int]:
+    match given:
+        case [int(start), int(end)] if 0 <= start < end and not {type(start), type(end)} & {bool}:
+            return [start, end]
+    raise _retriever_fault("span: [start, end), whole numbers of characters of the document's text", given)
 
 
 def _optional_text(item: JsonObject, key: str) -> str:
@@ -97,12 +119,17 @@ def pack(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, 
     chunks: list[ContextChunk] = []
     rejected = total = 0
     for item in candidates:
-        text = item["text"].strip()
+        chunk = _stripped(item)
         if item["score"] < min_score:
             rejected += 1
         elif len(chunks) >= max_chunks:
             break
-        elif total + len(text) <= max_chars:
-            chunks.append(ContextChunk(**{**item, "text": text}))
-            total += len(text)
+        elif total + len(chunk["text"]) <= max_chars:
+            chunks.append(chunk)
+            total += len(chunk["text"])
     return Retrieval(chunks=chunks, total_chars=total, rejected_low_score=rejected)
+
+
+def _stripped(item: Candidate) -> ContextChunk:
+    text = item["text"]
+    return cut(item, len(text) - len(text.lstrip()), len(text.rstrip()))

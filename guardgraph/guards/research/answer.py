@@ -7,10 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.state.json import JsonValue
+from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import Note, Page, ResearchAnswer
 
-__all__ = ["check_answer_facts", "check_answer_names", "cited_notes", "parse_research_answer"]
+__all__ = ["check_answer_facts", "check_answer_names", "citation", "cited_notes", "parse_research_answer"]
+
+
+OF_PAGE = ("fetched_at", "sha256", "text_sha256")
+"""What a citation says of the page, where its reader did."""
 
 
 def parse_research_answer(
@@ -50,6 +54,25 @@ def cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]
     """
     first = {note["id"]: note for note in reversed(notes)}
     return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
+
+
+def citation(note: Note, page: Page | None) -> JsonObject:
+    """Return what a result says of a source that its answer cites.
+
+    Args:
+        note: the note that is cited.
+        page: its page, as it was read.
+
+    Returns:
+        The note's `id`, `url`, `title` and `published_at`, and what more is known: `asked_url`, `guessed_date`, the
+        `span` of the quote in characters of the page's text; of the page `fetched_at`, `sha256` and `text_sha256`.
+    """
+    said: JsonObject = {key: note[key] for key in ("id", "url", "title", "published_at")}
+    more: JsonObject = {key: note[key] for key in ("asked_url", "guessed_date") if key in note}
+    if "start" in note and "end" in note:
+        more["span"] = [note["start"], note["end"]]
+    of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
+    return {**said, **more, **of_page}
 
 
 def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions: Sequence[str]) -> None:

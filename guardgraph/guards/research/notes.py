@@ -1,54 +1,52 @@
-"""The pages that were read, the notes taken from them, and whether the pages bear the notes out."""
+"""The notes taken from pages that were read, and whether the pages bear them out."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Final
 
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
-from guardgraph.guards.quotes import comparable, stands_in
+from guardgraph.guards.quotes import comparable, place_of, stands_in
+from guardgraph.guards.research.sources import asked_url
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import identity
-from guardgraph.state.json import JsonValue
+from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import excerpt
 from guardgraph.state.research import Issue, Note, Page, Verification
+from guardgraph.state.urls import identity, target
 
 __all__ = [
     "MIN_QUOTE_CHARS",
-    "is_readable",
+    "note_shown",
     "number_notes",
     "parse_notes",
-    "parse_page",
+    "place_notes",
+    "proposed_notes",
     "verify_notes",
 ]
 
 MIN_QUOTE_CHARS = 20
 """Characters that a quote has at least."""
 
+NOTE_TEXTS: Final = ("id", "claim", "quote", "url", "title", "published_at")
+PAGE_TEXTS: Final = ("title", "published_at", "body")
+"""What a note and a page always have, each a text."""
 
-def parse_page(raw: JsonValue) -> Page | None:
-    """Read what a reader returned.
+
+def proposed_notes(raw: JsonValue) -> list[JsonValue]:
+    """Return the notes that a model proposes: what they say and where, since all else is known of their pages.
 
     Args:
-        raw: ``{"body", "title"?, "published_at"?}``.
-
-    Returns:
-        The page; None for one whose body is blank.
+        raw: ``{"notes": [{claim, quote, url}, …]}``; items that are no objects stay as they are.
 
     Raises:
-        Stop: ``tool_invalid_output:read_source`` with `details` ``{allowed, given}`` for what is no page.
+        Stop: ``invalid_notes:empty`` for what has no list of notes.
     """
-    if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
-        details = {"allowed": "an object whose body is a text", "given": excerpt(raw)}
-        raise Stop("tool_invalid_output:read_source", details=details)
-    if not is_readable(raw):
-        return None
-    return Page(title=_text(raw.get("title")), published_at=_text(raw.get("published_at")), body=raw["body"])
-
-
-def is_readable(raw: JsonValue) -> bool:
-    """Say whether a reader returned a page that `parse_page` makes something of, before it is judged."""
-    return isinstance(raw, dict) and _text(raw.get("body")).strip() != ""
+    notes = raw.get("notes") if isinstance(raw, dict) else None
+    if not isinstance(notes, list):
+        raise Stop("invalid_notes:empty")
+    said = ("claim", "quote", "url")
+    return [{key: note.get(key) for key in said} if isinstance(note, dict) else note for note in notes]
 
 
 def number_notes(raw: JsonValue) -> list[JsonValue]:
@@ -88,6 +86,43 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
     return [_note(item) for item in raw]
 
 
+def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Note]:
+    """Say of every note where its page was in the end, and where its quote stands in it.
+
+    A date stands in a note that its page declares; where a reader tells such dates from others, a guess is
+    `guessed_date`.
+
+    Args:
+        notes: the notes of `parse_notes`; each names its page by the URL that was asked, or by the final one.
+        pages: the pages read in this run, by the identity of the URL that was asked.
+    """
+    by_final = {identity(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))}
+    asked = [note["url"] if note["url"] in pages else by_final.get(note["url"], "") for note in notes]
+    return [_placed(note, url, pages[url]) if url else note for note, url in zip(notes, asked, strict=True)]
+
+
+def note_shown(note: Note) -> JsonObject:
+    """Return what a writer is shown of a note."""
+    return {key: item for key, item in note.items() if key in NOTE_TEXTS}
+
+
+def _placed(note: Note, asked: str, page: Page) -> Note:
+    url = page.get("final_url", asked)
+    known = target(url)
+    declared = page.get("declared_date")
+    title, published_at = note["title"] or page["title"], note["published_at"] or page["published_at"]
+    placed: Note = {**note, "url": url, "title": title, "published_at": published_at if declared is None else declared}
+    if known is not None:
+        placed["host"] = known.host
+    if url != asked:
+        placed["asked_url"] = asked
+    if declared == "" and page["published_at"]:
+        placed["guessed_date"] = page["published_at"]
+    if (place := place_of(note["quote"], page["body"])) is not None:
+        placed["start"], placed["end"] = place
+    return placed
+
+
 def verify_notes(
     notes: JsonValue,
     *,
@@ -115,9 +150,10 @@ def verify_notes(
         raise Stop("tool_invalid_output:verify_notes", details=details)
     issues: list[Issue] = []
     for note in notes:
-        issues += _source_issues(note, pages.get(note["url"]), check_quote=check_quotes)
+        page = pages.get(asked_url(note))
+        issues += _source_issues(note, page, check_quote=check_quotes)
         if check_numbers:
-            issues += _fact_issues(note, pages.get(note["url"]), regions)
+            issues += _fact_issues(note, page, regions)
     verification = Verification(ok=not issues, checked_notes=len(notes), issues=issues)
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
@@ -125,11 +161,11 @@ def verify_notes(
 
 
 def _are_notes(value: JsonValue) -> bool:
-    return isinstance(value, list) and value != [] and all(_has_texts(note, Note.__annotations__) for note in value)
+    return isinstance(value, list) and value != [] and all(_has_texts(note, NOTE_TEXTS) for note in value)
 
 
 def _are_pages(value: JsonValue) -> bool:
-    return isinstance(value, dict) and all(_has_texts(page, Page.__annotations__) for page in value.values())
+    return isinstance(value, dict) and all(_has_texts(page, PAGE_TEXTS) for page in value.values())
 
 
 def _has_texts(value: JsonValue, names: Collection[str]) -> bool:
@@ -149,7 +185,7 @@ def _source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Itera
 
 def _fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Iterator[Issue]:
     claimed = facts_in_text(note["claim"], regions=regions)
-    dated_by = (page["title"], page["published_at"]) if page else ()
+    dated_by = (page["title"], page.get("declared_date", page["published_at"])) if page else ()
     if missing := unsupported(claimed, facts_in_texts([note["quote"]], dated_by=dated_by, regions=regions)):
         yield Issue(note=note["id"], issue="number_not_in_quote", unsupported=missing.all())
 
@@ -157,7 +193,7 @@ def _fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Itera
 def _note(raw: JsonValue) -> Note:
     if not isinstance(raw, dict):
         raise Stop("invalid_notes:item")
-    texts = {name: _text(raw.get(name)).strip() for name in Note.__annotations__}
+    texts = {name: _text(raw.get(name)).strip() for name in NOTE_TEXTS}
     for name in ("id", "url", "claim"):
         if not texts[name]:
             raise Stop(f"invalid_notes:{name}")

@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
 
-from guardgraph.guards.proposals import tool_failure
-from guardgraph.guards.research.notes import parse_page
+from guardgraph.guards.research.pages import failed_read, parse_page
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import denial
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import parse_json
-from guardgraph.state.research import Page, Sources
+from guardgraph.state.research import Note, Page, Sources
 
-__all__ = ["no_reliable_sources", "read_pages", "usable_sources"]
+__all__ = ["asked_url", "final_urls", "found_sources", "no_reliable_sources", "read_pages", "spelled", "usable_sources"]
+
+NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def found_sources(spellings: dict[str, str], dropped: list[str]) -> Sources:
+    """Return the sources of a run that has found URLs and judged none.
+
+    Args:
+        spellings: by identity, the URL as it was first found.
+        dropped: what was no URL.
+    """
+    return Sources(
+        urls=list(spellings),
+        spellings=spellings,
+        dropped_urls=dropped,
+        allowed_urls=[],
+        denied_sources=[],
+        failed_sources=[],
+    )
+
+
+def spelled(url: str, sources: Sources) -> str:
+    """Return the URL to fetch for an identity: as it was first found."""
+    return sources.get("spellings", {}).get(url, url)
+
+
+def asked_url(note: Note) -> str:
+    """Return the identity of the URL that was asked for the page of a note."""
+    return note.get("asked_url", note["url"])
+
+
+def final_urls(pages: Mapping[str, Page]) -> dict[str, str]:
+    """Return where pages were in the end, by the identity that was asked."""
+    return {url: page.get("final_url", url) for url, page in pages.items()}
 
 
 def usable_sources(
-    urls: Iterable[str], sources: Sources, *, policy: Collection[str], execution: Collection[str]
+    urls: Iterable[str],
+    sources: Sources,
+    *,
+    policy: Collection[str],
+    execution: Collection[str],
+    led_to: Mapping[str, str] = NOWHERE,
 ) -> tuple[list[str], Sources]:
     """Hold URLs against both lists; it is done wherever they are used, since a resume may bring tighter lists.
 
@@ -26,6 +66,7 @@ def usable_sources(
         sources: what became of the run's URLs so far.
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
+        led_to: where their pages were in the end, which is judged too.
 
     Returns:
         The URLs that may be used, each once, and the sources with those that are denied from now on.
@@ -33,11 +74,20 @@ def usable_sources(
     Raises:
         Stop: ``no_reliable_sources`` when none may be used.
     """
-    denials = {url: denial(url, policy=policy, execution=execution) for url in urls}
+
+    def denied(url: str) -> JsonObject | None:
+        final = led_to.get(url, url)
+        if (reason := denial(url, policy=policy, execution=execution)) is not None:
+            return {"url": url, "reason": reason}
+        if final != url and (reason := denial(final, policy=policy, execution=execution)) is not None:
+            return {"url": url, "reason": reason, "final_url": final}
+        return None
+
+    denials = {url: denied(url) for url in urls}
     known = {item["url"] for item in sources["denied_sources"]}
-    late = [{"url": url, "reason": reason} for url, reason in denials.items() if reason and url not in known]
+    late = [item for url, item in denials.items() if item is not None and url not in known]
     judged: Sources = {**sources, "denied_sources": [*sources["denied_sources"], *late]}
-    usable = [url for url, reason in denials.items() if reason is None]
+    usable = [url for url, item in denials.items() if item is None]
     if not usable:
         raise no_reliable_sources(judged)
     return usable, judged
@@ -64,7 +114,7 @@ def read_pages(brought: str, sources: Sources, *, usable: Collection[str]) -> tu
     for url, packed in parse_json(brought):
         outcome = Outcome.unpacked(packed)
         if outcome.form == "failure":
-            failed.append({"url": url, "reason": "read_failed", "details": _failure(outcome)})
+            failed.append(failed_read(url, outcome))
         elif (page := parse_page(outcome.content)) is None:
             failed.append({"url": url, "reason": "empty_page"})
         elif url in usable:
@@ -79,10 +129,3 @@ def no_reliable_sources(sources: Sources) -> Stop:
     """Return the stop of a run that has nothing left to rest on."""
     shown = {"denied_sources": sources["denied_sources"], "failed_sources": sources["failed_sources"]}
     return Stop("no_reliable_sources", **shown)
-
-
-def _failure(outcome: Outcome) -> JsonObject:
-    if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
-        raise tool_failure(outcome, "read_source")
-    details: JsonObject = outcome.content["details"]
-    return details

@@ -18,7 +18,7 @@ from guardgraph.nodes.offline.fitting import fit
 from guardgraph.nodes.offline.questions import wanted
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
-from guardgraph.state.rag import ContextChunk
+from guardgraph.state.rag import ContextChunk, RagPolicy
 from guardgraph.tools.terms import terms
 
 __all__ = ["answer", "plan"]
@@ -93,7 +93,8 @@ def answer(view: JsonObject) -> JsonObject:
     asks, or that the guards would refuse, is passed over.
 
     Args:
-        view: ``{question, context_chunks}``, the chunks best first.
+        view: ``{question, context_chunks}``, the chunks best first; and ``sentence_citations`` where every sentence
+            must be marked with what it cites.
 
     Returns:
         ``{answer, citations}``; the answer reads in the chunks' order and cites exactly the chunks it takes from. Or
@@ -104,11 +105,12 @@ def answer(view: JsonObject) -> JsonObject:
     language = language_of("\n".join(chunk["text"] for chunk in chunks))
     asked = frozenset(terms(question, language))
     lines = list(_lines(question, asked, language, chunks))
-    chosen = _chosen(question, asked, chunks, lines)
+    marked = view.get("sentence_citations") is True
+    chosen = _chosen(question, asked, chunks, lines, marked=marked)
     for taken in (sorted(chosen), chosen[:1]):
         used = list(dict.fromkeys(lines[place].rank for place in taken))
-        text = _joined([lines[place].text for place in taken])
-        if taken and _is_supported(text, question, [chunks[rank] for rank in used], chunks):
+        text = _joined([lines[place] for place in taken], chunks if marked else None)
+        if taken and _is_supported(text, question, [chunks[rank] for rank in used], chunks, marked=marked):
             return {"answer": text, "citations": list(dict.fromkeys(chunks[rank]["doc_id"] for rank in used))}
     return _INSUFFICIENT
 
@@ -146,7 +148,9 @@ def _is_rule(line: str) -> bool:
     return len(line) > 1 and not line.strip(_RULES)
 
 
-def _chosen(question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line]) -> list[int]:
+def _chosen(
+    question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line], *, marked: bool
+) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
     holders = Counter(term for line in lines for term in line.own)
     weights = {term: round(_PRECISION * math.log(1 + len(lines) / (holders[term] + 0.5))) for term in asked}
@@ -166,15 +170,22 @@ def _chosen(question: str, asked: frozenset[str], chunks: list[ContextChunk], li
         gain = sum(weights[term] for term in lines[best].own & open_terms)
         if not gain or (chosen and gain < _LEAST_GAIN * whole):
             break
-        if _is_supported(lines[best].text, question, [chunks[lines[best].rank]], chunks):
+        text = _joined([lines[best]], chunks if marked else None)
+        if _is_supported(text, question, [chunks[lines[best].rank]], chunks, marked=marked):
             chosen.append(best)
             open_terms -= lines[best].own
     return chosen
 
 
-def _is_supported(text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk]) -> bool:
+def _is_supported(
+    text: str, question: str, cited: list[ContextChunk], packed: list[ContextChunk], *, marked: bool
+) -> bool:
     """Say whether the guards let a text pass that cites these chunks."""
     try:
+        if marked:
+            text, marks = guards.read_marks(text, packed)
+            said = guards.marked_sentences(text, marks, ())
+            guards.check_sentences(text, said, question=question, chunks=packed, policy=RagPolicy())
         guards.check_numbers(text, question=question, chunks=cited)
         guards.check_names(text, question=question, chunks=cited, packed=packed)
     except Stop:
@@ -182,10 +193,16 @@ def _is_supported(text: str, question: str, cited: list[ContextChunk], packed: l
     return True
 
 
-def _joined(texts: list[str]) -> str:
-    """Join sentences as their script does; a line that no mark ends stays a line."""
-    joined = ""
-    for text in texts:
-        between = "" if not joined or joined.endswith(_UNSPACED_END) else " " if joined.endswith(_END) else "\n"
-        joined += between + text
+def _joined(lines: list[_Line], marked_by: list[ContextChunk] | None) -> str:
+    """Join sentences as their script does, with marks of these chunks; a line that no mark ends stays a line."""
+    joined, before = "", ""
+    for line in lines:
+        between = "" if not before or before.endswith(_UNSPACED_END) else " " if before.endswith(_END) else "\n"
+        joined += between + (line.text if marked_by is None else _marked(line.text, marked_by[line.rank]["doc_id"]))
+        before = line.text
     return joined
+
+
+def _marked(text: str, doc_id: str) -> str:
+    """Mark a text behind every sentence that it may be read as, out of its context."""
+    return " ".join(f"{sentence} [{doc_id}]" for sentence in sentences(text))

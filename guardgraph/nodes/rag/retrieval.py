@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import found
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun, usable_sources
-from guardgraph.state.json import JsonObject
+from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import Candidate, RagBudget, RagState, Retrieval
 from guardgraph.tools.terms import terms
@@ -27,11 +29,25 @@ def retrieve(retriever: Outside) -> Body:
             "sources": usable_sources(intent, run),
             "top_k": min(intent["top_k"], run.budget.max_top_k),
         }
+        if run.caller is not None:  # a request without one keeps the hash that it was recorded with
+            request["caller"] = {**run.caller.model_dump(mode="json"), "groups": sorted(run.caller.groups)}
         nothing = Outcome("value", [])
-        outcome = (yield Call("tool", retriever, request)) if request["sources"] else nothing
+        outcome = (yield _call(retriever, request, run)) if request["sources"] else nothing
         return {"asked_retrieval": request, "found_candidates": outcome.packed()}
 
     return body
+
+
+def _call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:
+    """Return the call to a retriever; nothing of a document that the caller may not read is even kept."""
+    required = run.policy.require_access
+
+    def holds(recorded: JsonValue) -> str | None:
+        is_refusal = isinstance(recorded, dict) and guards.is_uncontrolled(recorded.get("details"))
+        return "what it found had no readers, and was not kept" if is_refusal and not required else None
+
+    refuse = partial(guards.access_refusal, caller=run.caller, required=required)
+    return Call("tool", retriever, request, refuse=refuse, holds=holds)
 
 
 def pack_context(clarification: str) -> Body:
@@ -41,11 +57,12 @@ def pack_context(clarification: str) -> Body:
         phase="retrieve",
         reads=["accepted_intent", "planned_by", "asked_retrieval", "found_candidates"],
         writes=["accepted_context", "nearest_score", "accepted_clarification"],
-        stops=["invalid_intent", "source_denied", "tool"],
+        stops=["invalid_intent", "source_denied", "tool", "access_revoked"],
     )
     def body(state: RagState, run: RagRun) -> Pass:
         asked = state["asked_retrieval"]
         returned = found(state["found_candidates"], "retrieve")
+        guards.check_access(returned, caller=run.caller, required=run.policy.require_access)
         candidates = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
         packed = _packed(asked["query"], candidates, run.budget)
         nearest = max((item["score"] for item in candidates), default=0.0)
@@ -58,17 +75,18 @@ def pack_context(clarification: str) -> Body:
 
 
 def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
-    """Cut what is longer than the whole context to its best passage, then pack."""
+    """Leave out near-duplicates, cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
+    once = guards.collapse(candidates, min_score=relevant)
     shown = guards.shown_passages(
-        candidates, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
+        once, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
     return guards.pack(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
 def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) -> Step:
     asked, chunks = state["asked_retrieval"], packed["chunks"]
-    trace = {
+    trace: JsonObject = {
         "phase": "retrieve",
         "query": asked["query"],
         "requested_sources": asked["sources"],
@@ -77,5 +95,7 @@ def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) 
         "rejected_low_score": packed["rejected_low_score"],
     }
     shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
-    retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in chunks]}
+    retrieval: JsonObject = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in chunks]}
+    if left_out := [name for chunk in chunks for name in chunk.get("duplicates", [])]:
+        trace["duplicates"] = retrieval["duplicates"] = left_out
     return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})

@@ -39,7 +39,7 @@ def synthesize(writer: Proposer) -> Body:
         view = {
             "goal": task["goal"],
             "question": task["question"],
-            "notes": notes,
+            "notes": list(map(guards.note_shown, notes)),
             "max_answer_chars": limit("max_answer_chars", task, run),
         }
         outcome = yield writer.call(view)
@@ -77,36 +77,34 @@ def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
 
 def _usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
     notes = state["accepted_notes"]
-    usable, sources = usable_sources([note["url"] for note in notes], state, run)
-    return [note for note in notes if note["url"] in usable], sources
+    led_to = {guards.asked_url(note): note["url"] for note in notes}
+    usable, sources = usable_sources(led_to, state, run, led_to=led_to)
+    return [note for note in notes if guards.asked_url(note) in usable], sources
 
 
 @declares(phase="synthesize", reads=(*FOUND, "accepted_answer"), writes=RESULT)
 def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief."""
     answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
+    pages = state["accepted_pages"]
     cited = guards.cited_notes(notes, answer["citations"])
     extra = {key: sources[key] for key in ("dropped_urls", "failed_sources") if sources[key]}
     aggregate = {
         "query": state["accepted_query"],
         "urls_found": len(state["accepted_hits"]),
         "urls_after_dedupe": len(sources["urls"]),
-        "pages_read": len(state["accepted_pages"]),
+        "pages_read": len(pages),
         "notes_count": len(notes),
         "citations_count": len(answer["citations"]),
         "denied_sources": sources["denied_sources"],
         "verified_notes": len(notes),
         **extra,
     }
-    details, passages = (
-        [{key: note[key] for key in keys} for note in cited]
-        for keys in (("id", "url", "title", "published_at"), ("id", "claim", "quote"))
-    )
     return {
         "outcome": "grounded_research_answer",
         **answer,
-        "citation_details": details,
-        "passages": passages,
+        "citation_details": [guards.citation(note, pages.get(guards.asked_url(note))) for note in cited],
+        "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
         "aggregate": aggregate,
         **extra,
     }

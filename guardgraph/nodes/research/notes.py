@@ -1,15 +1,17 @@
-"""The notes: taken from the pages, and each held against the page that it names."""
+"""The notes: proposed by a model or taken by an extractor, and each held against the page that it names."""
 
 from __future__ import annotations
 
 from guardgraph.guards import research as guards
-from guardgraph.guards.proposals import found
+from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.research.request import ResearchRun, limit, regions, usable_sources
+from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.research import ResearchState
 from guardgraph.world.call import Call, Outside
+from guardgraph.world.proposers import Proposer
 
-__all__ = ["check_notes", "extract", "verify"]
+__all__ = ["check_notes", "check_proposed_notes", "extract", "propose_notes", "verify"]
 
 
 def extract(extractor: Outside) -> Body:
@@ -17,18 +19,32 @@ def extract(extractor: Outside) -> Body:
 
     @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["found_notes"])
     def body(state: ResearchState, run: ResearchRun) -> Steps:
-        task, pages = state["task"], state["accepted_pages"]
-        usable, _ = usable_sources(pages, state, run)
-        request = {
-            "goal": task["goal"],
-            "question": task["question"],
-            "pages": {url: pages[url] for url in usable},
-            "max_notes": limit("max_notes", task, run),
-        }
-        outcome = yield Call("tool", extractor, request)
+        pages = state["accepted_pages"]
+        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+        outcome = yield Call("tool", extractor, _view(state, run, pages={url: pages[url] for url in usable}))
         return {"found_notes": outcome.packed()}
 
     return body
+
+
+def propose_notes(extractor: Proposer) -> Body:
+    """Ask for notes from the pages that were read; their texts are data, cut to what a model is shown of a page."""
+
+    @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["proposed_notes"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        pages = state["accepted_pages"]
+        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+        shown = [guards.page_shown(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
+        outcome = yield extractor.call(_view(state, run, pages=shown))
+        return {"proposed_notes": outcome.packed()}
+
+    return body
+
+
+def _view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
+    task = state["task"]
+    asked = {"goal": task["goal"], "question": task["question"]}
+    return {**asked, "pages": pages, "max_notes": limit("max_notes", task, run)}
 
 
 @declares(
@@ -38,15 +54,31 @@ def extract(extractor: Outside) -> Body:
     stops=["tool", "no_sources", "invalid_notes", "budget"],
 )
 def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
-    """Read the notes."""
-    _, sources = usable_sources(state["accepted_pages"], state, run)
-    raw = guards.number_notes(found(state["found_notes"], "extract_notes"))
+    """Read the notes that an extractor took."""
+    return _accepted(guards.number_notes(found(state["found_notes"], "extract_notes")), state, run, {})
+
+
+@declares(
+    phase="read_extract",
+    reads=["task", "accepted_sources", "accepted_pages", "proposed_notes"],
+    writes=["accepted_notes", "accepted_sources"],
+    stops=["llm", "no_sources", "invalid_notes", "budget"],
+)
+def check_proposed_notes(state: ResearchState, run: ResearchRun) -> Pass:
+    """Read the notes that a model proposed."""
+    given = proposed_object(state["proposed_notes"])
+    return _accepted(guards.number_notes(guards.proposed_notes(given.value)), state, run, given.about)
+
+
+def _accepted(raw: list[JsonValue], state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
+    pages = state["accepted_pages"]
+    _, sources = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
     if not raw:
         raise guards.no_reliable_sources(sources)
-    notes = guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run))
-    read_pages, denied = len(state["accepted_pages"]), sources["denied_sources"]
+    notes = guards.place_notes(guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run)), pages=pages)
+    read_pages, denied = len(pages), sources["denied_sources"]
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
-    history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied}
+    history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
     return Pass({"accepted_notes": notes, "accepted_sources": sources}, steps=(Step(trace, history),))
 
 

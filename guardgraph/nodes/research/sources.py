@@ -8,7 +8,7 @@ from guardgraph.guards.proposals import found
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.research.request import ResearchRun, limit, usable_sources
-from guardgraph.state.research import ResearchState, Sources
+from guardgraph.state.research import ResearchState
 from guardgraph.world.call import Call, Outside
 
 __all__ = ["check_hits", "check_sources", "dedupe", "search"]
@@ -44,11 +44,11 @@ def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
 @declares(phase="dedupe", reads=["task", "accepted_hits"], writes=["accepted_sources"], stops=["no_sources"])
 def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
     """Keep every URL once."""
-    kept, dropped = urls.dedupe(state["accepted_hits"], max_urls=limit("max_urls", state["task"], run))
-    if not kept:
+    spellings, dropped = urls.dedupe(state["accepted_hits"], max_urls=limit("max_urls", state["task"], run))
+    if not spellings:
         raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
-    sources = Sources(urls=kept, dropped_urls=dropped, allowed_urls=[], denied_sources=[], failed_sources=[])
-    counted = {"urls_after_dedupe": len(kept)}
+    sources = guards.found_sources(spellings, dropped)
+    counted = {"urls_after_dedupe": len(spellings)}
     step = Step({"phase": "dedupe", **counted}, {"action": "dedupe_urls", **counted})
     return Pass({"accepted_sources": sources}, steps=(step,))
 

@@ -45,9 +45,14 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     found: Any = bare_extraction(tree, url=url or None, include_comments=False)
     parts = parts_of(found.body) if found is not None else []
     if len(text_of_parts(parts)) < _SHORT:
-        parts = parse_html(shown).parts
+        parts = _read_as_a_file(shown)
     text = within(plain_text(text_of_parts(parts)), max_chars)
     return Extracted(title, text, tuple(map(_plain, parts)), declared, guessed)
+
+
+def _read_as_a_file(shown: str) -> list[Part]:
+    parsed = parse_html(shown)
+    return [part if isinstance(part, Heading) else parsed.text[part.start : part.end] for part in parsed.parts]
 
 
 def _plain(part: Part) -> Part:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["Heading", "Parsed", "Part", "Section", "sections_of"]
+__all__ = ["Heading", "Parsed", "Part", "Section", "Span", "assembled", "sections_of"]
+
+_BETWEEN: Final = "\n\n"
 
 
 class Heading(NamedTuple):
@@ -16,12 +19,22 @@ class Heading(NamedTuple):
 
 
 Part: TypeAlias = Heading | str
+"""What a reader sees: a heading, or a text between two of them."""
+
+
+class Span(NamedTuple):
+    """Where a text stands in the document's text, in characters."""
+
+    start: int
+    end: int
 
 
 class Parsed(NamedTuple):
     """What a file says."""
 
-    parts: list[Part]
+    text: str
+    """Of Markdown and plain text the file's, letter by letter; of other formats what a reader sees."""
+    parts: list[Heading | Span]
     """Headings and the texts between them, in the order of the file."""
     title: str = ""
     """What the file says of itself outside its text, if anything."""
@@ -34,7 +47,28 @@ class Section(NamedTuple):
 
     name: str
     """The path of headings (`Enterprise > Response targets`), or the title."""
-    text: str
+    span: Span
+
+
+def assembled(
+    pieces: Iterable[Part], title: str = "", updated_at: str = "", *, without_headings: bool = False
+) -> Parsed:
+    """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines.
+
+    Args:
+        pieces: headings and texts, in their order.
+        title: what the file says of itself outside its text.
+        updated_at: likewise.
+        without_headings: the headings name sections, and stand in no text.
+    """
+    parts, texts, at = list[Heading | Span](), list[str](), 0
+    for piece in pieces:
+        text, is_heading = (piece.text, True) if isinstance(piece, Heading) else (piece, False)
+        parts.append(piece if isinstance(piece, Heading) else Span(at, at + len(text)))
+        if not (is_heading and without_headings):
+            texts.append(text)
+            at += len(text) + len(_BETWEEN)
+    return Parsed(_BETWEEN.join(texts), parts, title, updated_at)
 
 
 def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:

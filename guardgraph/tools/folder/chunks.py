@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from guardgraph.tools.folder.article import Span
+
 __all__ = ["split_chunks"]
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
@@ -18,16 +20,26 @@ No other line ends a sentence: where lines were broken to a width, a cut falls w
 _BLANK = re.compile(r"\s+")
 
 
-def split_chunks(text: str, max_chars: int) -> Iterator[str]:
-    """Cut a text into chunks of at most so many characters, without the blanks around them.
+def split_chunks(text: str, within: Span, max_chars: int) -> Iterator[Span]:
+    """Cut a piece of a text into chunks of at most so many characters, without the blanks around them.
 
     A cut falls between paragraphs, else sentences, else words; into a word only if it is longer than a chunk.
+
+    Args:
+        text: all of it.
+        within: the piece.
+        max_chars: the most characters of a chunk.
+
+    Yields:
+        Where each chunk stands in the text.
     """
-    start = 0
-    while window := text[start : start + max_chars + 1]:
+    start, stop = within
+    while window := text[start : min(start + max_chars + 1, stop)]:
         cut = _cut(window, max_chars) if len(window) > max_chars else max_chars
-        if chunk := window[:cut].strip():
-            yield chunk
+        chunk = window[:cut]
+        begun = start + len(chunk) - len(chunk.lstrip())
+        if said := chunk.strip():
+            yield Span(begun, begun + len(said))
         start += cut
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from guardgraph.tools.extraction.styles import shown_by
-from guardgraph.tools.folder.article import Heading, Parsed, Part
+from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 
 __all__ = ["RAISED", "UNSEEN", "VOID", "parse_html"]
@@ -108,7 +108,7 @@ class _Reader:
         if not any(isinstance(part, str) for part in main):
             main = [part for _, part in self._parts]
         date = next((self._dates[name] for name in _DATES if name in self._dates), "")
-        return Parsed(main, " ".join("".join(self._title).split()), date)
+        return assembled(main, " ".join("".join(self._title).split()), date)
 
     def begin(self, begun: Tag) -> None:
         """Begin an element."""

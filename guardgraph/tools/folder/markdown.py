@@ -8,58 +8,72 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from guardgraph.tools.folder.article import Heading, Parsed, Part
+from guardgraph.tools.folder.article import Heading, Parsed, Span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["parse_markdown", "parse_plain"]
+__all__ = ["front_matter_of", "parse_markdown", "parse_plain"]
 
 _KEY_VALUE = re.compile(r"([\w-]+):(.*)")
+_LINE_END = re.compile(r"\n")
 _FRONT_MATTER_STARTS: Final = ("", " ", "\t", "#", "-")
 """How lines other than pairs may begin; anything else is prose between two thematic breaks."""
 
 
 def parse_markdown(text: str) -> Parsed:
     """Read Markdown: front matter, headings that are in no list or quotation, and what stands between them."""
-    front, body = _split_front_matter(text)
-    return _parsed(front, list(_parts(body)))
+    front, at = _front_matter(text)
+    return _parsed(text, front, list(_parts(text, at)))
 
 
 def parse_plain(text: str) -> Parsed:
     """Read plain text, which has no headings; it may have front matter."""
-    front, body = _split_front_matter(text)
-    return _parsed(front, [body])
+    front, at = _front_matter(text)
+    return _parsed(text, front, [Span(at, len(text))])
 
 
-def _parsed(front: dict[str, str], parts: list[Part]) -> Parsed:
-    return Parsed(parts, front.get("title", ""), front.get("updated_at") or front.get("date", ""))
+def front_matter_of(text: str) -> str:
+    """Return the lines between the two lines of three hyphens at the top, "" where there are none."""
+    _, at = _front_matter(text)
+    return "\n".join(text[:at].rstrip().split("\n")[1:-1])
 
 
-def _split_front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Take `key: value` lines between two lines of three hyphens off the top; keys are lower case."""
+def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
+    return Parsed(text, parts, front.get("title", ""), front.get("updated_at") or front.get("date", ""))
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], int]:
+    """Read `key: value` lines between two lines of three hyphens at the top; return them and where the body begins.
+
+    Keys are lower case.
+    """
     lines = text.split("\n")
     front: dict[str, str] = {}
     if lines[0].rstrip() != "---":
-        return front, text
-    for number, line in enumerate(lines[1:], start=1):
+        return front, 0
+    at = len(lines[0]) + 1
+    for line in lines[1:]:
+        at += len(line) + 1
         if line.rstrip() == "---":
-            return front, "\n".join(lines[number + 1 :])
+            return front, min(at, len(text))
         if pair := _KEY_VALUE.match(line):
             front[pair[1].lower()] = pair[2].strip().strip("'\"")
         elif line[:1] not in _FRONT_MATTER_STARTS:
             break
-    return {}, text
+    return {}, 0
 
 
-def _parts(body: str) -> Iterator[Part]:
-    lines, start = body.split("\n"), 0
+def _parts(text: str, at: int) -> Iterator[Heading | Span]:
+    body = text[at:]
+    lines = [at, *(at + found.end() for found in _LINE_END.finditer(body)), len(text) + 1]
+    start = 0
     for heading, first, after in _headings(body):
-        yield "\n".join(lines[start:first])
+        yield Span(lines[start], max(lines[first] - 1, lines[start]))
         yield heading
         start = after
-    yield "\n".join(lines[start:])
+    yield Span(min(lines[start], len(text)), len(text))
 
 
 @cache

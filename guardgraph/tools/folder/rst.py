@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from guardgraph.tools.folder.article import Heading, Parsed, Part
+from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 
 __all__ = ["parse_rst"]
 
@@ -54,7 +54,7 @@ def parse_rst(text: str) -> Parsed:
             break
         if field := _FIELD.match(line):
             fields[field[1].lower()] = field[2].strip()
-    return Parsed(parts, updated_at=fields.get("updated_at") or fields.get("date", ""))
+    return assembled(parts, updated_at=fields.get("updated_at") or fields.get("date", ""))
 
 
 class _Reader:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.left_out import LeftOut, LeftOutReason, shown_name
 
-__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files"]
+__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files", "source_of"]
 
 MAX_FILES: Final = 100_000
 MAX_BYTES: Final = 100_000_000
@@ -118,3 +118,8 @@ def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Co
     if not entry.is_file():
         return "no regular file"
     return None if Path(entry.name).suffix.lower() in suffixes else "another format"
+
+
+def source_of(root: Path, parts: tuple[str, ...]) -> str:
+    """Return the source of a file: the first folder on its path under the root, else the root's own name."""
+    return parts[0] if len(parts) > 1 else root.resolve().name

@@ -13,6 +13,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.state.returned import Unreturnable
+from guardgraph.tools.langchain.access import AccessFilter, StoreAccess
 from guardgraph.tools.langchain.asking import Asker, asker, core, is_retriever, is_store
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in
 from guardgraph.tools.langchain.scores import (
@@ -38,6 +39,9 @@ _USUAL: Final = {
     "section": ("section",),
     "updated_at": ("updated_at",),
     "score": ("relevance_score", "score"),
+    "tenant": ("tenant",),
+    "readers": ("readers",),
+    "span": (),
 }
 """Where the fields of a candidate usually stand in the metadata."""
 
@@ -75,13 +79,18 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         given: a vector store, a retriever, a tool that takes a query, or another Runnable or function that is given
             ``{query, sources, top_k}`` and returns documents.
         sources: the names of the sources that it has. With one name, documents without a source are of this one.
-        metadata: where fields stand that are named otherwise: for `doc_id`, `source`, `title`, `section`, `updated_at`
-            or `score` a key of the metadata, or a function of the document. An id is a text, a whole number or a UUID;
-            without one in the metadata, the document's own `id` counts.
+        metadata: where fields stand that are named otherwise: for `doc_id`, `source`, `title`, `section`, `updated_at`,
+            `score`, `tenant`, `readers` or `span` a key of the metadata, or a function of the document. An id is a
+            text, a whole number or a UUID; without one in the metadata, the document's own `id` counts.
         search_kwargs: a function of the sources that are asked for, which returns the keyword arguments of the search
             that hold it to them, such as ``{"filter": {"source": {"$in": sources}}}``.
         relevance: makes a relevance of the score of a vector store, which is asked by `similarity_search_with_score`
             then.
+        access: a function of the caller (a `Caller`, None for nobody that is known) and of the sources, which returns
+            the keyword arguments of the search that hold it to what this caller may read. It is required where
+            `metadata` says what the tenant or the readers of a document are, and takes the place of `search_kwargs`.
+            Every document must have readers then. What is found is held against the caller once more, so a filter that
+            does nothing ends the run.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -98,6 +107,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         metadata: Metadata | None = None,
         search_kwargs: Callable[[list[str]], Mapping[str, Any]] | None = None,
         relevance: Callable[[float], float] | None = None,
+        access: AccessFilter | None = None,
     ) -> None:
         self._given = given
         self._known = known_sources(given, sources)
@@ -110,6 +120,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         ):
             allowed = "a function of the sources, for a vector store or a retriever,"
             raise ConfigurationError(f"search_kwargs: {allowed} is required; given: {search_kwargs!r:.80}")
+        self._access = StoreAccess(given, self._keys, access)
+        if search_kwargs is not None and self._access.filters:
+            raise ConfigurationError("search_kwargs: to be left out, access= is given the sources too")
         self._search_kwargs = search_kwargs
 
     def __repr__(self) -> str:
@@ -119,7 +132,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         """Find what answers a query.
 
         Args:
-            input: ``{"query": str, "sources": list[str], "top_k": int}``; nothing of other sources is returned.
+            input: ``{"query": str, "sources": list[str], "top_k": int}``, and ``caller`` where it is known who asks;
+                nothing of other sources is returned.
             config: LangChain's configuration, handed on.
             kwargs: not used.
 
@@ -166,14 +180,17 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             yield count
 
     def _extra(self, request: JsonObject) -> Mapping[str, Any]:
-        return self._search_kwargs(list(request["sources"])) if self._search_kwargs else {}
+        if self._search_kwargs:
+            return self._search_kwargs(list(request["sources"]))
+        return self._access.arguments(request)
 
     def _looked(self, returned: object, request: JsonObject) -> _Looked:
         documents = found_in(returned)
+        readers = self._access.read([document for document, _ in documents], request)  # before anything is told of one
         sources = [self._source(document, at) for at, (document, _) in enumerate(documents)]
         candidates = [
-            self._candidate(document, at, source, score)
-            for at, ((document, score), source) in enumerate(zip(documents, sources, strict=True))
+            Candidate(**{**self._candidate(document, at, source, score), **read})  # type: ignore[typeddict-item]
+            for at, ((document, score), source, read) in enumerate(zip(documents, sources, readers, strict=True))
             if source in request["sources"]
         ]
         check_ranks([item["score"] for item in candidates], is_sorted=self._asker.is_counted)
@@ -187,7 +204,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return looked.candidates[: request["top_k"]]
 
     def _candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
-        return Candidate(
+        span = self._keys.read(document, at, "span")  # the guard says what is wrong with it
+        candidate = Candidate(
             doc_id=self._doc_id(document, at),
             source=source,
             title=self._text(document, at, "title"),
@@ -196,6 +214,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             text=document.page_content,
             score=self._score(document, at, score),
         )
+        return candidate if span is None else {**candidate, "span": span}  # type: ignore[typeddict-item]
 
     def _doc_id(self, document: Document, at: int) -> str:
         given = self._keys.read(document, at, "doc_id")

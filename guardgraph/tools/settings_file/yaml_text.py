@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from guardgraph.policies.document import MAX_LEVELS, MAX_VALUES, Place, WrongText
+from guardgraph.tools.settings_file.document import MAX_LEVELS, MAX_VALUES, Place, WrongText
 
 __all__ = ["parse_yaml"]
 

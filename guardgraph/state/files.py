@@ -1,4 +1,4 @@
-"""The files of an SQLite store: readable by their owner alone from their first moment on."""
+"""The files of an SQLite database: readable by their owner alone from their first moment on."""
 
 from __future__ import annotations
 

@@ -1,0 +1,259 @@
+"""`guardgraph kb`: knowledge bases on disk are filled, searched, checked, and asked who may read what."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import guardgraph
+from guardgraph.cli import inputs
+from guardgraph.cli.folders import bar
+from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import OK, STOPPED, note
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from guardgraph.knowledge.index.scopes import Scope
+    from guardgraph.knowledge.ingest.report import Report
+    from guardgraph.state.context import Caller
+
+__all__ = ["Group", "User", "app", "caller_of"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Fill, search and check knowledge bases on disk, and say who may read what.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SHOWN_TEXT = 160
+"""Characters of a chunk that a person is shown."""
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="The knowledge base.", show_default=False)]
+Of = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose documents.", show_default=False)]
+Asking = Annotated[
+    str | None, typer.Option("--tenant", metavar="TENANT", help="For whom the caller asks.", show_default=False)
+]
+User = Annotated[str | None, typer.Option("--user", metavar="USER", help="Who asks.", show_default=False)]
+Group = Annotated[
+    list[str] | None,
+    typer.Option("--group", metavar="GROUP", help="A group of whoever asks; more than once.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+@app.command()
+def add(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The knowledge base; made if it is not there.", show_default=False)
+    ],
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help=".md, .rst, .html, .txt and .pdf files.", show_default=False)
+    ],
+    *,
+    tenant: Of = None,
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reader",
+            metavar="READER",
+            help="public, tenant, user:ID or group:ID; more than once. Without any, access.yaml says it, else nobody.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Of the collection; it stands before each id.", show_default=False),
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove what is gone, even if it is more than half.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a collection what a folder is: read what is new or changed, remove what is gone, hold every rule again.
+
+    Exit code 3 if a file could not be taken in; the others were.
+    """
+    inputs.load_environment()
+    inputs.existing_folder("FOLDER", folder)
+    with guardgraph.KnowledgeBase(inputs.named("FILE", file)) as kb, bar() as progress:
+        report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
+    if as_json:
+        _print_json({**report._asdict(), **_listed(report)})
+    else:
+        _show_report(Screen(), folder, report)
+    raise typer.Exit(OK if report.ok else STOPPED)
+
+
+@app.command(name="list")
+def list_(
+    file: File,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The documents of this one.", show_default=False)
+    ] = None,
+    tenant: Of = None,
+    as_json: Json = False,
+) -> None:
+    """List the collections of a knowledge base, or the documents of one."""
+    inputs.load_environment()
+    rows: list[JsonObject]
+    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+        if name is None:
+            rows = [
+                {"tenant": of, "name": collection, "documents": count}
+                for (of, collection), count in sorted(kb.index.collections().items(), key=_by_tenant)
+                if tenant in (None, of)
+            ]
+        else:
+            rows = [
+                {"id": number, "source": found.source, "readers": list(found.access.readers)}
+                for number, found in sorted(kb.index.listed(tenant, name).items())
+            ]
+            if not rows:
+                raise ConfigurationError(f"--name {name!r:.80}: {_whose(tenant)} has no such collection")
+    if as_json:
+        _print_json(rows)
+    else:
+        _show_rows(Screen(), rows)
+
+
+@app.command()
+def remove(
+    file: File,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The collection.", show_default=False)],
+    tenant: Of = None,
+) -> None:
+    """Remove a collection with all its documents."""
+    inputs.load_environment()
+    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+        count = kb.remove(name, tenant=tenant)
+    Screen().show(f"{name}: {count} documents removed", indent=0)
+
+
+@app.command()
+def search(
+    file: File,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.", show_default=False)],
+    *,
+    tenant: Asking = None,
+    user: User = None,
+    group: Group = None,
+    top_k: Annotated[int, typer.Option("--top-k", min=1, max=1000, help="How many at most.")] = 4,
+    as_json: Json = False,
+) -> None:
+    """Show what a caller would find, and what else matches with the reason why it is not found.
+
+    That shows documents that the caller may not read: whoever may open the file may read all of it.
+    """
+    inputs.load_environment()
+    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+        found, missing = kb.index.explain(query, caller=inputs.caller(tenant, user, group), top_k=top_k)
+    if as_json:
+        _print_json({"found": found, "not_found": [item._asdict() for item in missing]})
+        return
+    screen = Screen()
+    for candidate in found:
+        screen.columns((f"{candidate['score']:.4f}", "bold"), candidate["doc_id"], at=8, indent=0)
+        screen.show((f"{candidate['source']}: {' '.join(candidate['text'].split())[:SHOWN_TEXT]}", "dim"), indent=8)
+    if not found:
+        screen.show("nothing found", indent=0)
+    if missing:
+        screen.heading("not found")
+    for item in missing:
+        screen.show(f"{item.id}: {item.reason}", hang=2)
+
+
+@app.command()
+def access(file: File, tenant: Asking = None, user: User = None, group: Group = None, as_json: Json = False) -> None:
+    """Show who may read what: the readers of each source, and whether a caller may; without options, anybody.
+
+    They are changed where they come from: by `kb add` with other readers or other rules.
+    """
+    from guardgraph.state.access import may_read
+
+    inputs.load_environment()
+    asked = inputs.caller(tenant, user, group)
+    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+        rows: list[JsonObject] = [
+            {
+                "tenant": scope.access.tenant,
+                "source": scope.source,
+                "readers": list(scope.access.readers),
+                "documents": count,
+                "may_read": may_read(scope.access, asked),
+            }
+            for scope, count in sorted(kb.index.documents_by_scope().items(), key=_by_scope)
+        ]
+    if as_json:
+        _print_json(rows)
+    else:
+        _show_rows(Screen(), rows)
+
+
+def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[str] | None) -> Caller | None:
+    """Return who asks the knowledge base of ``--kb``; None where it is no file, whose documents have no readers.
+
+    Raises:
+        ConfigurationError: a caller is named without such a file, or a name is wrong.
+    """
+    if kb is not None and os.path.isfile(inputs.named("--kb", kb)):
+        return inputs.caller(tenant, user, group)
+    for option, given in (("--user", user), ("--group", group)):
+        if given:
+            raise ConfigurationError(f"{option}: --kb FILE, a file of `guardgraph kb`, is required beside it")
+    return None
+
+
+def _show_report(screen: Screen, folder: str, report: Report) -> None:
+    counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
+    screen.show(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
+    for failed in report.failed:
+        screen.show((f"{failed.name}: {failed.reason}", "red"), hang=2)
+    if left_out := report.describe_left_out():
+        note(f"left out of {folder}: {left_out}")
+
+
+def _listed(report: Report) -> JsonObject:
+    return {
+        "failed": [item._asdict() for item in report.failed],
+        "left_out": [item._asdict() for item in report.left_out],
+    }
+
+
+def _show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
+    held = [*rows]
+    if not held:
+        screen.show("nothing", indent=0)
+        return
+    screen.table(
+        [name.replace("_", " ") for name in held[0]], ([_cell(value) for value in row.values()] for row in held)
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "nobody"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+def _whose(tenant: str | None) -> str:
+    return "nobody" if tenant is None else f"the tenant {tenant!r:.80}"
+
+
+def _by_tenant(item: tuple[tuple[str | None, str], int]) -> tuple[str, str]:
+    (tenant, name), _ = item
+    return tenant or "", name
+
+
+def _by_scope(item: tuple[Scope, int]) -> tuple[str, str, tuple[str, ...]]:
+    scope, _ = item
+    return scope.access.tenant or "", scope.source, scope.access.readers
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, indent=2), flush=True)

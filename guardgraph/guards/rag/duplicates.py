@@ -1,0 +1,137 @@
+"""Near-duplicates among what was found: copies and older versions of a text, which would only fill the context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import date
+from functools import cached_property
+from typing import Final
+
+from guardgraph.guards.quotes import comparable
+from guardgraph.state.rag import Candidate
+
+__all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "collapse"]
+
+LEAST_ALIKE: Final = 95.0
+"""Of 100: from here on two texts say the same, by the edits (insertions and deletions) that lead from one to the other,
+as a share of their characters (rapidfuzz's ``fuzz.ratio``)."""
+
+LONGEST_COMPARED: Final = 10_000
+"""Characters of a text that is compared; longer ones are the same only where they are equal. The time grows with the
+product of both lengths."""
+
+_WORD: Final = r"[\w%‰°$€£¥]+"
+_SECONDS: Final = 86_400
+
+
+def collapse(candidates: Sequence[Candidate], *, min_score: float) -> list[Candidate]:
+    """Leave out relevant candidates that say the same as a more recent one.
+
+    Two say the same where title, section and text together are alike, and no number, id or date of section and text
+    differs, in value, unit, order, or in the words beside it: numbers decide, so "within 15 minutes" and "within 45
+    minutes" are never the same. The most recent one by `updated_at` stays, of equally recent ones the best ranked,
+    and stands at the best rank among them; one without a date counts as the oldest. What is left out says the same as
+    the one that stays itself, not only as another one that was left out.
+
+    Args:
+        candidates: ranked, best first, all of them permitted.
+        min_score: what relevance a candidate needs; one with less is left as it is.
+
+    Returns:
+        The candidates, best first; one that stays for others has their ids under `duplicates`, by rank.
+    """
+    read = [_Read(rank, item) for rank, item in enumerate(candidates)]
+    relevant = [item for item in read if item.candidate["score"] >= min_score]
+    groups = list[list[_Read]]()
+    for item in sorted(relevant, key=lambda item: (-item.moment, item.rank)):
+        for group in groups:
+            if group[0].says_the_same(item):
+                group.append(item)
+                break
+        else:
+            groups.append([item])
+    groups += [[item] for item in read if item.candidate["score"] < min_score]
+    return [_standing(group) for group in sorted(groups, key=lambda group: min(item.rank for item in group))]
+
+
+class _Read:
+    """A candidate as it is compared; what costs time is read when it is asked for."""
+
+    def __init__(self, rank: int, candidate: Candidate) -> None:
+        self.rank = rank
+        self.candidate = candidate
+
+    @cached_property
+    def moment(self) -> int:
+        return _moment(self.candidate["updated_at"])
+
+    @cached_property
+    def text(self) -> str:
+        item = self.candidate
+        return comparable(f"{item['title']}\n{item['section']}\n{item['text']}")
+
+    @cached_property
+    def facts(self) -> tuple[object, ...]:
+        return _facts(comparable(f"{self.candidate['section']}\n{self.candidate['text']}"))
+
+    def says_the_same(self, other: _Read) -> bool:
+        if self.text == other.text:
+            return True
+        if max(len(self.text), len(other.text)) > LONGEST_COMPARED:
+            return False
+        from rapidfuzz import fuzz  # most runs have nothing to compare
+
+        return fuzz.ratio(self.text, other.text, score_cutoff=LEAST_ALIKE) > 0 and self.facts == other.facts
+
+
+def _standing(group: Sequence[_Read]) -> Candidate:
+    """Return the first of a group, the most recent one, with the ids of the others."""
+    first, *others = group
+    by_rank = sorted(others, key=lambda item: item.rank)
+    ids = [*first.candidate.get("duplicates", []), *(item.candidate["doc_id"] for item in by_rank)]
+    ids += [name for item in by_rank for name in item.candidate.get("duplicates", [])]
+    left_out = [name for name in dict.fromkeys(ids) if name != first.candidate["doc_id"]]
+    return Candidate(**{**first.candidate, "duplicates": left_out}) if left_out else first.candidate
+
+
+def _facts(text: str) -> tuple[object, ...]:
+    """Return the facts of a text as values, and its numbers as they follow each other, with the words beside them."""
+    from guardgraph.guards.facts import facts_in_text  # the largest part of an import
+
+    facts = facts_in_text(text)
+    numbers = facts.numbers | facts.implied | facts.numerals
+    ids = frozenset(name.casefold() for name in facts.incident_ids)
+    values = frozenset(number.readings for number in numbers)
+    return values, facts.severities, ids, facts.regions, _sequence(text, {number.shown for number in numbers})
+
+
+def _sequence(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    written = "|".join(re.escape(number) for number in sorted(shown, key=len, reverse=True) if number)
+    number = rf"(?<!\w)(?:{written})(?!\w)|\w*\d\w*" if written else r"\w*\d\w*"
+    words = [match[0].casefold() for match in re.finditer(rf"{number}|{_WORD}", text)]
+    is_number = re.compile(number, re.IGNORECASE)
+    places = [at for at, word in enumerate(words) if is_number.fullmatch(word)]
+    return tuple(tuple(words[max(at - 1, 0) : at + 2]) for at in places)
+
+
+def _moment(updated_at: str) -> int:
+    """Return the latest moment that a text names, in seconds; of a day that can be read in two ways the earlier one."""
+    if not updated_at.strip():
+        return 0
+    from guardgraph.guards.facts import facts_in_text
+    from guardgraph.guards.facts.moments import Clock, Date
+
+    days, seconds = [0], [0]
+    for number in facts_in_text(updated_at).numbers:
+        dates = [_day(*item[:3]) for item in number.readings if isinstance(item, Date)]
+        days += [min(dates)] if dates else []
+        seconds += [item.second - 60 * sum(item.ahead[:1]) for item in number.readings if isinstance(item, Clock)]
+    return max(days) * _SECONDS + max(seconds)
+
+
+def _day(year: int | None, month: int | None, day: int | None) -> int:
+    try:
+        return date(year or 0, month or 1, day or 1).toordinal()
+    except ValueError:  # a day without a year, or no such day
+        return 0

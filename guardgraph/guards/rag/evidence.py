@@ -1,0 +1,96 @@
+"""Where an answer's evidence stands: in the answer, in the passage, in the document."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from guardgraph.guards.rag.sentences import Sentence, Terms
+from guardgraph.guards.sentences import sentence_spans, unwrapped
+from guardgraph.locales.language import language_of
+from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
+
+__all__ = ["cut", "span_of", "with_spans"]
+
+_PRECISION: Final = 1000
+"""Weights are whole numbers, so that the order of adding changes nothing."""
+
+
+def span_of(chunk: ContextChunk) -> tuple[int, int]:
+    """Return where a chunk's text stands in its document; without a word of the retriever, it is the document."""
+    start, end = chunk.get("span", (0, len(chunk["text"])))
+    return start, end
+
+
+def cut(chunk: Candidate, start: int, end: int) -> Candidate:
+    """Return a chunk that shows a part of its text, and says where in the document this part stands."""
+    text = chunk["text"]
+    if (start, end) == (0, len(text)):
+        return chunk
+    first, _ = span_of(chunk)
+    return Candidate(**{**chunk, "text": text[start:end], "span": [first + start, first + end]})
+
+
+def with_spans(
+    details: Sequence[CitationDetail],
+    chunks: Sequence[ContextChunk],
+    *,
+    answer: str,
+    sentences: Sequence[Sentence],
+    spans_by: SpansBy,
+    terms: Terms,
+) -> list[CitationDetail]:
+    """Return the details of citations with the sentences that rest on each, and the evidence for them.
+
+    The evidence of a sentence is the sentence of the chunk with the greatest weight of its words, ``ln(1 + S / n)``
+    for one that n of the chunk's S sentences have (an inverse document frequency, Sparck Jones 1972, within the
+    chunk); then the one with the fewest others; then the first. `document_span` reaches from the first of them to the
+    last; over the whole chunk where they share no word with it, and nowhere where no sentence rests on it.
+
+    Args:
+        details: of the citations.
+        chunks: what is cited, in the same order.
+        answer: the answer, without marks.
+        sentences: the answer's.
+        spans_by: how it is known which of them rest on which chunk.
+        terms: reads a text in a language as terms.
+    """
+    spanned = list[CitationDetail]()
+    for detail, chunk in zip(details, chunks, strict=True):
+        own = [[item.start, item.end] for item in sentences if detail["doc_id"] in item.ids]
+        shown = list(span_of(chunk))
+        span = _evidence(chunk["text"], [answer[start:end] for start, end in own], terms) if own else None
+        spanned.append(
+            CitationDetail(
+                **{
+                    **detail,
+                    "answer_spans": own,
+                    "spans_by": spans_by,
+                    "document_span": [shown[0] + place for place in span] if span else None,
+                    "passage_span": shown,
+                }
+            )
+        )
+    return spanned
+
+
+def _evidence(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
+    language = language_of(text)
+    spans = sentence_spans(unwrapped(text))
+    read = [frozenset(terms(text[start:end], language)) for start, end in spans]
+    holders = Counter(term for words in read for term in words)
+    weights = {term: round(_PRECISION * math.log(1 + len(spans) / held)) for term, held in holders.items()}
+    best = list[tuple[int, int]]()
+    for sentence in said:
+        wanted = frozenset(terms(sentence, language))
+        worth = [
+            (sum(weights[term] for term in words & wanted), -len(words - wanted), -at) for at, words in enumerate(read)
+        ]
+        weight, _, place = max(worth, default=(0, 0, 0))
+        if weight:
+            best.append(spans[-place])
+    if not best:
+        return 0, len(text)
+    return min(start for start, _ in best), max(end for _, end in best)

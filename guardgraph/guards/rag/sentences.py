@@ -1,0 +1,156 @@
+"""The sentences of an answer, each with what it cites: by its marks, by inheritance, or as its words suggest."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from guardgraph.guards.quotes import quotes_in, stands_in
+from guardgraph.guards.rag.answer import check_names, check_numbers
+from guardgraph.guards.rag.marks import Mark
+from guardgraph.guards.sentences import sentence_spans, unwrapped
+from guardgraph.guards.stop import Stop, evidence
+from guardgraph.locales.language import language_of
+from guardgraph.state.plain import excerpt
+from guardgraph.state.rag import ContextChunk, RagPolicy
+
+__all__ = ["Sentence", "Terms", "check_quotes", "check_sentences", "likely_sentences", "marked_sentences"]
+
+SENTENCE_CHARS = 280
+"""Characters of a refused sentence that a stop shows."""
+
+_PARTED: Final = re.compile(r"\n[ \t]*+\n")
+"""What parts paragraphs."""
+
+Terms = Callable[[str, str], Collection[str]]
+"""Reads a text in a language as the terms that the retriever searches by."""
+
+
+class Sentence(NamedTuple):
+    """A sentence of an answer."""
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+    """Of the chunks that it cites."""
+
+
+def marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
+    """Return the sentences of an answer with what their marks say.
+
+    A mark belongs to the sentence before it in its paragraph. A sentence without one inherits from the sentence
+    before it in its paragraph. Where the answer has no mark and cites one document, every sentence cites that one.
+    What has neither a letter nor a digit is no sentence, and none ends inside a quote.
+
+    Args:
+        text: the answer without its marks.
+        marks: in order.
+        cited: the ids that the answer cites.
+
+    Raises:
+        Stop: ``invalid_answer:uncited_sentence``, for the first one.
+    """
+    alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
+    places, found, before = [mark.at for mark in marks], list[Sentence](), alone
+    for start, end, upto, ends_paragraph in _spans(text):
+        own = marks[bisect_right(places, start) : bisect_right(places, upto)]
+        before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
+        if not before:
+            raise Stop("invalid_answer:uncited_sentence", sentence=excerpt(text[start:end], SENTENCE_CHARS))
+        found.append(Sentence(start, end, before))
+        before = alone if ends_paragraph else before
+    return found
+
+
+def likely_sentences(text: str, chunks: Sequence[ContextChunk], *, terms: Terms) -> list[Sentence]:
+    """Return the sentences of an answer with the cited chunks that they most likely rest on.
+
+    One cited chunk is what every sentence rests on: the whole answer was held against it. Of several, a sentence
+    rests on the one that shares the most of its words, on each of them where they share as many, and on none where
+    none shares any.
+
+    Args:
+        text: the answer.
+        chunks: those that it cites.
+        terms: reads a text in a language as terms.
+    """
+    spans = [(start, end) for start, end, *_ in _spans(text)]
+    if len({chunk["doc_id"] for chunk in chunks}) == 1:
+        return [Sentence(start, end, (chunks[0]["doc_id"],)) for start, end in spans]
+    language = language_of("\n".join(chunk["text"] for chunk in chunks))
+    read = [frozenset(terms(f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}", language)) for chunk in chunks]
+    found = list[Sentence]()
+    for start, end in spans:
+        said = frozenset(terms(text[start:end], language))
+        shared = [len(said & words) for words in read]
+        most = max(shared)
+        ids = [chunk["doc_id"] for chunk, count in zip(chunks, shared, strict=True) if count == most > 0]
+        found.append(Sentence(start, end, tuple(dict.fromkeys(ids))))
+    return found
+
+
+def check_sentences(
+    text: str,
+    sentences: Sequence[Sentence],
+    *,
+    question: str,
+    chunks: Sequence[ContextChunk],
+    policy: RagPolicy,
+) -> None:
+    """Hold every sentence of an answer against the chunks that it cites itself: numbers, names, then quotes.
+
+    Args:
+        text: the answer without its marks.
+        sentences: its sentences, in order.
+        question: the user's question.
+        chunks: the packed context.
+        policy: which checks run; quotes are always held.
+
+    Raises:
+        Stop: ``invalid_answer:unsupported_number``, ``invalid_answer:unsupported_name`` or
+            ``invalid_answer:quote_not_in_source``, with the sentence.
+    """
+    quotes = list(quotes_in(text))
+    for sentence in sentences:
+        own = [chunk for chunk in chunks if chunk["doc_id"] in sentence.ids]
+        said = text[sentence.start : sentence.end]
+        with evidence(sentence=excerpt(said, SENTENCE_CHARS)):
+            if policy.check_numbers:
+                check_numbers(said, question=question, chunks=own)
+            if policy.check_names:
+                known = policy.known_names
+                check_names(said, question=question, chunks=own, packed=chunks, known_names=known, within=text)
+            check_quotes([item.text for item in quotes if sentence.start <= item.start < sentence.end], own)
+
+
+def check_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
+    """Refuse a quote that does not stand in a chunk, word for word.
+
+    Args:
+        quotes: what is quoted.
+        chunks: the chunks that it is cited from.
+
+    Raises:
+        Stop: ``invalid_answer:quote_not_in_source``.
+    """
+    texts = [chunk[key] for chunk in chunks for key in ("text", "title", "section")]
+    if missing := [quote for quote in quotes if not any(stands_in(quote, text) for text in texts)]:
+        raise Stop("invalid_answer:quote_not_in_source", unsupported=[excerpt(quote) for quote in missing])
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
+    quotes = list(quotes_in(text))
+    spans = list[tuple[int, int]]()
+    for start, end in sentence_spans(unwrapped(text)):
+        quoted = bisect_left(quotes, start, key=lambda quote: quote.start) - 1
+        if spans and quoted >= 0 and quotes[quoted].end > start:
+            spans[-1] = (spans[-1][0], end)
+        elif any(map(str.isalnum, text[start:end])):
+            spans.append((start, end))
+    for (start, end), (following, _) in pairwise([*spans, (len(text), 0)]):
+        parted = _PARTED.search(text, end, following)
+        yield start, end, parted.start() if parted else following, parted is not None

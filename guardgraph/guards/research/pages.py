@@ -1,0 +1,120 @@
+"""What a reader brought: a page, or why it could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, Literal
+
+from guardgraph.guards.proposals import tool_failure
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.urls import denial
+from guardgraph.state.expected import expected_in
+from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.plain import excerpt
+from guardgraph.state.research import READ_FAILURES, Page
+
+__all__ = ["failed_read", "is_readable", "page_shown", "parse_page"]
+
+SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], ...]] = (
+    "final_url",
+    "fetched_at",
+    "sha256",
+    "text_sha256",
+)
+"""What a reader may say of a page beside what it says; a blank text is as good as none."""
+
+SHOWN_CHARS = 200
+"""Characters of each detail of a failure, and of each URL on the way to it, that a result repeats."""
+SHOWN_DETAILS = 10
+"""Details, and URLs, that a result repeats."""
+
+
+def parse_page(raw: JsonValue) -> Page | None:
+    """Read what a reader returned.
+
+    Args:
+        raw: ``{"body", "title"?, "published_at"?}``, and what else a `Page` may have.
+
+    Returns:
+        The page; None for one whose body is blank.
+
+    Raises:
+        Stop: ``tool_invalid_output:read_source`` with `details` ``{allowed, given}`` for what is no page.
+    """
+    if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
+        details = {"allowed": "an object whose body is a text", "given": excerpt(raw)}
+        raise Stop("tool_invalid_output:read_source", details=details)
+    if not raw["body"].strip():
+        return None
+    page = Page(title=_text(raw.get("title")), published_at=_text(raw.get("published_at")), body=raw["body"])
+    for name in SAID:
+        if text := _text(raw.get(name)):
+            page[name] = text
+    if isinstance(raw.get("declared_date"), str):
+        page["declared_date"] = raw["declared_date"]
+    return page
+
+
+def page_shown(url: str, page: Page, *, max_chars: int) -> JsonObject:
+    """Return what a model is shown of a page: data, cut to a number of characters.
+
+    Args:
+        url: its identity.
+        page: the page.
+        max_chars: characters of its text, and of its title.
+    """
+    dated = page.get("declared_date", page["published_at"])
+    return {"url": url, "title": page["title"][:max_chars], "published_at": dated, "text": page["body"][:max_chars]}
+
+
+def is_readable(raw: JsonValue, *, policy: Collection[str], execution: Collection[str]) -> bool:
+    """Say whether a reader returned a page that the run may use, before it is judged.
+
+    Args:
+        raw: what it returned.
+        policy: hosts that may be asked for.
+        execution: hosts that may be read now.
+    """
+    if not isinstance(raw, dict) or not _text(raw.get("body")).strip():
+        return False
+    final = _text(raw.get("final_url"))
+    return not final or denial(final, policy=policy, execution=execution) is None
+
+
+def failed_read(url: str, outcome: Outcome) -> JsonObject:
+    """Return what a run says of a page that could not be read.
+
+    Args:
+        url: its identity.
+        outcome: of the call, a failure.
+
+    Returns:
+        ``{url, reason, details?, hops?}``: a reason of `READ_FAILURES`, or ``read_failed`` of a reader that broke.
+
+    Raises:
+        Stop: ``tool_invalid_output:read_source`` for what is no plain JSON or too large, ``max_seconds`` when the
+            reader outlasted the run's time, ``tool_unavailable:read_source`` when it was not called.
+    """
+    if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
+        raise tool_failure(outcome, "read_source")
+    said = expected_in(outcome.content)
+    if said is None or said[0] not in READ_FAILURES:
+        return {"url": url, "reason": "read_failed", "details": outcome.content["details"]}
+    reason, known = said
+    details = {name: _short(value) for name, value in known.items() if name not in ("hops", "limits")}
+    shown = {"details": dict(list(details.items())[:SHOWN_DETAILS]), "hops": _hops(known.get("hops"))}
+    return {"url": url, "reason": reason, **{name: value for name, value in shown.items() if value}}
+
+
+def _hops(said: JsonValue) -> list[JsonObject]:
+    hops = [hop for hop in said if isinstance(hop, dict)] if isinstance(said, list) else []
+    return [{"url": _short(hop.get("url")), "denied": _short(hop.get("denied"))} for hop in hops[:SHOWN_DETAILS]]
+
+
+def _short(value: JsonValue) -> JsonValue:
+    return value if value is None or isinstance(value, bool | int | float) else excerpt(value, SHOWN_CHARS)
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

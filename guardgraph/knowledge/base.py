@@ -1,0 +1,182 @@
+"""A knowledge base on disk: what users hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.ingest.adding import add_folder
+from guardgraph.knowledge.ingest.collection import Collection
+from guardgraph.knowledge.ingest.folder import find_documents
+from guardgraph.knowledge.ingest.given import GIVEN, add_documents
+from guardgraph.knowledge.ingest.readers import readers_in
+from guardgraph.knowledge.ingest.report import Report
+from guardgraph.state.context import Caller
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.findings import configuration_error
+from guardgraph.state.json import JsonObject
+from guardgraph.state.plain import json_problem
+from guardgraph.state.tightening import unknown_name
+from guardgraph.tools.knowledge_base import Document
+
+__all__ = ["KnowledgeBase"]
+
+
+class KnowledgeBase:
+    """Documents of tenants in one SQLite file, searched by those who may read them, while they change.
+
+    The order of what is found, and each score, are those of `LexicalRetriever` over what the caller may read. It is a
+    retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
+
+    Args:
+        path: the file; it is made when it is not there, readable by its owner only.
+        embedding: reserved; words only for now.
+
+    Raises:
+        ConfigurationError: the file is no knowledge base of this version, or cannot be made.
+        StoreError: it cannot be read.
+    """
+
+    def __init__(self, path: str | Path, *, embedding: None = None) -> None:
+        if not isinstance(path, str | Path) or not str(path).strip():
+            raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
+        self.path = Path(path)
+        self.embedding = embedding
+        self.index = Index(self.path)
+        self.index.source_names()  # a file that is none is refused at once
+
+    def __repr__(self) -> str:
+        return f"KnowledgeBase({str(self.path)!r})"
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Path]]:
+        return type(self), (self.path,)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is needed."""
+        self.index.close()
+
+    def add(
+        self,
+        documents: str | Path | Iterable[Document],
+        *,
+        tenant: str | None = None,
+        readers: Iterable[str] | None = None,
+        name: str | None = None,
+        prune: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Report:
+        """Make a collection what a folder or a list is: what is new or changed is put in, what is gone is taken out.
+
+        A file of a folder is read again if its size or its time is another one, and put in if its text is. Who may read
+        it is settled each time, of unchanged ones too: the nearest `access.yaml` above it says so, which only narrows
+        what `readers` or an `access.yaml` further up allow, and front matter or a ``name.meta.yaml`` beside it narrow
+        that. Where none of them names readers, nobody reads it.
+
+        Args:
+            documents: a folder of Markdown, reStructuredText, HTML, text and PDF files; or documents as
+                `LexicalRetriever` takes them, each of which may name `readers` of its own, which only narrow.
+            tenant: whose they are; None for callers without a tenant.
+            readers: who may read them at most: ``public``, ``tenant``, ``user:ID``, ``group:ID``.
+            name: of the collection; it stands before each id. Without one, a folder's is its own name.
+            prune: whether more than half of what the collection has may be taken out.
+            progress: called after each file of a folder with the bytes that are read, and the bytes of all.
+
+        Returns:
+            What became of each document; those that `failed` are named with the reason, the others were put in.
+
+        Raises:
+            ConfigurationError: an argument or a rule is wrong, an id is taken, or more than half is gone; nothing was
+                changed.
+            StoreError: the file cannot be written; every document is as it was or as it is now.
+        """
+        _check_name("tenant", tenant)
+        _check_name("name", name)
+        allowed = None if readers is None else _readers(readers)
+        prefix = "" if name is None else f"{name}/"
+        if isinstance(documents, str | Path):
+            folder = find_documents(Path(documents), allowed)
+            into = Collection(self.index, tenant, name or folder.root.resolve().name)
+            return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
+        into = Collection(self.index, tenant, name or GIVEN)
+        return add_documents(documents, into, readers=allowed or (), prefix=prefix, prune=prune)
+
+    def remove(self, name: str, *, tenant: str | None = None) -> int:
+        """Take the documents of a collection out.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            ConfigurationError: the tenant has no such collection.
+        """
+        listed = self.index.listed(tenant, name)
+        if not listed:
+            there_are = [of for whose, of in self.index.collections() if whose == tenant]
+            raise ConfigurationError(f"name: {unknown_name(name, there_are)}")
+        self.index.drop(tenant, listed)
+        return len(listed)
+
+    def search(
+        self, query: str, *, caller: Caller | Mapping[str, Any] | None = None, top_k: int = 4
+    ) -> list[JsonObject]:
+        """Find the chunks that answer a query, among those that a caller may read.
+
+        Args:
+            query: what is asked.
+            caller: who asks, as ``{"tenant", "user", "groups"}``; None is somebody of whom nothing is known.
+            top_k: how many at most.
+
+        Returns:
+            Candidates with a score above 0, best first.
+
+        Raises:
+            ConfigurationError: the caller is none.
+            StoreError: the file cannot be read, or what was found is not what was put in.
+        """
+        return self.index.search(query, caller=_caller(caller), top_k=top_k)
+
+    def __call__(self, request: JsonObject) -> list[JsonObject]:
+        """Find what answers a request: a retriever's, and who asks."""
+        caller = _caller(request.get("caller"))
+        return self.index.search(request["query"], sources=request["sources"], caller=caller, top_k=request["top_k"])
+
+    def tenants(self) -> list[str | None]:
+        """Return the tenants that have documents, None first where documents have none."""
+        return self.index.tenants()
+
+    def source_names(self) -> tuple[str, ...]:
+        """Return the names of the sources of all documents, sorted."""
+        return self.index.source_names()
+
+
+def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
+    if given is None or isinstance(given, Caller):
+        return given
+    try:
+        return Caller.model_validate(given)
+    except ValidationError as error:
+        raise configuration_error("caller", error) from None
+
+
+def _check_name(field: str, given: object) -> None:
+    if given is None:
+        return
+    if not isinstance(given, str) or not given.strip() or json_problem(given) is not None:
+        raise ConfigurationError(f"{field}: a text that is not blank is required, or None; given: {given!r:.80}")
+
+
+def _readers(given: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return readers_in(given if isinstance(given, str) else [*given])
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"readers: {error}") from None

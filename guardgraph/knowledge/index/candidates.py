@@ -1,0 +1,72 @@
+"""What a search returns: chunks with what their documents say of them, as they were put in."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from guardgraph.knowledge.index.ranking import Ranked
+from guardgraph.knowledge.index.scopes import key_of
+from guardgraph.knowledge.index.statistics import View
+from guardgraph.knowledge.index.storing import digest_of
+from guardgraph.state.access import PUBLIC
+from guardgraph.state.context import Caller
+from guardgraph.state.errors import StoreError
+from guardgraph.state.json import JsonObject
+
+__all__ = ["candidates"]
+
+
+def candidates(
+    connection: sqlite3.Connection, view: View, caller: Caller | None, found: Iterable[Ranked], shown: str
+) -> list[JsonObject]:
+    """Return candidates of what was found.
+
+    Raises:
+        StoreError: a chunk is not what was put in.
+    """
+    return [_candidate(connection, view, caller, hit, shown) for hit in found]
+
+
+def _candidate(
+    connection: sqlite3.Connection, view: View, caller: Caller | None, hit: Ranked, shown: str
+) -> JsonObject:
+    row = connection.execute(
+        "SELECT scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
+        "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id = ?",
+        [hit.chunk],
+    ).fetchone()
+    if row is None or row[0] not in view.scopes:
+        raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
+    scope, document, title, updated_at, name, section, start, stop, text, hashed = row
+    source, access = view.scopes[scope].source, view.scopes[scope].access
+    if digest_of(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
+        raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
+    return {
+        "doc_id": _shown_id(connection, view, caller, access.tenant, name),
+        "source": source,
+        "title": title,
+        "section": section,
+        "updated_at": updated_at,
+        "text": text,
+        "score": hit.score,
+        "tenant": access.tenant,
+        "readers": list(access.readers),
+        "span": [start, stop],
+    }
+
+
+def _shown_id(connection: sqlite3.Connection, view: View, caller: Caller | None, tenant: str | None, name: str) -> str:
+    """Return by what id a caller knows a chunk: its own, or with its tenant where another that he may read has it.
+
+    His own tenant's keep theirs. It depends on nothing that he may not read.
+    """
+    if tenant == (caller.tenant if caller else None):
+        return name
+    others = connection.execute(
+        "SELECT scope FROM chunks JOIN documents ON documents.id = document "
+        "WHERE chunks.name = ? AND chunks.tenant <> ?",
+        [name, key_of(tenant)],
+    )
+    is_taken = any(scope in view.scopes for (scope,) in others)
+    return f"{PUBLIC if tenant is None else tenant}:{name}" if is_taken else name

@@ -1,0 +1,155 @@
+"""The file as a database: connections that are opened when they are needed, and transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Final, NamedTuple
+
+from guardgraph.knowledge.index.schema import check, is_empty, make
+from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.state.files import identity, make_private
+
+__all__ = ["File"]
+
+TIMEOUT: Final = 60.0
+"""Seconds for which whoever writes waits for his turn."""
+_PAUSE: Final = 0.02
+_CACHE_KIB: Final = 8192
+"""Pages that a connection keeps in memory."""
+_NO_DATABASE: Final = "file is not a database"
+
+
+class _Opened(NamedTuple):
+    """A connection, and the process and the file that it belongs to."""
+
+    process: int
+    file: tuple[int, int] | None
+    connection: sqlite3.Connection
+
+
+class File:
+    """A knowledge base's file. What is read or written is done on a connection that nobody else uses meanwhile.
+
+    Args:
+        path: where it is; it is made when something is written.
+        timeout: seconds for which a writer waits for others.
+    """
+
+    def __init__(self, path: Path, timeout: float = TIMEOUT) -> None:
+        self.path = path
+        self.shown = str(path)
+        self._timeout = timeout
+        self._idle: list[_Opened] = []
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that sees one state of the file, whatever others write meanwhile.
+
+        Raises:
+            ConfigurationError: it is no knowledge base of this version.
+            StoreError: it cannot be read.
+        """
+        with self._connected() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.rollback()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection whose changes are committed together where the block ends, or not at all.
+
+        Raises:
+            ConfigurationError: it is no knowledge base of this version.
+            StoreError: it cannot be written, or others wrote for longer than the timeout.
+        """
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("UPDATE state SET value = value + 1 WHERE name = 'changes'")
+                connection.commit()
+            finally:
+                if connection.in_transaction:
+                    connection.rollback()
+
+    def close(self) -> None:
+        """Close the connections that nobody is using; others are opened when they are needed."""
+        while self._idle:
+            opened = self._idle.pop()
+            if opened.process == os.getpid():
+                opened.connection.close()
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        try:
+            opened = self._taken() or self._opened()
+            try:
+                yield opened.connection
+            except sqlite3.DatabaseError:
+                opened.connection.close()
+                raise
+            except BaseException:
+                self._idle.append(opened)
+                raise
+            self._idle.append(opened)
+        except sqlite3.DatabaseError as error:
+            if _NO_DATABASE in str(error):
+                raise ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database") from error
+            raise StoreError(f"{self.shown}: {error}") from error
+
+    def _taken(self) -> _Opened | None:
+        """Return a connection of this process to the file that is there now; forget others."""
+        now = (os.getpid(), identity(self.path))
+        with suppress(IndexError):
+            while True:
+                opened = self._idle.pop()
+                if opened[:2] == now:
+                    return opened
+                if opened.process == os.getpid():
+                    opened.connection.close()
+        return None
+
+    def _opened(self) -> _Opened:
+        if self.path.is_dir():
+            raise ConfigurationError(f"{self.shown}: the file of a knowledge base is required; it is a folder")
+        try:
+            make_private(self.path)
+        except OSError as error:
+            raise ConfigurationError(f"{self.shown}: cannot be made or read: {error.strerror}") from error
+        file = identity(self.path)
+        connection = sqlite3.connect(
+            self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        try:
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            if is_empty(connection):
+                self._make(connection)
+            check(connection, self.shown)
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return _Opened(os.getpid(), file, connection)
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """Make a knowledge base of an empty file; several processes may do so at once, and one of them does."""
+        ends = monotonic() + self._timeout
+        while True:  # the switch to a log does not wait for others
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError:
+                if monotonic() > ends:
+                    raise
+                sleep(_PAUSE)
+        connection.execute("BEGIN IMMEDIATE")
+        if is_empty(connection):
+            make(connection)
+        connection.commit()

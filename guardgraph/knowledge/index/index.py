@@ -1,0 +1,155 @@
+"""The index: documents are put in, moved and taken out, and found by those who may read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from guardgraph.knowledge.documents import Stamp, StoredDocument
+from guardgraph.knowledge.index.candidates import candidates
+from guardgraph.knowledge.index.explaining import NotFound, not_found
+from guardgraph.knowledge.index.file import File
+from guardgraph.knowledge.index.ranking import ranked
+from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
+from guardgraph.knowledge.index.statistics import view_of
+from guardgraph.knowledge.index.storing import drop, move, put
+from guardgraph.state.access import Access
+from guardgraph.state.context import Caller
+from guardgraph.state.json import JsonObject
+
+__all__ = ["Index", "Listed"]
+
+
+class Listed(NamedTuple):
+    """A document that is in the index."""
+
+    stamp: Stamp
+    source: str
+    access: Access
+
+
+class Index:
+    """An inverted index of documents in one SQLite file.
+
+    Each change is a transaction: it is there as a whole or not at all, for queries that follow, in every process.
+
+    Args:
+        path: the file; it is made when it is not there.
+
+    Raises:
+        ConfigurationError: from every method, when the file is no knowledge base of this version.
+        StoreError: likewise, when it cannot be read or written.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._file = File(self.path)
+        self._once: dict[object, tuple[int, ...]] = {}
+
+    def put(self, document: StoredDocument) -> None:
+        """Put a document in, in place of the one of its tenant that has its id.
+
+        Raises:
+            ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
+        """
+        with self._file.writing() as connection:
+            put(connection, document)
+
+    def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
+        """Take documents of a tenant out, each in a transaction of its own; ids that are not there are none."""
+        for name in ids:
+            with self._file.writing() as connection:
+                drop(connection, tenant, name)
+
+    def move(self, tenant: str | None, name: str, source: str, access: Access) -> None:
+        """Give a document whose text is unchanged another source and other readers."""
+        with self._file.writing() as connection:
+            move(connection, tenant, name, source, access)
+
+    def restamp(self, tenant: str | None, name: str, stamp: Stamp) -> None:
+        """Note by what a document is known now whose text is unchanged."""
+        with self._file.writing() as connection:
+            connection.execute(
+                "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
+                [*stamp, key_of(tenant), name],
+            )
+
+    def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
+        """Return the documents of a collection, by id."""
+        with self._file.reading() as connection:
+            known = scopes(connection)
+            rows = connection.execute(
+                "SELECT name, size, modified, sha256, scope FROM documents WHERE tenant = ? AND collection = ?",
+                [key_of(tenant), collection],
+            )
+            return {
+                name: Listed(Stamp(*stamp), known[scope].source, known[scope].access) for name, *stamp, scope in rows
+            }
+
+    def collections(self) -> dict[tuple[str | None, str], int]:
+        """Return how many documents each collection of each tenant has."""
+        with self._file.reading() as connection:
+            rows = connection.execute("SELECT tenant, collection, count(*) FROM documents GROUP BY tenant, collection")
+            return {(tenant_of(tenant), name): count for tenant, name, count in rows}
+
+    def documents_by_scope(self) -> dict[Scope, int]:
+        """Return how many documents each scope has."""
+        with self._file.reading() as connection:
+            known = scopes(connection)
+            rows = connection.execute("SELECT scope, count(*) FROM documents GROUP BY scope")
+            return {known[scope]: count for scope, count in rows}
+
+    def tenants(self) -> list[str | None]:
+        """Return the tenants that have documents, None first where documents have none."""
+        with self._file.reading() as connection:
+            return [tenant_of(key) for (key,) in connection.execute("SELECT DISTINCT tenant FROM documents ORDER BY 1")]
+
+    def source_names(self) -> tuple[str, ...]:
+        """Return the names of the sources of all documents, sorted."""
+        with self._file.reading() as connection:
+            rows = connection.execute("SELECT DISTINCT source FROM scopes WHERE id IN (SELECT scope FROM documents)")
+            return tuple(sorted(source for (source,) in rows))
+
+    def search(
+        self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
+    ) -> list[JsonObject]:
+        """Find the chunks that answer a query, among those that a caller may read.
+
+        Args:
+            query: what is asked.
+            sources: those that are searched; None for all.
+            caller: who asks; None is somebody of whom nothing is known.
+            top_k: how many at most.
+
+        Returns:
+            Candidates with a score above 0, best first; equal ones in the order in which their documents were put in.
+
+        Raises:
+            StoreError: a chunk that was found is not what was put in.
+        """
+        with self._file.reading() as connection:
+            view = view_of(connection, permitted(connection, caller), self._once)
+            within = None if sources is None else frozenset(sources)
+            found = ranked(connection, view, query, sources=within, top_k=top_k)
+            return candidates(connection, view, caller, found, self._file.shown)
+
+    def explain(
+        self, query: str, *, caller: Caller | None = None, top_k: int = 4
+    ) -> tuple[list[JsonObject], list[NotFound]]:
+        """Return what a caller finds, and why he does not find the best of all others; it is for no caller's eyes.
+
+        Raises:
+            StoreError: as `search`.
+        """
+        with self._file.reading() as connection:
+            view, known = view_of(connection, permitted(connection, caller), self._once), scopes(connection)
+            found = ranked(connection, view, query, sources=None, top_k=top_k)
+            whole = view_of(connection, known, self._once)
+            everything = ranked(connection, whole, query, sources=None, top_k=2 * top_k)
+            missing = not_found(connection, known, caller, found, everything)
+            return candidates(connection, view, caller, found, self._file.shown), missing
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is needed."""
+        self._file.close()

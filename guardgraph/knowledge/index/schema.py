@@ -1,0 +1,108 @@
+"""What is in the file, and which files are refused."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import unicodedata
+from importlib.metadata import version
+from typing import Final
+
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["check", "make"]
+
+_APPLICATION: Final = 0x67676B62
+"""SQLite's application id of our files: `ggkb`."""
+
+_FORMAT: Final = 1
+"""Of the tables. Other numbers are other versions of guardgraph."""
+
+_WORDS: Final = 1
+"""Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
+
+_TABLES: Final = """
+CREATE TABLE state (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE scopes (
+    id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, source TEXT NOT NULL, readers TEXT NOT NULL,
+    UNIQUE (tenant, source, readers)
+);
+CREATE TABLE parts (
+    id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, language TEXT NOT NULL, told INTEGER NOT NULL,
+    passages INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
+    stems_once INTEGER NOT NULL DEFAULT 0, words_once INTEGER NOT NULL DEFAULT 0,
+    beginnings_once INTEGER NOT NULL DEFAULT 0, changed INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (scope, language, told)
+);
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, collection TEXT NOT NULL, title TEXT NOT NULL,
+    updated_at TEXT NOT NULL, scope INTEGER NOT NULL, place INTEGER NOT NULL UNIQUE, size INTEGER NOT NULL,
+    modified INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    UNIQUE (tenant, name)
+);
+CREATE INDEX collections ON documents (tenant, collection);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER NOT NULL, tenant TEXT NOT NULL,
+    name TEXT NOT NULL, section TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    language TEXT NOT NULL, hash BLOB NOT NULL, text TEXT NOT NULL,
+    UNIQUE (name, tenant)
+);
+CREATE INDEX chunks_of ON chunks (document, number);
+CREATE INDEX untold ON chunks (id) WHERE language = '';
+CREATE TABLE words (
+    term TEXT NOT NULL, part INTEGER NOT NULL, total INTEGER NOT NULL, holders INTEGER NOT NULL,
+    PRIMARY KEY (term, part)
+) WITHOUT ROWID;
+CREATE TABLE postings (
+    term TEXT NOT NULL, part INTEGER NOT NULL, block INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (term, part, block)
+) WITHOUT ROWID;
+"""
+
+
+def make(connection: sqlite3.Connection) -> None:
+    """Make the tables, inside the transaction that is open."""
+    for statement in _TABLES.split(";"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute("INSERT INTO state VALUES ('words', ?), ('changes', 0)", [_words()])
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {_FORMAT}")
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Say whether a database has nothing in it."""
+    return (
+        _number(connection, "application_id") == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    )
+
+
+def check(connection: sqlite3.Connection, shown: str) -> None:
+    """Refuse what is no knowledge base of this version.
+
+    Raises:
+        ConfigurationError: it is another application's, of another version, or its words were read otherwise.
+    """
+    if _number(connection, "application_id") != _APPLICATION:
+        raise ConfigurationError(f"{shown}: a knowledge base is required; it is another application's database")
+    if (found := _number(connection, "user_version")) != _FORMAT:
+        raise ConfigurationError(
+            f"{shown}: a knowledge base of format {_FORMAT} is required; it has {found}; "
+            "`guardgraph kb add` into a new file makes one"
+        )
+    (words,) = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
+    if words != _words():
+        raise ConfigurationError(
+            f"{shown}: its words were read otherwise than this guardgraph reads them ({words!r}, not {_words()!r}); "
+            f"`guardgraph kb check --repair {shown}` reads its texts again"
+        )
+
+
+def _number(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _words() -> str:
+    """Return by what the words of a file were read: our rules, the stemmer's, Unicode's; and the order of bytes."""
+    stemmer = version("snowballstemmer")
+    return f"words {_WORDS}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"

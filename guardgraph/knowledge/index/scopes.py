@@ -1,0 +1,51 @@
+"""Scopes: each combination of tenant, source and readers that documents have, and which of them a caller may read."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import NamedTuple
+
+from guardgraph.state.access import Access, may_read
+from guardgraph.state.context import Caller
+
+__all__ = ["Scope", "interned", "key_of", "permitted", "scopes", "tenant_of"]
+
+
+class Scope(NamedTuple):
+    """Where documents are that the same callers may read."""
+
+    id: int
+    source: str
+    access: Access
+
+
+def key_of(tenant: str | None) -> str:
+    """Return a tenant as it is kept: a text, also where there is none."""
+    return "" if tenant is None else f"+{tenant}"
+
+
+def tenant_of(key: str) -> str | None:
+    """Return the tenant of a key."""
+    return key[1:] or None if not key else key[1:]
+
+
+def interned(connection: sqlite3.Connection, source: str, access: Access) -> int:
+    """Return the number of a scope, which is made when it is new."""
+    row = [key_of(access.tenant), source, json.dumps(access.readers, ensure_ascii=False)]
+    connection.execute("INSERT OR IGNORE INTO scopes (tenant, source, readers) VALUES (?, ?, ?)", row)
+    found = connection.execute("SELECT id FROM scopes WHERE tenant = ? AND source = ? AND readers = ?", row)
+    return int(found.fetchone()[0])
+
+
+def scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
+    """Return all scopes, by number."""
+    return {
+        number: Scope(number, source, Access(tenant_of(tenant), tuple(json.loads(readers))))
+        for number, tenant, source, readers in connection.execute("SELECT id, tenant, source, readers FROM scopes")
+    }
+
+
+def permitted(connection: sqlite3.Connection, caller: Caller | None) -> dict[int, Scope]:
+    """Return the scopes that a caller may read."""
+    return {number: scope for number, scope in scopes(connection).items() if may_read(scope.access, caller)}

@@ -1,0 +1,88 @@
+"""What is known of the words of all that a caller may read, and of nothing else."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from guardgraph.knowledge.index.scopes import Scope
+from guardgraph.knowledge.index.words import KINDS
+from guardgraph.tools.relevance import Known, most_common
+
+__all__ = ["Part", "View", "marks", "view_of"]
+
+
+class Part(NamedTuple):
+    """The chunks of a scope that are read in one language.
+
+    A chunk that does not tell its language is read in the one that most of what a caller may read is in, so such chunks
+    are kept as read in each language of the file; of these parts a caller reads one.
+    """
+
+    id: int
+    scope: int
+    language: str
+    passages: int
+    words: int
+    changed: int
+    """By it a part is known to be what it was."""
+
+
+class View(NamedTuple):
+    """All that a caller may read."""
+
+    scopes: Mapping[int, Scope]
+    parts: tuple[Part, ...]
+    language: str
+    """That most of it is in."""
+    languages: tuple[str, ...]
+    """All of it, sorted."""
+    average: float
+    """Words of a passage."""
+    known: tuple[Known, ...]
+    """By reading."""
+
+
+def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: dict[object, tuple[int, ...]]) -> View:
+    """Return what a caller may read.
+
+    Args:
+        connection: in a transaction.
+        scopes: those that he may read.
+        once: how many words of sets of parts occur once, as far as that is known; it is added to.
+    """
+    columns = "told, id, scope, language, passages, words, changed"
+    rows = connection.execute(f"SELECT {columns} FROM parts WHERE passages > 0 ORDER BY id")
+    found = [(is_told, part) for is_told, *rest in rows if (part := Part(*rest)).scope in scopes]
+    told = Counter[str]()
+    for is_told, part in found:
+        if is_told:
+            told[part.language] += part.passages
+    language = most_common(told)
+    parts = tuple(part for is_told, part in found if is_told or part.language == language)
+    passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
+    key = tuple((part.id, part.changed) for part in parts)
+    if key not in once:
+        once[key] = _once(connection, [part.id for part in parts])
+    known = tuple(Known(passages, words, single) for single in once[key])
+    languages = tuple(sorted({part.language for part in parts}))
+    return View(scopes, parts, language, languages, words / max(passages, 1), known)
+
+
+def _once(connection: sqlite3.Connection, parts: Iterable[int]) -> tuple[int, ...]:
+    """Count the words that occur once in some parts, by reading."""
+    wanted = list(parts)
+    if len(wanted) == 1:
+        columns = "stems_once, words_once, beginnings_once"
+        return tuple(connection.execute(f"SELECT {columns} FROM parts WHERE id = ?", wanted).fetchone())
+    single = f"SELECT term FROM words WHERE part IN ({marks(wanted)}) GROUP BY term HAVING sum(total) = 1"
+    rows = connection.execute(f"SELECT substr(term, 1, 1), count(*) FROM ({single}) GROUP BY 1", wanted)
+    counts = dict(rows.fetchall())
+    return tuple(counts.get(kind, 0) for kind in KINDS)
+
+
+def marks(values: Iterable[object]) -> str:
+    """Return a question mark for each value."""
+    return ", ".join("?" for _ in values)

@@ -1,0 +1,133 @@
+"""Documents and chunks as rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+
+from guardgraph.knowledge.documents import StoredDocument
+from guardgraph.knowledge.index.scopes import interned, key_of, scopes
+from guardgraph.knowledge.index.writing import Kept, Writer
+from guardgraph.locales.language import language_of
+from guardgraph.state.access import Access
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["digest_of", "drop", "move", "put"]
+
+_NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
+
+
+def digest_of(access: Access, document: tuple[str, str, str, str], chunk: tuple[str, str, int, int, str]) -> bytes:
+    """Return the hash of a chunk, which covers all that is shown of it and who may read it.
+
+    Args:
+        access: of the document.
+        document: its id, source, title and day.
+        chunk: its id, section, where it begins and ends, and text.
+    """
+    covered = [access.tenant, access.readers, document, chunk]
+    return hashlib.sha256(json.dumps(covered).encode()).digest()
+
+
+def put(connection: sqlite3.Connection, document: StoredDocument) -> None:
+    """Put a document in, in place of the one that has its id."""
+    tenant, writer = key_of(document.access.tenant), Writer(connection)
+    place, freed = _make_room(connection, writer, tenant, document)
+    scope = interned(connection, document.source, document.access)
+    place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
+    row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
+    number = connection.execute(
+        "INSERT INTO documents (tenant, name, collection, title, updated_at, scope, place, size, modified, sha256) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row,
+    ).lastrowid
+    about = (document.id, document.source, document.title, document.updated_at)
+    for at, chunk in enumerate(document.chunks):
+        hashed = digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+        language = language_of(chunk.text)
+        cells = [freed.pop(0) if freed else None, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
+        try:
+            added = connection.execute(
+                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
+            )
+        except sqlite3.IntegrityError as error:
+            raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken") from error
+        writer.add(Kept(int(added.lastrowid or 0), scope, language, document.title, chunk.section, chunk.text))
+    writer.flush()
+
+
+def _make_room(
+    connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument
+) -> tuple[int | None, list[int]]:
+    """Take out the document that has the id of another one; return its place and the numbers of its chunks.
+
+    A document keeps its place while its readers are the same. Where they change, it is new to somebody, and its place
+    must not tell him that it was there before.
+    """
+    row = connection.execute(
+        "SELECT id, collection, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
+    ).fetchone()
+    if row is None:
+        return None, []
+    number, collection, place, scope = row
+    if collection != document.name:
+        raise ConfigurationError(
+            f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
+        )
+    freed = _take_out(connection, writer, number)
+    return place if scopes(connection)[scope].access == document.access else None, freed
+
+
+def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> list[int]:
+    chunks = _kept(connection, number)
+    for chunk in chunks:
+        writer.remove(chunk)
+    connection.execute("DELETE FROM chunks WHERE document = ?", [number])
+    connection.execute("DELETE FROM documents WHERE id = ?", [number])
+    return [chunk.id for chunk in chunks]
+
+
+def _kept(connection: sqlite3.Connection, number: int) -> list[Kept]:
+    rows = connection.execute(
+        "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
+        "WHERE document = ? ORDER BY number",
+        [number],
+    )
+    return [Kept(*row) for row in rows]
+
+
+def drop(connection: sqlite3.Connection, tenant: str | None, name: str) -> None:
+    """Take a document out, where it is there."""
+    found = connection.execute("SELECT id FROM documents WHERE tenant = ? AND name = ?", [key_of(tenant), name])
+    for (number,) in found.fetchall():
+        writer = Writer(connection)
+        _take_out(connection, writer, number)
+        writer.flush()
+
+
+def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: str, access: Access) -> None:
+    """Give a document another source and other readers."""
+    row = connection.execute(
+        "SELECT id, title, updated_at, scope FROM documents WHERE tenant = ? AND name = ?", [key_of(tenant), name]
+    ).fetchone()
+    if row is None:
+        raise ConfigurationError(f"document {name!r}: the tenant has none of this id")
+    if access.tenant != tenant:
+        raise ConfigurationError(f"document {name!r}: a document stays with its tenant")
+    number, title, updated_at, scope = row
+    before = scopes(connection)[scope]
+    if before.source == source and before.access == access:
+        return
+    target, writer = interned(connection, source, access), Writer(connection)
+    for chunk in _kept(connection, number):
+        writer.remove(chunk)
+        writer.add(chunk._replace(scope=target))
+    writer.flush()
+    connection.execute("UPDATE documents SET scope = ? WHERE id = ?", [target, number])
+    if before.access != access:
+        connection.execute(f"UPDATE documents SET place = ({_NEXT_PLACE}) WHERE id = ?", [number])
+    rows = connection.execute("SELECT name, section, start, stop, text, id FROM chunks WHERE document = ?", [number])
+    for *chunk, at in rows.fetchall():
+        hashed = digest_of(access, (name, source, title, updated_at), tuple(chunk))
+        connection.execute("UPDATE chunks SET hash = ? WHERE id = ?", [hashed, at])

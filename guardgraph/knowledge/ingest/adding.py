@@ -1,0 +1,142 @@
+"""A folder is added: what is new or changed is read, what is gone is removed, and every rule is held again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from guardgraph.knowledge.documents import Chunk, StoredDocument
+from guardgraph.knowledge.ingest.collection import Collection
+from guardgraph.knowledge.ingest.content import (
+    Content,
+    content_of,
+    day_of,
+    parsed_of,
+    quick_stamp,
+    readers_of,
+    require_readers_of,
+    text_of,
+)
+from guardgraph.knowledge.ingest.folder import Entry, Folder
+from guardgraph.knowledge.ingest.readers import within
+from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
+from guardgraph.knowledge.ingest.sidecar import ReadersUnknown
+from guardgraph.state.access import Access
+from guardgraph.state.rag import PASSAGE_CHARS
+from guardgraph.tools.folder.article import sections_of
+from guardgraph.tools.folder.left_out import LeftOut
+from guardgraph.tools.folder.pieces import pieces_of
+from guardgraph.tools.folder.walk import source_of
+
+__all__ = ["add_folder"]
+
+
+def add_folder(
+    folder: Folder,
+    collection: Collection,
+    *,
+    prefix: str = "",
+    prune: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Report:
+    """Make a collection what a folder is.
+
+    Args:
+        folder: as it was found.
+        collection: the one that becomes it.
+        prefix: what stands before each path in an id.
+        prune: whether more than half of the documents may be removed.
+        progress: called after each file with the bytes that are read, and the bytes of all.
+
+    Raises:
+        ConfigurationError: an id is taken, or more than half are gone; nothing was changed.
+        StoreError: the base cannot be written; what was written is whole documents.
+    """
+    entries = dict[str, Entry]()
+    for entry in folder.entries:
+        if (number := _id_of(prefix, entry)) is None:
+            collection.failed.append(Failed(entry.shown, "its name is not UTF-8"))
+        else:
+            entries[number] = entry
+    require_readers_of(entries.values())
+    collection.refuse_taken(entries)
+    gone = [number for number in collection.listed if number not in entries or not entries[number].file.size]
+    if not prune:
+        collection.refuse_loss(_lost(gone, entries, collection))
+    collection.failed += folder.failed
+    collection.left_out += folder.left_out
+    read, total = 0, sum(entry.file.size for entry in entries.values())
+    for number, entry in entries.items():
+        _add(number, entry, folder, collection)
+        read += entry.file.size
+        if progress is not None:
+            progress(read, total)
+    collection.remove(number for number in gone if number not in entries)
+    return collection.report()
+
+
+def _id_of(prefix: str, entry: Entry) -> str | None:
+    number = prefix + "/".join(entry.file.parts)
+    try:
+        number.encode()
+    except UnicodeError:
+        return None
+    return number
+
+
+def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection) -> list[str]:
+    """Return what of the gone documents stands under no other name in the folder."""
+    named = {number: collection.listed[number].stamp.sha256 for number in gone}
+    found, sizes = set[str](), {collection.listed[number].stamp.size for number in named}
+    for number, entry in entries.items():
+        # A sidecar is part of what is hashed, and of the size.
+        if number not in collection.listed and (entry.beside is not None or entry.file.size in sizes):
+            with suppress(Unusable):
+                found.add(content_of(entry).stamp.sha256)
+    return [number for number, digest in named.items() if digest not in found]
+
+
+def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> None:
+    rule = folder.rules.readers_of(entry.file.parts)
+    source, before = source_of(folder.root, entry.file.parts), collection.listed.get(number)
+    # What an unchanged document says of its own readers is within the rule, as it was.
+    is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
+    if before is not None and is_placed and quick_stamp(entry) == before.stamp[:2]:
+        collection.keep(number, before.stamp, source, rule)
+        return
+    try:
+        content = content_of(entry)
+        readers = readers_of(content, text_of(entry, content), rule)
+        if before is not None and content.stamp.sha256 == before.stamp.sha256:
+            collection.keep(number, content.stamp, source, readers)
+            return
+        access = Access(collection.tenant, readers)
+        document = _document(number, entry, content, name=collection.name, source=source, access=access)
+        if document.chunks:
+            collection.put(document)
+            return
+    except Unusable as error:
+        kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers
+        collection.fail(number, entry.shown, str(error), tuple(reader for reader in kept if within(reader, rule)))
+        return
+    collection.left_out.append(LeftOut(entry.shown, "empty"))
+    collection.remove([number] if before is not None else [])
+
+
+def _document(number: str, entry: Entry, content: Content, *, name: str, source: str, access: Access) -> StoredDocument:
+    parsed = parsed_of(entry, content)
+    title, sections = sections_of(parsed, Path(entry.file.parts[-1]).stem)
+    return StoredDocument(
+        id=number,
+        name=name,
+        source=source,
+        title=content.said.title or title,
+        updated_at=content.said.updated_at or parsed.updated_at or day_of(content),
+        access=access,
+        chunks=tuple(
+            Chunk(piece.id, piece.section, piece.text, *piece.span)
+            for piece in pieces_of(number, parsed.text, sections, PASSAGE_CHARS)
+        ),
+        stamp=content.stamp,
+    )

@@ -1,0 +1,127 @@
+"""A collection of a tenant while documents are added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Ids
+from collections.abc import Iterable
+from typing import Literal
+
+from guardgraph.knowledge.documents import Stamp, StoredDocument
+from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
+from guardgraph.state.access import Access
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.tools.folder.left_out import LeftOut
+
+__all__ = ["Collection"]
+
+_SHOWN = 3
+"""So many ids stand for all of them in a message."""
+
+
+class Collection:
+    """What the base has of a collection, and what became of it.
+
+    Args:
+        index: of the base.
+        tenant: whose it is.
+        name: the collection's.
+    """
+
+    def __init__(self, index: Index, tenant: str | None, name: str) -> None:
+        self.tenant = tenant
+        self.name = name
+        self.listed = index.listed(tenant, name)
+        self.failed: list[Failed] = []
+        self.left_out: list[LeftOut] = []
+        self._index = index
+        self._became: dict[Literal["added", "changed", "unchanged", "removed"], list[str]] = {
+            "added": [], "changed": [], "unchanged": [], "removed": [],
+        }  # fmt: skip
+
+    def refuse_taken(self, ids: Iterable[str]) -> None:
+        """Refuse ids that another collection of the tenant has, before anything is written.
+
+        Raises:
+            ConfigurationError: it names one of them, and the collection.
+        """
+        new = set(ids).difference(self.listed)
+        others = [name for tenant, name in self._index.collections() if tenant == self.tenant and name != self.name]
+        for other in others if new else ():
+            if taken := sorted(new.intersection(self._index.listed(self.tenant, other))):
+                raise ConfigurationError(
+                    f"{_some(taken)}: the id of a document in the collection {other!r}, too; ids are unique within a "
+                    "tenant: give another name"
+                )
+
+    def refuse_loss(self, lost: Ids[str]) -> None:
+        """Refuse to remove more than half of what there is: an unmounted folder must not empty a base.
+
+        Raises:
+            ConfigurationError: it says how many are gone, and how they are removed nevertheless.
+        """
+        if 2 * len(lost) > len(self.listed):
+            raise ConfigurationError(
+                f"{len(lost)} of the {len(self.listed)} documents of {self.name!r} are gone ({_some(sorted(lost))}); "
+                "nothing was changed. More than half are removed with prune=True (--prune) only; "
+                "for other documents, give another name"
+            )
+
+    def put(self, document: StoredDocument) -> None:
+        """Put a new or a changed document in.
+
+        Raises:
+            Unusable: the id of one of its chunks is taken.
+        """
+        try:
+            self._index.put(document)
+        except ConfigurationError as error:
+            raise Unusable(str(error)) from None
+        self._became["changed" if document.id in self.listed else "added"].append(document.id)
+
+    def keep(self, number: str, stamp: Stamp, source: str, readers: tuple[str, ...]) -> None:
+        """Leave a document whose text is unchanged as it is, but for its stamp, its source and its readers."""
+        before, access = self.listed[number], Access(self.tenant, readers)
+        moved = (before.source, before.access) != (source, access)
+        if moved:
+            self._index.move(self.tenant, number, source, access)
+        if stamp != before.stamp:
+            self._index.restamp(self.tenant, number, stamp)
+        self._became["changed" if moved else "unchanged"].append(number)
+
+    def fail(self, number: str, shown: str, reason: str, readers: tuple[str, ...]) -> None:
+        """Note what cannot be taken in; what there is of it stays, for some of its readers.
+
+        Args:
+            number: the document's id.
+            shown: its name in the report.
+            reason: why, in words.
+            readers: those who may still read what there is.
+        """
+        self.failed.append(Failed(shown, reason))
+        before = self.listed.get(number)
+        if before is not None and before.access.readers != readers:
+            self._index.move(self.tenant, number, before.source, Access(self.tenant, readers))
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Take documents out."""
+        for number in ids:
+            self._index.drop(self.tenant, [number])
+            self._became["removed"].append(number)
+
+    def report(self) -> Report:
+        """Return what became of the documents."""
+        became = {name: tuple(ids) for name, ids in self._became.items()}
+        return Report(
+            added=became["added"],
+            changed=became["changed"],
+            removed=became["removed"],
+            failed=tuple(sorted(self.failed)),
+            unchanged=became["unchanged"],
+            left_out=tuple(sorted(self.left_out)),
+        )
+
+
+def _some(ids: list[str]) -> str:
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return ", ".join(f"{number!r:.80}" for number in ids[:_SHOWN]) + more

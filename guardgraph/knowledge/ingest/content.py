@@ -1,0 +1,181 @@
+"""A file of a folder: its bytes, by what an unchanged one is known, and the text that is made of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from guardgraph.knowledge.documents import Stamp
+from guardgraph.knowledge.ingest.folder import PDF, Entry
+from guardgraph.knowledge.ingest.report import Unusable
+from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, Said, narrowed, said_in_front_matter, said_in_sidecar
+from guardgraph.tools.folder.article import Parsed, assembled
+from guardgraph.tools.folder.formats import FORMATS, decoded
+from guardgraph.tools.folder.html import parse_html
+from guardgraph.tools.folder.markdown import parse_markdown, parse_plain
+
+__all__ = [
+    "MAX_DOCUMENT_BYTES",
+    "Content",
+    "content_of",
+    "day_of",
+    "parsed_of",
+    "quick_stamp",
+    "readers_of",
+    "require_readers_of",
+    "text_of",
+]
+
+MAX_DOCUMENT_BYTES: Final = 50_000_000
+"""Bytes of one file. Nobody reads a longer one; what is found in it could not be checked by a person."""
+
+_SECONDS: Final = 60.0
+"""In which a page or a PDF file is read."""
+_MAX_CHARS: Final = 10_000_000
+"""Of the text of a page or a PDF file: twice what the longest book has."""
+
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""What became a link or a pipe since the folder was walked is not opened."""
+
+
+class Content(NamedTuple):
+    """What was read of a document and its sidecar."""
+
+    data: bytes
+    said: Said
+    """What the sidecar says."""
+    stamp: Stamp
+
+
+def quick_stamp(entry: Entry) -> tuple[int, int] | None:
+    """Return the size and the time of a document, None where they cannot tell whether it is unchanged."""
+    if entry.beside is not None or entry.wrong:
+        return None
+    try:
+        found = entry.file.path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def content_of(entry: Entry) -> Content:
+    """Read a document and its sidecar.
+
+    Raises:
+        Unusable: one of them cannot be read, is too large, or the sidecar is wrong.
+    """
+    if entry.wrong:
+        raise ReadersUnknown(entry.wrong)
+    data, modified = _bytes_of(entry.file.path)
+    digest = hashlib.sha256(data)
+    if entry.beside is None:
+        return Content(data, Said(), Stamp(len(data), modified, digest.hexdigest()))
+    try:
+        beside, later = _bytes_of(entry.beside.path)
+    except Unusable as error:
+        raise ReadersUnknown(f"its sidecar: {error}") from None
+    digest.update(hashlib.sha256(beside).digest())
+    stamp = Stamp(len(data) + len(beside), max(modified, later), digest.hexdigest())
+    return Content(data, said_in_sidecar(beside), stamp)
+
+
+def readers_of(content: Content, text: str | None, readers: tuple[str, ...]) -> tuple[str, ...]:
+    """Return who may read a document of those whom the rules name.
+
+    Args:
+        content: what was read of the document.
+        text: its text, None where that has no front matter.
+        readers: those of the rules.
+
+    Raises:
+        Unusable: what it says of its readers is not understood, or names others.
+    """
+    own = None if text is None else said_in_front_matter(text)
+    return narrowed(readers, content.said.readers, own)
+
+
+def text_of(entry: Entry, content: Content) -> str | None:
+    """Return the text of a file that may have front matter, None of any other.
+
+    Raises:
+        Unusable: it is not UTF-8.
+    """
+    parse = FORMATS.get(entry.suffix)
+    return _text(entry, content) if parse in (parse_markdown, parse_plain) else None
+
+
+def parsed_of(entry: Entry, content: Content) -> Parsed:
+    """Return what a file says.
+
+    Raises:
+        Unusable: it is no text, or no file of its format.
+    """
+    if entry.suffix == PDF:
+        return _extracted(content.data, "pdf")
+    if FORMATS[entry.suffix] is parse_html:
+        return _extracted(content.data, "html")
+    return FORMATS[entry.suffix](_text(entry, content))
+
+
+def day_of(content: Content) -> str:
+    """Return the day (UTC) on which a document was last changed."""
+    try:
+        return datetime.fromtimestamp(content.stamp.modified / 1e9, tz=UTC).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def require_readers_of(entries: Iterable[Entry]) -> None:
+    """Refuse documents of formats that need a library which is not installed, before any is taken in.
+
+    Raises:
+        ConfigurationError: it says which library, and which extra installs it.
+    """
+    from guardgraph.tools.extraction.pool import require
+
+    suffixes = {entry.suffix for entry in entries}
+    if PDF in suffixes:
+        require("pdf")
+    if any(FORMATS.get(suffix) is parse_html for suffix in suffixes):
+        require("html")
+
+
+def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
+    from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES, ExtractionFailed
+    from guardgraph.tools.extraction.pool import extract
+
+    try:
+        found = extract(data, kind, seconds=_SECONDS, max_chars=_MAX_CHARS)
+    except ExtractionFailed as error:
+        raise Unusable(f"{error.reason}: {EXTRACTION_FAILURES[error.reason]}") from None
+    is_paged = kind == "pdf"  # that a page begins is no part of the text
+    return assembled(found.parts, found.title, found.declared_date, without_headings=is_paged)
+
+
+def _text(entry: Entry, content: Content) -> str:
+    try:
+        text = decoded(content.data, entry.suffix)
+    except UnicodeError as error:
+        raise Unusable(f"not UTF-8: {error}") from None
+    if "\0" in text:
+        raise Unusable("not text: it holds a NUL character")
+    return text
+
+
+def _bytes_of(path: Path) -> tuple[bytes, int]:
+    try:
+        with open(os.open(path, _FLAGS), "rb") as opened:
+            found = os.fstat(opened.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise Unusable("no regular file")
+            data = opened.read(MAX_DOCUMENT_BYTES + 1)
+    except OSError as error:
+        raise Unusable(f"cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise Unusable(f"more than {MAX_DOCUMENT_BYTES} bytes")
+    return data, found.st_mtime_ns

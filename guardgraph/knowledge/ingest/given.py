@@ -1,0 +1,103 @@
+"""Documents that are given in Python, each of which is a chunk, as `LexicalRetriever` takes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
+from guardgraph.knowledge.ingest.collection import Collection
+from guardgraph.knowledge.ingest.readers import readers_in, within
+from guardgraph.knowledge.ingest.report import Report, Unusable
+from guardgraph.knowledge.ingest.sidecar import narrowed
+from guardgraph.state.access import Access
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.plain import json_problem
+from guardgraph.tools.knowledge_base import Document
+
+__all__ = ["GIVEN", "add_documents"]
+
+GIVEN: Final = "documents"
+"""The collection of documents that are given without a name."""
+
+_TEXTS: Final = tuple(sorted(Document.__required_keys__))
+
+
+def add_documents(
+    documents: Iterable[Document],
+    collection: Collection,
+    *,
+    readers: tuple[str, ...],
+    prefix: str = "",
+    prune: bool = False,
+) -> Report:
+    """Make a collection what a list of documents is.
+
+    Args:
+        documents: the list. A document may name `readers` of its own, which only narrow.
+        collection: the one that becomes it.
+        readers: who may read all of them at most.
+        prefix: what stands before each id.
+        prune: whether more than half of the documents may be removed.
+
+    Raises:
+        ConfigurationError: something in the list is no document, or has the id of another one; an id is taken, or more
+            than half are gone; nothing was changed.
+        StoreError: the base cannot be written; what was written is whole documents.
+    """
+    read = dict[str, Mapping[str, Any]]()
+    for at, document in enumerate(documents):
+        checked = _checked(at, document)
+        number = prefix + checked["id"]
+        if number in read:
+            raise ConfigurationError(f"document {at}: the id {number!r:.80} is another one's, too")
+        read[number] = checked
+    collection.refuse_taken(read)
+    gone = [number for number in collection.listed if number not in read]
+    if not prune:
+        collection.refuse_loss(gone)
+    for number, checked in read.items():
+        _add(number, checked, collection, readers)
+    collection.remove(gone)
+    return collection.report()
+
+
+def _checked(at: int, document: object) -> Mapping[str, Any]:
+    if not isinstance(document, Mapping):
+        raise ConfigurationError(f"document {at} is no dictionary but a {type(document).__name__}")
+    for field in _TEXTS:
+        value = document.get(field)
+        if not isinstance(value, str):
+            raise ConfigurationError(f"document {at}: {field!r} is missing or no string")
+        if (problem := json_problem(value)) is not None:
+            raise ConfigurationError(f"document {at}: {field}: a text that can be stored is required, not {problem}")
+    return document
+
+
+def _add(number: str, document: Mapping[str, Any], collection: Collection, readers: tuple[str, ...]) -> None:
+    before = collection.listed.get(number)
+    try:
+        own = readers_in(document["readers"]) if "readers" in document else None
+        held = narrowed(readers, own)
+    except ValueError as error:
+        collection.fail(number, number, str(error), ())
+        return
+    stored = _stored(number, document, Access(collection.tenant, held), collection.name)
+    if before is not None and before.stamp.sha256 == stored.stamp.sha256:
+        collection.keep(number, stored.stamp, stored.source, held)
+        return
+    try:
+        collection.put(stored)
+    except Unusable as error:
+        kept = () if before is None else before.access.readers
+        collection.fail(number, number, str(error), tuple(reader for reader in kept if within(reader, held)))
+
+
+def _stored(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
+    text, title, day = document["text"], document["title"], document["updated_at"]
+    written = json.dumps([text, title, document["section"], day]).encode()
+    stamp = Stamp(len(text.encode()), 0, hashlib.sha256(written).hexdigest())
+    chunk = Chunk(number, document["section"], text, 0, len(text))
+    return StoredDocument(number, name, document["source"], title, day, access, (chunk,), stamp)

@@ -1,0 +1,34 @@
+"""Lists of readers as people write them, and whether one list stays within another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from guardgraph.state.access import PUBLIC, TENANT, access_of
+from guardgraph.state.plain import json_problem
+
+__all__ = ["beyond", "readers_in", "within"]
+
+
+def readers_in(value: object) -> tuple[str, ...]:
+    """Return a list of readers in its normal form.
+
+    Raises:
+        ValueError: it is no list, or something in it names no reader; the message says what is allowed.
+    """
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"a list of public, tenant, user:ID or group:ID is required; given: {value!r:.80}")
+    for reader in value:
+        if isinstance(reader, str) and (problem := json_problem(reader)) is not None:
+            raise ValueError(f"a reader without {problem} is required; given: {reader!r:.80}")
+    return access_of(None, value).readers
+
+
+def within(reader: str, readers: Sequence[str]) -> bool:
+    """Say whether whoever a reader stands for is sure to be among others: nobody knows who is in a group."""
+    return reader in readers or PUBLIC in readers or (reader != PUBLIC and TENANT in readers)
+
+
+def beyond(readers: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the readers that are not within the others."""
+    return [reader for reader in readers if not within(reader, others)]

@@ -1,0 +1,102 @@
+"""The rules of a folder: ``access.yaml`` says who may read what stands beside and below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from guardgraph.knowledge.ingest.readers import beyond, readers_in
+from guardgraph.state.access import PUBLIC
+from guardgraph.state.errors import ConfigurationError
+from guardgraph.tools.folder.left_out import LeftOut, shown_name
+from guardgraph.tools.folder.walk import FoundFile
+from guardgraph.tools.settings_file.document import Place, WrongText, text_of
+from guardgraph.tools.settings_file.yaml_text import parse_yaml
+
+__all__ = ["RULES", "Rules", "is_rule", "rules_of"]
+
+RULES: Final = "access.yaml"
+_LIKE_RULES: Final = frozenset({RULES, "access.yml"})
+"""Names, in lower case, that nobody gives to anything else: a rule that is not read would not narrow."""
+
+
+class Rules(NamedTuple):
+    """Who may read what of a folder."""
+
+    given: tuple[str, ...] | None
+    """The readers that hold above the root; None where nobody gave any."""
+    rules: Mapping[tuple[str, ...], tuple[str, ...]]
+    """The readers of each folder with a rule, by its path under the root."""
+
+    def readers_of(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return who may read what stands at a path: the readers of the nearest rule above; without one, nobody."""
+        return self.above(parts) or ()
+
+    def above(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return the readers of the nearest rule in a folder above a path, None where there is none."""
+        folders = (parts[:size] for size in range(len(parts) - 1, -1, -1))
+        return next((self.rules[folder] for folder in folders if folder in self.rules), self.given)
+
+
+def is_rule(name: str) -> bool:
+    """Say whether a file's name is a rule's, or may be meant as one."""
+    return name.lower() in _LIKE_RULES
+
+
+def rules_of(files: Iterable[FoundFile], left_out: Iterable[LeftOut], given: tuple[str, ...] | None) -> Rules:
+    """Read the rules of a folder.
+
+    The nearest rule above a document holds. The highest one on its way, that which was given or else the first from
+    the root on, says who may read; those below it narrow.
+
+    Args:
+        files: the rules among the files of the folder.
+        left_out: what of the folder was not read.
+        given: the readers that were given for all of it.
+
+    Raises:
+        ConfigurationError: a rule cannot be read, says anything else, or adds readers.
+    """
+    for item in left_out:
+        if is_rule(item.name.rpartition("/")[2]):
+            raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
+    rules = Rules(given, {})
+    found = dict[tuple[str, ...], tuple[str, ...]]()
+    for file in sorted(files, key=lambda file: len(file.parts)):
+        rules = Rules(given, found)
+        found[file.parts[:-1]] = _readers(file, rules.above(file.parts))
+    return rules._replace(rules=found)
+
+
+def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
+    shown = shown_name(file.parts)
+    if file.parts[-1] != RULES:
+        raise ConfigurationError(f"{shown}: a rule is named {RULES}; rename it, so that nobody takes it for one")
+    try:
+        value, lines = parse_yaml(text_of(file.path))
+        return _said(value, lines, above, is_root=len(file.parts) == 1)
+    except WrongText as error:
+        where = shown if error.line is None else f"{shown}:{error.line}"
+        raise ConfigurationError(f"{where}: {error}") from None
+
+
+def _said(value: Any, lines: dict[Place, int], above: tuple[str, ...] | None, *, is_root: bool) -> tuple[str, ...]:
+    if not isinstance(value, dict) or "readers" not in value:
+        raise WrongText(f"a mapping with the field readers is required; given: {type(value).__name__}", 1)
+    for field in value:
+        if field != "readers":
+            raise WrongText(f"{field!r:.80}: no such field; readers is allowed", lines.get((field,)))
+    line = lines.get(("readers",))
+    try:
+        readers = readers_in(value["readers"])
+    except ValueError as error:
+        raise WrongText(f"readers: {error}", line) from None
+    if PUBLIC in readers and not is_root:
+        raise WrongText("readers: public is allowed in the rule of the root only, and where the folder is added", line)
+    if above is not None and (added := beyond(readers, above)):
+        raise WrongText(
+            f"readers: {', '.join(added):.200}: a rule adds no readers to those above it, "
+            f"{', '.join(above) or 'nobody':.200}",
+            line,
+        )
+    return readers

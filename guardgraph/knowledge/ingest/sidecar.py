@@ -1,0 +1,127 @@
+"""What a document says of itself beside its text: front matter, and the file ``name.meta.yaml`` next to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from guardgraph.knowledge.ingest.readers import beyond, readers_in
+from guardgraph.knowledge.ingest.report import Unusable
+from guardgraph.state.plain import json_problem
+from guardgraph.tools.folder.markdown import front_matter_of
+from guardgraph.tools.settings_file.document import MAX_BYTES, WrongText
+from guardgraph.tools.settings_file.yaml_text import parse_yaml
+
+__all__ = ["SIDECAR", "ReadersUnknown", "Said", "narrowed", "said_in_front_matter", "said_in_sidecar"]
+
+SIDECAR: Final = ".meta.yaml"
+"""How the name of a file ends that says something of the document beside it."""
+_FIELDS: Final = ("title", "updated_at", "readers")
+_READERS_LINE = re.compile(r"^[\"']?readers[\"']?[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+_RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+
+class Said(NamedTuple):
+    """What a document says of itself; "" and None where it says nothing."""
+
+    title: str = ""
+    updated_at: str = ""
+    readers: tuple[str, ...] | None = None
+
+
+class ReadersUnknown(Unusable):
+    """Nobody can tell whom a document means to keep out."""
+
+
+def said_in_sidecar(content: bytes) -> Said:
+    """Read a ``name.meta.yaml``.
+
+    Raises:
+        ReadersUnknown: it cannot be read, is no mapping, or has anything but `title`, `updated_at` and `readers`.
+    """
+    if len(content) > MAX_BYTES:
+        raise ReadersUnknown(f"its {SIDECAR}: at most {MAX_BYTES} bytes are allowed")
+    try:
+        value = _mapping(content.decode("utf-8-sig"))
+        for field in value:
+            if field not in _FIELDS:
+                raise ValueError(f"{field!r:.80}: no such field; {', '.join(_FIELDS)} are allowed")
+        return Said(_text(value, "title"), _text(value, "updated_at"), _readers(value))
+    except ValueError as error:
+        raise ReadersUnknown(f"its {SIDECAR}: {error}") from None
+
+
+def said_in_front_matter(text: str) -> tuple[str, ...] | None:
+    """Return the readers that front matter names, None where it names none.
+
+    Raises:
+        ReadersUnknown: it names some in a way that is not understood.
+    """
+    front = front_matter_of(text)
+    if not _READERS_LINE.search(front or _meant_as_front_matter(text)):
+        return None
+    if not front:
+        raise ReadersUnknown("its front matter: lines of `key: value` between two lines of three hyphens are required")
+    try:
+        named = {key.lower(): value for key, value in _mapping(front).items()}
+        return _readers(named)
+    except ValueError as error:
+        raise ReadersUnknown(f"its front matter: {error}") from None
+
+
+def narrowed(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return who may read a document of those whom the rules name.
+
+    Args:
+        readers: those of the rules; where they are none, nobody reads it, whatever it says.
+        said: those that the document names itself, by each of its ways; None where it names none.
+
+    Raises:
+        ReadersUnknown: it names some who are not among them.
+    """
+    for own in said:
+        if own is None or not readers:
+            continue
+        if added := beyond(own, readers):
+            raise ReadersUnknown(
+                f"readers: {', '.join(added):.200}: a document adds no readers to those of its folder, "
+                f"{', '.join(readers) or 'nobody':.200}"
+            )
+        readers = own
+    return readers
+
+
+def _meant_as_front_matter(text: str) -> str:
+    """Return what stands between three hyphens at the top and the next ones, where it is no front matter."""
+    top, _, rest = text.partition("\n")
+    return _RULE.split(rest, maxsplit=1)[0] if top.rstrip() == "---" else ""
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    try:
+        value, _ = parse_yaml(text)
+    except WrongText as error:
+        where = "" if error.line is None else f"line {error.line}: "
+        raise ValueError(f"{where}{error}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"a mapping is required; given: {type(value).__name__}")
+    return value
+
+
+def _text(value: Mapping[str, Any], field: str) -> str:
+    given = value.get(field, "")
+    if not isinstance(given, str) or json_problem(given) is not None:
+        raise ValueError(f"{field}: a text is required; given: {given!r:.80}")
+    return " ".join(given.split())
+
+
+def _readers(value: Mapping[str, Any]) -> tuple[str, ...] | None:
+    if "readers" not in value:
+        return None
+    try:
+        return readers_in(value["readers"])
+    except ValueError as error:
+        raise ValueError(f"readers: {error}") from None

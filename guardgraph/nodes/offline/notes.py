@@ -1,0 +1,71 @@
+"""The Research agent's offline extractor: notes are the sentences of the pages that share most with the question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Final, NamedTuple
+
+from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
+from guardgraph.guards.sentences import sentences, unwrapped
+from guardgraph.locales.language import language_of
+from guardgraph.state.json import JsonObject
+from guardgraph.tools.terms import terms
+
+__all__ = ["LONGEST", "notes"]
+
+LONGEST: Final = 240
+"""Characters of a sentence that becomes a note: three of them fit into an answer of the default budget."""
+_ASKS: Final = ("?", "？", "؟")
+_TOLD: Final = 10_000
+"""Characters of each page by which its language is told."""
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a page."""
+
+    url: str
+    text: str
+    shared: frozenset[str]
+    """The question's terms that it has."""
+
+
+def notes(request: JsonObject) -> list[JsonObject]:
+    """Take the sentences that share most with the question, word for word, the best first.
+
+    A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. A sentence that asks, and
+    one of less than `MIN_QUOTE_CHARS` or more than `LONGEST` characters, is passed over.
+
+    Args:
+        request: ``{goal, question, pages, max_notes}``, the pages by URL.
+
+    Returns:
+        At most `max_notes` notes ``{claim, quote, url, title, published_at}``; none where no sentence shares a term.
+    """
+    pages = request["pages"]
+    read = _sentences(request["question"], pages)
+    holders = Counter(term for sentence in read for term in sentence.shared)
+    weights = {term: math.log(1 + len(read) / count) for term, count in holders.items()}
+
+    def weight(sentence: _Sentence) -> float:
+        return sum(weights[term] for term in sorted(sentence.shared))  # in one order, so that sums are the same
+
+    best = sorted((sentence for sentence in read if sentence.shared), key=weight, reverse=True)
+    return [_note(sentence, pages[sentence.url]) for sentence in best[: request["max_notes"]]]
+
+
+def _sentences(question: str, pages: JsonObject) -> list[_Sentence]:
+    language = language_of("\n".join(page["body"][:_TOLD] for page in pages.values()))
+    asked = frozenset(terms(question, language))
+    once: dict[str, _Sentence] = {}
+    for url, page in pages.items():
+        for sentence in sentences(unwrapped(page["body"])):
+            text = " ".join(sentence.split())
+            if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not text.endswith(_ASKS):
+                once.setdefault(text, _Sentence(url, text, asked.intersection(terms(text, language))))
+    return list(once.values())
+
+
+def _note(sentence: _Sentence, page: JsonObject) -> JsonObject:
+    said = {"title": page["title"], "published_at": page["published_at"]}
+    return {"claim": sentence.text, "quote": sentence.text, "url": sentence.url, **said}

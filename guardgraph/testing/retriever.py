@@ -1,0 +1,244 @@
+"""What holds for every retriever that knows who may read what, as checks for one of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+from guardgraph.state.hashing import canonical_json
+from guardgraph.state.json import JsonObject
+from guardgraph.testing.guarded import (
+    CALLERS,
+    QUESTIONS,
+    READERS,
+    GuardedBase,
+    GuardedDocument,
+    asked,
+    equal,
+    facts,
+    found,
+    is_readable,
+)
+
+__all__ = ["RETRIEVER_CHECKS", "check_retriever"]
+
+
+def check_retriever(make: Callable[[], GuardedBase]) -> Literal["isolated", "filtered"]:
+    """Hold a retriever against what a run asks of one; under pytest, each of `RETRIEVER_CHECKS` can be a test.
+
+    Args:
+        make: returns a base without documents, another one each time.
+
+    Returns:
+        ``"isolated"`` where documents that a caller may not read change nothing of what he is returned, scores
+        included; ``"filtered"`` where they are left out and yet counted in the scores of others.
+
+    Raises:
+        AssertionError: it does not do what it should; the message has the name of the check.
+    """
+    for name, check in RETRIEVER_CHECKS.items():
+        try:
+            check(make())
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+    return "isolated" if _is_isolated(make) else "filtered"
+
+
+HOSTILE = (
+    "' OR 1=1 --",
+    '"; DROP TABLE documents; --',
+    "red NEAR(ledger, 5) AND NOT (harbour OR *)",
+    "tenant:acme OR readers:public",
+    '{"$or": [{}]} ${jndi} %s %(x)s {0} \\',
+    "red\x00ledger",
+    "\u202e\ufeff\ufffd\U0001f600 \u0660 \u00ad",
+    "((((((((((" * 20,
+    "ledger " * 15_000,
+)
+READING_THREADS = 4
+ROUNDS = 8
+
+
+def _an_empty_base_finds_nothing(base: GuardedBase) -> None:
+    for caller in CALLERS:
+        equal("found", found(base, [], QUESTIONS["harbour"], caller), [])
+
+
+def _the_best_document_comes_first(base: GuardedBase) -> None:
+    documents = facts()
+    base.put(documents)
+    for name, question in QUESTIONS.items():
+        equal(f"the first for {question!r}", found(base, documents, question)[:1], [name])
+
+
+def _equal_documents_have_one_order(base: GuardedBase) -> None:
+    documents = [
+        GuardedDocument(f"ledger-{at}", f"The master keeps the {word} ledger.")
+        for at, word in enumerate(("grey", "pink", "gold"))
+    ]
+    base.put(documents)
+    first = found(base, documents, "Who keeps the ledger?")
+    equal("all of them", sorted(first), [item.id for item in documents])
+    for _ in range(3):
+        equal("the same order again", found(base, documents, "Who keeps the ledger?"), first)
+
+
+def _top_k_and_sources_are_kept(base: GuardedBase) -> None:
+    documents = [*facts(), GuardedDocument("elsewhere", "The red ledger is kept elsewhere.", source="other")]
+    base.put(documents)
+    question = "Where is the red ledger kept, in the bakery, the library or the stables?"
+    for top_k in (1, 2, 3):
+        equal(f"as many as top_k {top_k}", len(found(base, documents, question, top_k=top_k)), top_k)
+    equal("of the other source", found(base, documents, question, sources=("other",)), ["elsewhere"])
+    equal("of no source", found(base, documents, question, sources=("nowhere",)), [])
+
+
+def _a_document_that_is_put_again_is_replaced(base: GuardedBase) -> None:
+    old, *others = facts()
+    base.put([old, *others])
+    new = old._replace(text="The harbour sells nine anchors and no maps.")
+    base.put([new])
+    equal("the new text", found(base, [new, *others], "How many anchors does the harbour sell?")[:1], [new.id])
+    for item in asked(base, "Who keeps the red ledger?"):
+        equal("the old text", old.text in item["text"], False)
+
+
+def _a_document_that_is_removed_is_gone(base: GuardedBase) -> None:
+    gone, *others = facts()
+    base.put([gone, *others])
+    base.remove([gone])
+    for question in QUESTIONS.values():
+        equal("what is left", gone.id in found(base, [gone, *others], question), False)
+    base.put([gone])
+    equal("put in again", found(base, [gone, *others], QUESTIONS["harbour"])[:1], [gone.id])
+
+
+def _everybody_finds_what_he_may_read(base: GuardedBase) -> None:
+    tenants = (None, "acme", "other", "")
+    documents = [
+        GuardedDocument(f"{at}-{number}", f"The ledger number {at} {number} is red.", tenant, readers)
+        for at, tenant in enumerate(tenants)
+        for number, readers in enumerate(READERS)
+        if tenant != "" or readers == ("tenant",)
+    ]
+    base.put(documents)
+    for caller in CALLERS:
+        expected = [item for item in documents if is_readable(item, caller)]
+        names = found(base, documents, "Which ledger is red?", caller, top_k=len(documents))
+        equal(f"found for {caller}", sorted(names), sorted(item.id for item in expected))
+
+
+def _what_may_not_be_read_takes_no_place(base: GuardedBase) -> None:
+    better = [
+        GuardedDocument(f"secret-{at}", f"The red ledger is kept by master {at}.", "other", ("tenant",))
+        for at in range(60)
+    ]
+    mine = GuardedDocument("mine", "A ledger lies in the tower, near other books.", "acme", ("user:ada",))
+    base.put([*better, mine])
+    asking = {"tenant": "acme", "user": "ada", "groups": []}
+    equal("the only one", found(base, [mine], "Who keeps the red ledger?", asking, top_k=1), ["mine"])
+
+
+def _grants_and_revocations_hold_at_once(base: GuardedBase) -> None:
+    asking = {"tenant": "acme", "user": "ada", "groups": ["support"]}
+    first, *others = facts("acme", ("tenant",))
+    changes = [((), False), (("group:support",), True), (("user:bob",), False), (("user:ada",), True)]
+    for readers, is_found in [*changes, ((), False), (("public",), True)]:
+        changed = first._replace(readers=readers)
+        base.put([changed, *others])
+        names = found(base, [changed, *others], QUESTIONS["harbour"], asking)
+        equal(f"found with the readers {list(readers)}", first.id in names, is_found)
+
+
+def _ids_are_those_of_a_tenant(base: GuardedBase) -> None:
+    mine, other = (
+        GuardedDocument("ledger", f"The ledger of {tenant} is red.", tenant, ("tenant",))
+        for tenant in ("acme", "other")
+    )
+    base.put([mine])
+    base.put([other])
+    for item in (mine, other):
+        asking: JsonObject = {"tenant": item.tenant}
+        equal(f"found for {item.tenant}", found(base, [item], "Which ledger is red?", asking), ["ledger"])
+    base.remove([other])
+    equal("what is left", found(base, [mine], "Which ledger is red?", {"tenant": "acme"}), ["ledger"])
+
+
+def _no_query_breaks_out(base: GuardedBase) -> None:
+    documents = [*facts("acme", ("tenant",)), *facts("other", ("tenant",))]
+    base.put(documents)
+    for query in HOSTILE:
+        name = query[:99].replace("\x00", "")  # which no caller has
+        found(base, documents, query)
+        found(base, documents, query, {"tenant": "acme", "user": name, "groups": [name]})
+        found(base, documents, QUESTIONS["harbour"], {"tenant": name}, sources=(name,))
+    equal("unharmed", found(base, documents, QUESTIONS["bakery"], {"tenant": "acme"})[:1], ["bakery"])
+
+
+def _many_ask_while_one_writes(base: GuardedBase) -> None:
+    lasting, changing = facts("acme", ("tenant",)), GuardedDocument("change", "The red ledger is new.", "acme")
+    hidden = GuardedDocument("hidden", "The red ledger is hidden.", "other", ("tenant",))
+    base.put(lasting)
+
+    def ask(_: int) -> None:
+        for _ in range(ROUNDS):
+            for name, question in QUESTIONS.items():
+                equal("found", name in found(base, [*lasting, changing], question, {"tenant": "acme"}), True)
+
+    def write() -> None:
+        for _ in range(ROUNDS):
+            base.put([changing, hidden])
+            base.remove([changing])
+
+    with ThreadPoolExecutor(READING_THREADS + 1) as pool:
+        writing, reading = pool.submit(write), pool.map(ask, range(READING_THREADS))
+        writing.result()
+        list(reading)
+
+
+RETRIEVER_CHECKS: dict[str, Callable[[GuardedBase], None]] = {
+    check.__name__.strip("_"): check
+    for check in (
+        _an_empty_base_finds_nothing,
+        _the_best_document_comes_first,
+        _equal_documents_have_one_order,
+        _top_k_and_sources_are_kept,
+        _a_document_that_is_put_again_is_replaced,
+        _a_document_that_is_removed_is_gone,
+        _everybody_finds_what_he_may_read,
+        _what_may_not_be_read_takes_no_place,
+        _grants_and_revocations_hold_at_once,
+        _ids_are_those_of_a_tenant,
+        _no_query_breaks_out,
+        _many_ask_while_one_writes,
+    )
+}
+"""The checks by name; each is given a base without documents."""
+
+
+def _is_isolated(make: Callable[[], GuardedBase]) -> bool:
+    """Say whether documents that may not be read, whatever becomes of them, change nothing of what is returned."""
+    alone, beside = make(), make()
+    mine = facts("acme", ("tenant",))
+    alone.put(mine)
+    beside.put(mine)
+    expected = canonical_json([asked(alone, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
+    for _ in _changes(beside):
+        given = canonical_json([asked(beside, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
+        if given != expected:
+            return False
+    return True
+
+
+def _changes(base: GuardedBase) -> Iterator[None]:
+    """Put in, replace and remove what callers of acme may not read."""
+    texts = [f"The red ledger, rye bread, atlases and ponies of house {at}." for at in range(20)]
+    hidden = [GuardedDocument(f"hidden-{at}", text, "other", ("tenant",)) for at, text in enumerate(texts)]
+    nobody = [GuardedDocument(f"nobody-{at}", text, "acme", ("user:bob",)) for at, text in enumerate(texts)]
+    base.put([*hidden, *nobody])
+    yield
+    base.put([item._replace(text=f"{item.text} The bakery lends weeks.") for item in hidden])
+    yield
+    base.remove([*hidden[1:], *nobody])
+    yield

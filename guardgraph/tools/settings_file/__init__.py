@@ -1,0 +1,1 @@
+"""Files that people write settings in, read strictly: plain values, each with its line."""

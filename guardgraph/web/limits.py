@@ -1,0 +1,113 @@
+"""How long a page may take and how large it may be, and what one page has taken so far."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+from guardgraph.state.errors import ReadFailure
+from guardgraph.state.json import JsonObject
+from guardgraph.state.settings import MaxFloat, MaxInt, Settings
+
+__all__ = ["Meter", "WebLimits"]
+
+
+class WebLimits(Settings):
+    """What one page may take: all hops, attempts and robots.txt together. A run's budget may say less, never more."""
+
+    max_connect_seconds: MaxFloat = 5.0
+    """Seconds for a connection: the name, the address and TLS."""
+    max_first_byte_seconds: MaxFloat = 10.0
+    """Seconds from the question to the first byte of its answer."""
+    max_page_seconds: MaxFloat = 20.0
+    """Seconds for the whole page, from the first look-up of its name to its text."""
+    max_wire_bytes: MaxInt = 10_000_000
+    """Bytes that may come over the network, heads too."""
+    max_page_bytes: MaxInt = 20_000_000
+    """Bytes of what was packed, once it is unpacked."""
+
+    def within(self, asked: Mapping[str, float] | None) -> WebLimits:
+        """Return these limits, tightened by those of a run.
+
+        Args:
+            asked: by name, for those that the run has; others are left alone.
+        """
+        known = {name: value for name, value in (asked or {}).items() if name in type(self).model_fields}
+        return self.tightened_by(WebLimits.model_validate(known)) if known else self
+
+
+class Meter:
+    """What one page has taken of its limits. Whoever asks for more than there is gets the `ReadFailure` that says so.
+
+    Args:
+        limits: what the page may take.
+        run_seconds: seconds that the run has left; None outside a run.
+    """
+
+    def __init__(self, limits: WebLimits, run_seconds: float | None = None) -> None:
+        now = time.monotonic()
+        self.limits = limits
+        self._ends = now + limits.max_page_seconds
+        self._run_ends = math.inf if run_seconds is None else now + run_seconds
+        self._wire = 0
+        self._unpacked = 0
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds that the page has left, below 0 when time is up."""
+        return min(self._ends, self._run_ends) - time.monotonic()
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a page may wait for its turn: what the run has left; outside a run, what one page may take."""
+        if math.isinf(self._run_ends):
+            return self.limits.max_page_seconds
+        return self._run_ends - time.monotonic()
+
+    def seconds(self, name: str | None = None, since: float = 0.0) -> float:
+        """Return the seconds that a step may take.
+
+        Args:
+            name: the limit that holds for the step beside that of the page.
+            since: when the step began, by `time.monotonic`.
+
+        Raises:
+            ReadFailure: ``timeout``.
+        """
+        step_ends = math.inf if name is None else since + getattr(self.limits, name)
+        left = min(self._ends, self._run_ends, step_ends) - time.monotonic()
+        if left <= 0:
+            raise self.timeout(name if step_ends <= min(self._ends, self._run_ends) else None)
+        return left
+
+    def timeout(self, name: str | None = None) -> ReadFailure:
+        """Return the failure that says which time is up: that of a step, of the run, or of the page."""
+        if name is None and self._run_ends <= self._ends:
+            return ReadFailure("timeout", {"limit": "max_seconds"})
+        name = name or "max_page_seconds"
+        return ReadFailure("timeout", {"limit": name, "seconds": getattr(self.limits, name)})
+
+    def received(self, size: int) -> None:
+        """Count bytes that came over the network; raises ``too_large``."""
+        self._wire += size
+        self._hold("max_wire_bytes", self._wire)
+
+    def unpacked(self, size: int) -> None:
+        """Count bytes that were unpacked; raises ``too_large``, or ``timeout`` where that took too long."""
+        self._unpacked += size
+        self._hold("max_page_bytes", self._unpacked)
+        self.seconds()
+
+    def waited(self, seconds: float) -> None:
+        """Leave out of the page's time what a site wants its readers to wait."""
+        self._ends += seconds
+
+    def plain(self) -> JsonObject:
+        """Return the limits that hold, as plain JSON."""
+        return self.limits.plain()
+
+    def _hold(self, name: str, taken: int) -> None:
+        most = getattr(self.limits, name)
+        if taken > most:
+            raise ReadFailure("too_large", {"limit": name, "bytes": most})

@@ -1,0 +1,221 @@
+"""The one place from which pages are dialled: a name is looked up once, its addresses are judged, one is dialled."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import copy_context
+from typing import Any, TypeAlias
+
+import httpcore2
+
+from guardgraph.state.errors import ConfigurationError, ReadFailure
+from guardgraph.web.addresses import Address, Network, denied, parsed_address
+from guardgraph.web.limits import Meter
+
+__all__ = ["Backend", "Resolve"]
+
+Place: TypeAlias = tuple[str, int]
+"""An address and a port."""
+
+Resolve: TypeAlias = Callable[[str, int], Place | Sequence[Place]]
+"""Where a host and a port are to be found: an address and a port, or several."""
+
+MOST_DIALLED = 4
+"""Addresses of one name that are tried, one after another."""
+
+
+class Backend(httpcore2.NetworkBackend):
+    """Dials for one page.
+
+    Args:
+        resolve: where names are looked up; the system when None.
+        allowed: networks whose addresses may be dialled though they are not public.
+        meter: what the page may take.
+    """
+
+    def __init__(self, resolve: Resolve | None, allowed: tuple[Network, ...], meter: Meter) -> None:
+        self._resolve = resolve or _system
+        self._allowed = allowed
+        self._meter = meter
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        """Connect to one of a host's addresses; what is passed in vain is the interface's.
+
+        Raises:
+            ReadFailure: ``address_denied``, ``connection`` or ``timeout``.
+        """
+        began = time.monotonic()
+        places = self._judged(host, self._found(host, port, began))[:MOST_DIALLED]
+        for number, (address, at) in enumerate(places):
+            left = self._meter.seconds("max_connect_seconds", began)
+            try:
+                return Stream(_dialled(address, at, left / (len(places) - number)), self._meter, began)
+            except OSError as error:
+                failed = error
+        self._meter.seconds("max_connect_seconds", began)
+        raise ReadFailure("connection", {"host": host, "cause": _said(failed)}) from failed
+
+    def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None
+    ) -> httpcore2.NetworkStream:
+        """Refuse: no page is read from a file of this machine."""
+        raise ReadFailure("address_denied", {"cause": "a socket of this machine"})
+
+    def _found(self, host: str, port: int, began: float) -> list[tuple[Address, int]]:
+        literal = parsed_address(host)
+        if literal is not None:
+            return [(literal, port)]
+        try:
+            found = _in_time(lambda: self._resolve(host, port), self._meter.seconds("max_connect_seconds", began))
+        except TimeoutError:
+            raise self._meter.timeout("max_connect_seconds") from None
+        except (OSError, ValueError, LookupError) as error:
+            raise ReadFailure("connection", {"host": host, "cause": _said(error)}) from error
+        return _places(found)
+
+    def _judged(self, host: str, places: list[tuple[Address, int]]) -> list[tuple[Address, int]]:
+        for address, _ in places:
+            use = denied(address, self._allowed)
+            if use is not None:
+                raise ReadFailure("address_denied", {"host": host, "address": str(address), "cause": use})
+        if not places:
+            raise ReadFailure("connection", {"host": host, "cause": "the name has no address"})
+        return places
+
+
+class Stream(httpcore2.NetworkStream):
+    """A connection whose bytes and seconds count, whatever comes over it."""
+
+    def __init__(self, connected: socket.socket, meter: Meter, began: float) -> None:
+        self._socket = connected
+        self._meter = meter
+        self._began = began
+        self._asked: float | None = None
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Return what came, b"" at the end."""
+        waits = "max_first_byte_seconds" if self._asked is not None else None
+        try:
+            self._socket.settimeout(self._meter.seconds(waits, self._asked or 0.0))
+            data = self._socket.recv(max_bytes)
+        except TimeoutError:
+            raise self._late(waits, self._asked or 0.0) from None
+        except OSError as error:
+            raise ReadFailure("connection", {"cause": _said(error)}) from error
+        self._asked = None
+        self._meter.received(len(data))
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Send all of it."""
+        try:
+            self._socket.settimeout(self._meter.seconds())
+            self._socket.sendall(buffer)
+        except TimeoutError:
+            raise self._late(None, 0.0) from None
+        except OSError as error:
+            raise httpcore2.WriteError(str(error)) from error  # the answer may stand there already: it is read then
+        finally:
+            self._asked = time.monotonic()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        """Return the same connection behind TLS, once the server has proved that it is the host.
+
+        Raises:
+            ReadFailure: ``tls``, ``connection`` or ``timeout``.
+        """
+        try:
+            self._socket.settimeout(self._meter.seconds("max_connect_seconds", self._began))
+            # An end that is not the server's own "close" may be anybody's, who would cut a page short.
+            wrapped = ssl_context.wrap_socket(self._socket, server_hostname=server_hostname, suppress_ragged_eofs=False)
+        except TimeoutError:
+            self.close()
+            raise self._late("max_connect_seconds", self._began) from None
+        except (OSError, ValueError) as error:
+            self.close()
+            reason = "tls" if isinstance(error, ssl.SSLError | ValueError) else "connection"
+            raise ReadFailure(reason, {"host": server_hostname, "cause": _said(error)}) from error
+        return Stream(wrapped, self._meter, self._began)
+
+    def get_extra_info(self, info: str) -> Any:
+        """Return nothing: connections are not used again, so nobody has to look at one."""
+        return None
+
+    def _late(self, name: str | None, since: float) -> ReadFailure:
+        try:
+            self._meter.seconds(name, since)
+        except ReadFailure as failure:
+            return failure
+        return self._meter.timeout(name)
+
+
+def _dialled(address: Address, port: int, seconds: float) -> socket.socket:
+    connected = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6)
+    try:
+        connected.settimeout(seconds)
+        connected.connect((str(address), port))
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        connected.close()
+        raise
+    return connected
+
+
+def _system(host: str, port: int) -> list[Place]:
+    # As bytes, since a text would be encoded once more, by older rules than those of URLs.
+    found = socket.getaddrinfo(host.encode("ascii"), port, type=socket.SOCK_STREAM)
+    return [(str(place[0]), int(place[1])) for *_, place in found]
+
+
+def _places(found: object) -> list[tuple[Address, int]]:
+    pairs = [found] if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], str) else found
+    places = []
+    for pair in pairs if isinstance(pairs, list | tuple) else [pairs]:
+        match pair:
+            case [str(text), int(port)] if (address := parsed_address(text)) is not None and 0 < port < 65536:
+                places.append((address, port))
+            case _:
+                raise ConfigurationError(f"resolve: an address and a port are required; given: {pair!r:.80}")
+    return places
+
+
+def _in_time(work: Callable[[], Any], seconds: float) -> Any:
+    """Return what `work` returns; one that takes longer is left to its thread, since no look-up can be stopped."""
+    done: list[Any] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except Exception as error:  # noqa: BLE001 it is raised again, where somebody waits for it
+            raised.append(error)
+
+    thread = threading.Thread(target=copy_context().run, args=(run,), name="guardgraph-resolve", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if raised:
+        raise raised[0]
+    if not done:
+        raise TimeoutError
+    return done[0]
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]

@@ -1,0 +1,177 @@
+"""The reader of the real web: a URL in, a page or the reason why there is none out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import ssl
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+from guardgraph.state.errors import ConfigurationError, InputError, ReadFailure
+from guardgraph.state.json import JsonObject
+from guardgraph.state.settings import settings_or
+from guardgraph.state.version import version
+from guardgraph.web.addresses import Network, addresses_allowed
+from guardgraph.web.hops import Hops, Place
+from guardgraph.web.limits import Meter, WebLimits
+from guardgraph.web.page import page_of
+from guardgraph.web.robots import Robots
+from guardgraph.world.deadline import deadline
+
+if TYPE_CHECKING:
+    from guardgraph.web.fetch import Fetched, Fetching
+    from guardgraph.web.network import Resolve
+
+__all__ = ["WebReader", "web_reader"]
+
+
+def web_reader(
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    resolve: Resolve | None = None,
+    allowed_addresses: Iterable[str | Network] = (),
+    ssl_context: ssl.SSLContext | None = None,
+    user_agent: str | None = None,
+    robots: bool = True,
+    limits: WebLimits | None = None,
+) -> WebReader:
+    """Return a reader of the real web, for `create_research_agent`. It needs guardgraph's extra `web`.
+
+    It reads what the lists of the run allow, hop by hop, and only from addresses of the public internet. Cookies,
+    credentials, and the proxies of the environment are not used.
+
+    Args:
+        cache: a file in which pages are kept for as long as their servers say; made where there is none. It belongs to
+            one domain of trust, such as one tenant.
+        resolve: where a host and a port are to be found, as an address and a port or several; the system when None.
+            What it says is judged as what the system says.
+        allowed_addresses: networks that pages may be read from though they are not public, such as ``"127.0.0.0/8"``.
+        ssl_context: how servers prove that they are the host; by the system's certificates when None.
+        user_agent: the name under which pages are read and robots.txt is understood; ``guardgraph/`` and its version
+            when None.
+        robots: whether robots.txt is heeded.
+        limits: what one page may take; a run's budget may say less, never more.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or the extra is not installed.
+    """
+    networks = addresses_allowed(allowed_addresses)
+    if resolve is not None and not callable(resolve):
+        raise ConfigurationError(f"resolve: a function of a host and a port is required; given: {resolve!r:.80}")
+    if not isinstance(robots, bool):
+        raise ConfigurationError(f"robots: True or False is required; given: {robots!r:.80}")
+    agent = _user_agent(user_agent)
+    limits = settings_or(WebLimits(), limits, "limits")
+    fetching = _fetching(cache, resolve, networks, _verifying(ssl_context), agent)
+    return WebReader(fetching, Robots(agent) if robots else None, limits)
+
+
+class WebReader:
+    """A reader of the real web; `web_reader` makes it. It can be called from many threads at once."""
+
+    def __init__(self, fetching: Fetching, robots: Robots | None, limits: WebLimits) -> None:
+        self._fetching = fetching
+        self._robots = robots
+        self._limits = limits
+
+    def __call__(self, request: JsonObject) -> JsonObject:
+        """Read a page.
+
+        Args:
+            request: `url`; `hosts`, those that may be read now (none when left out, so that nothing may be); `limits`,
+                by name, those of the run (`WebLimits`).
+
+        Returns:
+            A page: title, text and date, and how it was read.
+
+        Raises:
+            ReadFailure: there is none; `details` has the `hops` and the `limits`.
+            InputError: the request is none.
+        """
+        url, hosts, asked = _parsed(request)
+        hops, meter = Hops(hosts), Meter(self._limits.within(asked), deadline())
+        try:
+            fetched = self._fetched(url, hops, hosts, meter)
+            page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=meter.seconds())
+        except ReadFailure as failure:
+            raise ReadFailure(
+                failure.reason, {**failure.details, "hops": hops.plain(), "limits": meter.plain()}
+            ) from failure
+        return {
+            **page,
+            "final_url": fetched.url,
+            "fetched_at": fetched.fetched_at,
+            "sha256": hashlib.sha256(fetched.body).hexdigest(),
+            "text_sha256": hashlib.sha256(page["body"].encode()).hexdigest(),
+            "hops": hops.plain(),
+            "limits": meter.plain(),
+        }
+
+    def close(self) -> None:
+        """Close the cache; the reader can still be called, without it."""
+        if self._fetching.cache is not None:
+            self._fetching.cache.close()
+            self._fetching.cache = None
+
+    def _fetched(self, url: str, hops: Hops, hosts: Collection[str], meter: Meter) -> Fetched:
+        return self._fetching.page(url, hops, meter, self._enter(hosts))
+
+    def _enter(self, hosts: Collection[str]) -> Callable[[Place, Meter], None] | None:
+        robots = self._robots
+        if robots is None:
+            return None
+
+        def enter(place: Place, meter: Meter) -> None:
+            robots.enter(place, meter, lambda url, small: self._fetching.page(url, Hops(hosts), small, kept=False))
+
+        return enter
+
+
+def _parsed(request: Any) -> tuple[str, tuple[str, ...], JsonObject]:
+    match request:
+        case {"url": str(url)}:
+            hosts, limits = request.get("hosts", ()), request.get("limits") or {}
+        case _:
+            raise InputError(f"request: a dictionary with a url is required; given: {request!r:.80}")
+    if not isinstance(hosts, list | tuple) or not all(isinstance(host, str) for host in hosts):
+        raise InputError(f"request.hosts: a list of hosts is required; given: {hosts!r:.80}")
+    if not isinstance(limits, dict):
+        raise InputError(f"request.limits: a dictionary is required; given: {limits!r:.80}")
+    return url, tuple(hosts), limits
+
+
+def _fetching(
+    cache: object, resolve: Resolve | None, networks: tuple[Network, ...], context: ssl.SSLContext | None, agent: str
+) -> Fetching:
+    if cache is not None and not isinstance(cache, str | os.PathLike):
+        raise ConfigurationError(f"cache: the path of a file is required; given: {cache!r:.80}")
+    try:
+        import protego  # noqa: F401
+        import stamina  # noqa: F401
+
+        from guardgraph.web.cache import Cache
+        from guardgraph.web.fetch import Fetching
+    except ImportError as error:
+        raise ConfigurationError(
+            f"web_reader: guardgraph's extra `web` is required, as in pip install '.[web]' ({error})"
+        ) from error
+    return Fetching(resolve, networks, context, agent, Cache(cache) if cache is not None else None)
+
+
+def _user_agent(given: object) -> str:
+    if given is None:
+        return f"guardgraph/{version()}"
+    if not isinstance(given, str) or not given.strip() or not given.isascii() or not given.isprintable():
+        raise ConfigurationError(f"user_agent: a name of printable ASCII letters is required; given: {given!r:.80}")
+    return given.strip()
+
+
+def _verifying(context: object) -> ssl.SSLContext | None:
+    if context is None:
+        return None
+    if not isinstance(context, ssl.SSLContext):
+        raise ConfigurationError(f"ssl_context: an ssl.SSLContext is required; given: {type(context).__name__}")
+    if context.verify_mode != ssl.CERT_REQUIRED or not context.check_hostname:
+        raise ConfigurationError("ssl_context: it has to require certificates and to check their host names")
+    return context

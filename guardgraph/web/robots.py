@@ -1,0 +1,127 @@
+"""What a site asks of its readers: robots.txt (RFC 9309), read through the door of its pages, and kept for a day."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from guardgraph.state.errors import ReadFailure
+from guardgraph.state.json import JsonObject
+from guardgraph.web.hops import Place
+from guardgraph.web.limits import Meter, WebLimits
+
+if TYPE_CHECKING:
+    from guardgraph.web.fetch import Fetched
+
+__all__ = ["Robots"]
+
+DAY = 24 * 60 * 60.0
+"""Seconds for which a robots.txt is kept (RFC 9309, 2.4)."""
+
+MINUTE = 60.0
+"""Seconds for which nobody asks again for one that could not be read."""
+
+MOST_BYTES = 512 * 1024
+"""A larger robots.txt is refused; readers have to take 500 KiB at least (RFC 9309, 2.5)."""
+
+MOST_SITES = 1024
+"""Sites whose robots.txt is kept."""
+
+AS_OF_PAGES = frozenset({"address_denied", "connection", "timeout", "tls"})
+"""Failures that say something of the host, and so of each of its pages."""
+
+Fetch = Callable[[str, Meter], "Fetched"]
+
+
+@dataclass
+class _Site:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    until: float = -math.inf
+    rules: Any = None
+    """What protego made of robots.txt; None where there is none."""
+    unreadable: JsonObject | None = None
+    free: float = -math.inf
+    """When the next page may be read, where the site wants its readers to wait."""
+
+
+class Robots:
+    """What sites ask of their readers.
+
+    Args:
+        user_agent: under which name pages are read.
+    """
+
+    def __init__(self, user_agent: str) -> None:
+        self._user_agent = user_agent
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def enter(self, place: Place, meter: Meter, fetch: Fetch) -> None:
+        """Wait for as long as a site wants, and raise where it does not want to be read.
+
+        Args:
+            place: the page.
+            meter: what it may take.
+            fetch: fetches robots.txt.
+
+        Raises:
+            ReadFailure: ``robots_denied``, or what says that the host cannot be reached.
+        """
+        site = self._site(place.origin)
+        if not site.lock.acquire(timeout=meter.seconds()):
+            raise meter.timeout()
+        try:
+            if site.until < time.monotonic():
+                self._renew(site, f"{place.origin}/robots.txt", meter, fetch)
+            if site.unreadable is not None:
+                raise ReadFailure("robots_denied", site.unreadable)
+            if site.rules is None:
+                return
+            if not site.rules.can_fetch(place.url, self._user_agent):
+                raise ReadFailure("robots_denied", {"url": place.url, "cause": "robots.txt forbids it"})
+            wait = _turn(site, site.rules.crawl_delay(self._user_agent) or 0.0, meter)
+        finally:
+            site.lock.release()
+        if wait > 0:
+            time.sleep(wait)
+            meter.waited(wait)
+
+    def _site(self, origin: str) -> _Site:
+        with self._lock:
+            site = self._sites.setdefault(origin, _Site())
+            self._sites.move_to_end(origin)
+            while len(self._sites) > MOST_SITES:
+                self._sites.popitem(last=False)
+            return site
+
+    def _renew(self, site: _Site, url: str, meter: Meter, fetch: Fetch) -> None:
+        from protego import Protego
+
+        small = WebLimits(max_wire_bytes=MOST_BYTES, max_page_bytes=MOST_BYTES)
+        try:
+            text = fetch(url, Meter(meter.limits.tightened_by(small), meter.seconds_left)).body
+        except ReadFailure as failure:
+            if failure.reason in AS_OF_PAGES:
+                meter.seconds()
+                raise
+            absent = failure.reason == "http_status" and 400 <= failure.details["status"] < 500
+            site.rules, site.unreadable = None, None if absent else {"url": url, "cause": str(failure)}
+            site.until = time.monotonic() + (DAY if absent else MINUTE)
+        else:
+            site.rules, site.unreadable = Protego.parse(text.decode("utf-8-sig", errors="replace")), None
+            site.until = time.monotonic() + DAY
+
+
+def _turn(site: _Site, delay: float, meter: Meter) -> float:
+    """Return the seconds until it is the page's turn, and take the turn."""
+    now = time.monotonic()
+    turn = max(now, site.free)
+    if turn - now > meter.patience:
+        raise ReadFailure("robots_denied", {"cause": "the site wants a longer wait", "crawl_delay": delay})
+    site.free = turn + delay
+    return turn - now

@@ -1,0 +1,83 @@
+"""Vector stores of LangChain's whose documents have readers, and the filters that a caller becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from langchain_core.documents import Document
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_finds import SIZE, WordEmbedding
+from langchain_qdrant import QdrantVectorStore
+from qdrant_client import QdrantClient, models
+
+from guardgraph import LangChainRetriever
+
+
+class SureEmbedding(WordEmbedding):
+    """Embeds a text without words somewhere, too, so that a cosine is a number."""
+
+    def embed_query(self, text: str) -> list[float]:
+        return [part + 1e-6 for part in super().embed_query(text)]
+
+
+def in_memory() -> InMemoryVectorStore:
+    """Return an empty store of LangChain's own."""
+    return InMemoryVectorStore(SureEmbedding())
+
+
+def qdrant() -> QdrantVectorStore:
+    """Return an empty store of Qdrant's, in its local mode, in memory."""
+    client = QdrantClient(":memory:")
+    client.create_collection("kb", models.VectorParams(size=SIZE, distance=models.Distance.COSINE))
+    return QdrantVectorStore(client, "kb", SureEmbedding())
+
+
+def of_documents(caller, sources) -> dict[str, Any]:
+    """Return the filter of LangChain's own store, a function of a document."""
+
+    def allows(document: Document) -> bool:
+        held = document.metadata
+        mine = caller is not None and held.get("tenant") == caller.tenant and set(held["readers"]) & {*caller.readers}
+        return held["source"] in sources and bool("public" in held["readers"] or mine)
+
+    return {"filter": allows}
+
+
+def of_points(caller, sources) -> dict[str, Any]:
+    """Return the filter of Qdrant's store."""
+    allowed: list[Any] = [_has("readers", "public")]
+    if caller is not None:
+        field = models.PayloadField(key="metadata.tenant")
+        of_none = models.IsNullCondition(is_null=field)
+        tenant = of_none if caller.tenant is None else _has("tenant", caller.tenant)
+        allowed.append(models.Filter(must=[tenant, _has("readers", *caller.readers)]))
+    return {"filter": models.Filter(must=[_has("source", *sources)], should=allowed)}
+
+
+def _has(field: str, *values: str) -> models.FieldCondition:
+    return models.FieldCondition(key=f"metadata.{field}", match=models.MatchAny(any=list(values)))
+
+
+STORES = {"in memory": (in_memory, of_documents), "qdrant": (qdrant, of_points)}
+"""Each store with its filter."""
+
+
+def point(*names: str | None) -> str:
+    """Return the id of a point for names."""
+    return str(uuid5(NAMESPACE_URL, "/".join(map(repr, names))))
+
+
+def filled(store: VectorStore, documents: list[tuple[str, str | None, list[str], str]]) -> VectorStore:
+    """Return a store with documents ``(id, tenant, readers, text)``."""
+    made = [
+        Document(text, metadata={"id": name, "source": "kb", "tenant": tenant, "readers": readers})
+        for name, tenant, readers, text in documents
+    ]
+    store.add_documents(made, ids=[point(name, tenant) for name, tenant, _, _ in documents])
+    return store
+
+
+def retriever(store: VectorStore, access, **kwargs) -> LangChainRetriever:
+    """Return a retriever over a store of two sources."""
+    return LangChainRetriever(store, sources=["kb", "other"], access=access, **kwargs)

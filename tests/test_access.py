@@ -1,0 +1,263 @@
+"""Who may read what: a run keeps nothing that its caller may not read, and nobody goes on with what he may not see."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from guard_cases import json_values, outcome
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
+from runs import MODES, check_result, run
+
+from guardgraph import Caller, report
+from guardgraph.graphs.whatif import judged_again
+from guardgraph.guards import rag
+from guardgraph.state.access import access_of, may_read
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
+
+ADA = {"tenant": "acme", "user": "ada", "groups": ["support", "ops"]}
+EVE = {"tenant": "other", "user": "eve", "groups": ["support"]}
+SECRET = "zanzibar-9173"
+HERS = {**CANDIDATE, "tenant": "acme", "readers": ["group:support"]}
+OTHERS = {**CANDIDATE, "doc_id": f"id-{SECRET}", "title": SECRET, "text": f"P1 is {SECRET}.", "tenant": "other"}
+ANSWER = {"answer": "P1 within 15 minutes.", "citations": ["a"]}
+STRICT = POLICY.model_copy(update={"require_access": True})
+FAILED = {"allowed": "documents that the caller may read", "given": "another document"}
+"""What a run says of a document that may not be read."""
+
+
+def context(caller, **policy):
+    """Return the context of a run."""
+    return {"caller": caller, "policy": policy}
+
+
+def written(graph, recorder, result, saver, thread):
+    """Return all that a run left behind, as one text: checkpoints, recording, page, result."""
+    history = [item.values for item in graph.get_state_history(thread)]
+    pages = [report(result, graph).html]
+    return repr([history, saver.storage, saver.writes, saver.blobs, recorder.runs, pages, result])
+
+
+READERS = [
+    (("acme", ["public"]), [None, EVE, ADA]),
+    (("acme", ["tenant"]), [ADA]),
+    (("acme", ["group:support"]), [ADA]),
+    (("acme", ["user:ada"]), [ADA]),
+    (("acme", ["user:eve", "group:sales"]), []),
+    (("acme", []), []),
+    ((None, ["tenant", "group:support", "user:ada"]), [{"user": "ada"}]),
+]
+
+
+@pytest.mark.parametrize(("access", "readers"), READERS)
+def test_who_may_read(access, readers):
+    """A document is read by those whom its readers name, of its own tenant; what is public by everybody."""
+    callers = [None, ADA, EVE, {"user": "ada"}]
+    allowed = [caller for caller in callers if may_read(access_of(*access), caller and Caller(**caller))]
+    assert sorted(map(str, allowed)) == sorted(
+        str(item) for item in callers if item in readers or access[1] == ["public"]
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_retriever_is_told_who_asks(mode):
+    """The request has the caller, groups in one order; without one it is what it was."""
+    retriever = scripted_tool([], loop=True)
+    graph = agent(retriever=retriever, policy=POLICY)
+    run(graph, QUESTION, mode, context=context(ADA))
+    run(graph, QUESTION, mode)
+    asked, anonymous = retriever.calls
+    assert asked.pop("caller") == {**ADA, "groups": ["ops", "support"]}
+    assert asked == anonymous
+    assert anonymous.keys() == {"query", "sources", "top_k"}
+
+
+def test_readers_are_for_guards_alone():
+    """A permitted document answers, and neither the model nor the result is told who else may read it."""
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, ANSWER)
+    graph = agent_with(HERS, plan=None, planner=None, answerer=None, model=model)
+    result = check_result(RAG_REASONS, graph.invoke(QUESTION, context=context(ADA)))
+    assert result["outcome"] == "grounded_answer"
+    for text in (json.dumps(result), repr(model.calls[1])):
+        assert "readers" not in text
+        assert "group:support" not in text
+
+
+FORBIDDEN = {
+    "of another tenant": {**OTHERS, "readers": ["tenant"]},
+    "of other readers": {**OTHERS, "tenant": "acme", "readers": ["user:bob", "group:sales"]},
+    "of nobody": {**OTHERS, "tenant": "acme", "readers": []},
+    "of a tenant, without readers": {**OTHERS, "tenant": "acme"},
+    "with another score": {**OTHERS, "readers": ["tenant"], "score": 0, "source": SECRET},
+    "that is no candidate": {"readers": ["tenant"], "tenant": SECRET, "page": SECRET},
+}
+MALFORMED = {
+    "a reader that is none": {**OTHERS, "tenant": "acme", "readers": [SECRET]},
+    "readers that are a text": {**OTHERS, "tenant": "acme", "readers": "public"},
+    "readers that are null": {**OTHERS, "tenant": "acme", "readers": None},
+    "a tenant that is a number": {**OTHERS, "tenant": 5, "readers": ["public"]},
+    "a list in the list": [{**OTHERS, "readers": ["public"]}],
+}
+
+
+@pytest.mark.parametrize("caller", [ADA, None])
+@pytest.mark.parametrize("case", [*FORBIDDEN, *MALFORMED])
+def test_nothing_of_a_forbidden_document_is_kept(case, caller):
+    """One among permitted ones stops the run; state, record, page and result have nothing of it, nor which it was."""
+    given, recorder, saver = {**FORBIDDEN, **MALFORMED}[case], InMemoryRecorder(), InMemorySaver()
+    permitted = {**HERS, "readers": ["public"]}
+    graph = agent_with(permitted, given, permitted, recorder=recorder, checkpointer=saver)
+    thread = {"configurable": {"thread_id": "1"}}
+    result = check_result(RAG_REASONS, graph.invoke(QUESTION, thread, context=context(caller)))
+    assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
+    assert result["details"] == FAILED if case in FORBIDDEN else result["details"]["allowed"].startswith("tenant: a ")
+    left = written(graph, recorder, result, saver, thread)
+    assert SECRET not in left
+    assert permitted["text"] not in left
+
+
+@pytest.mark.parametrize(
+    "found", [OTHERS, {"documents": [OTHERS]}, {"found": {"document": {"readers": [], "x": SECRET}}}]
+)
+def test_what_is_no_list_is_not_shown_where_it_has_readers(found):
+    """A retriever that returns another form has its fault shown, but not where a document in it has readers."""
+    result = agent(retriever=scripted_tool(found), policy=POLICY).invoke(QUESTION, context=context(ADA))
+    assert result["stop_reason"] == "tool_invalid_output:retrieve"
+    assert SECRET not in json.dumps(result)
+    open_to_all = agent(retriever=scripted_tool({"documents": ["x"]}), policy=POLICY).invoke(QUESTION)
+    assert open_to_all["details"]["given"] == '{"documents": ["x"]}'
+
+
+def test_documents_without_readers_are_for_everybody_unless_access_is_required():
+    """A retriever that knows no access works as ever; `require_access` refuses it, and a run may only require more."""
+    graph = agent_with(CANDIDATE, answer=ANSWER)
+    assert graph.invoke(QUESTION, context=context(ADA))["outcome"] == "grounded_answer"
+    for result in (
+        graph.invoke(QUESTION, context=context(ADA, require_access=True)),
+        agent_with(CANDIDATE, policy=STRICT).invoke(QUESTION, context=context(ADA, require_access=False)),
+    ):
+        assert result["stop_reason"] == "tool_invalid_output:retrieve"
+        assert result["details"]["given"] == "a document without readers"
+    assert agent_with(HERS, policy=STRICT, answer=ANSWER).invoke(QUESTION, context=context(ADA))["status"] == "ok"
+
+
+# Runs that are resumed
+
+
+BEFORE = {"context_guard": "retrieve", "generate": "generate", "answer_guard": "generate"}
+
+
+@pytest.mark.parametrize("other", [EVE, None, {**ADA, "groups": []}])
+@pytest.mark.parametrize("before", BEFORE)
+def test_nobody_goes_on_with_what_he_may_not_read(before, other):
+    """Resumed by another caller, a run stops; its result says which way it went, and nothing that had been found."""
+    secret = {**HERS, "doc_id": SECRET, "text": f"P1 is {SECRET} within 15 minutes."}
+    model = ScriptedChatModel(
+        {"kind": "retrieve", "query": SECRET}, {"answer": f"P1 is {SECRET}.", "citations": [SECRET]}
+    )
+    recorder = InMemoryRecorder()
+    graph = agent_with(
+        secret, plan=None, planner=None, answerer=None, model=model, checkpointer=InMemorySaver(), recorder=recorder
+    )
+    thread = {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, thread, context=context(ADA), interrupt_before=[before])
+    chunks = list(graph.stream(None, thread, context=context(other), stream_mode="updates"))
+    result = check_result(RAG_REASONS, graph.invoke(None, thread))
+    assert (result["stop_reason"], result["phase"]) == ("access_revoked", BEFORE[before])
+    assert result["details"] == FAILED
+    guard = "context_guard" if before == "context_guard" else "answer_guard"
+    assert result["path"][-2:] == [guard, "stop_access_revoked"]
+    assert SECRET not in json.dumps(result)
+    assert SECRET not in json.dumps(chunks)
+    assert SECRET not in report(result, graph).html
+    assert len(model.calls) == (2 if before == "answer_guard" else 1)
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_whoever_may_read_goes_on(before):
+    """Another caller who may read the same goes on, and so does the same one."""
+    for other in (ADA, {**ADA, "user": "bob"}):
+        graph = agent_with(HERS, answer=ANSWER, checkpointer=InMemorySaver())
+        thread = {"configurable": {"thread_id": "1"}}
+        graph.invoke(QUESTION, thread, context=context(ADA), interrupt_before=[before])
+        assert graph.invoke(None, thread, context=context(other))["outcome"] == "grounded_answer"
+
+
+# Runs that are decided again
+
+
+def judged(recording, **settings):
+    """Judge a recording by an agent with another policy."""
+    return judged_again(agent_with(**settings).frame, recording)
+
+
+def test_a_recorded_run_is_judged_again_as_far_as_it_is_known():
+    """Whether documents without readers would do is known of what was kept, and unknown of what was not."""
+    kept = {}
+    for name, policy in (("open", POLICY), ("strict", STRICT)):
+        recorder = InMemoryRecorder()
+        agent_with(CANDIDATE, answer=ANSWER, policy=policy, recorder=recorder).invoke(QUESTION)
+        [kept[name]] = recorder.runs
+    again = {
+        (old, new): judged(kept[old], policy=policy, answer=ANSWER).kind
+        for old in kept
+        for new, policy in (("open", POLICY), ("strict", STRICT))
+    }
+    assert again == {
+        ("open", "open"): "same",
+        ("open", "strict"): "changed",
+        ("strict", "strict"): "same",
+        ("strict", "open"): "unknown",
+    }
+
+
+# Guards
+
+
+KEYS = ["tenant", "readers", "span", *CANDIDATE]
+ANY_JSON = json_values(KEYS, ["public", "tenant", "user:ada", "group:support", "acme"])
+CONTROLLED = st.fixed_dictionaries(
+    {key: st.just(value) for key, value in CANDIDATE.items()},
+    optional={
+        "tenant": st.sampled_from([None, "acme", "other"]) | ANY_JSON,
+        "readers": st.lists(st.sampled_from(["public", "tenant", "user:ada", "group:sales", "wiki"]), max_size=3)
+        | ANY_JSON,
+        "span": st.just([0, 21]) | ANY_JSON,
+    },
+)
+CALLERS = st.none() | st.builds(
+    Caller,
+    tenant=st.sampled_from([None, "acme", "other"]),
+    user=st.sampled_from([None, "ada"]),
+    groups=st.lists(st.sampled_from(["support", "sales"]), max_size=2),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(ANY_JSON | st.lists(CONTROLLED | ANY_JSON, max_size=3), CALLERS, st.booleans())
+def test_any_retriever_output_is_kept_or_refused(raw, caller, required):
+    """What is kept has documents that the caller may read and no others; a refusal has nothing of what was returned."""
+    details = rag.access_refusal(raw, caller=caller, required=required)
+    if details is not None:
+        assert set(details) == {"allowed", "given"}
+        assert details["given"] in {"another document", "a document without readers", "a document with something else"}
+        assert outcome(rag.check_access, raw, caller=caller, required=required)["stop"] == "access_revoked"
+        return
+    parsed = outcome(rag.parse_candidates, raw, allowed_sources=["support_policy"], top_k=4)
+    for item in parsed.get("value", ()):
+        assert "readers" in item or not required
+        if "readers" in item:
+            assert may_read(access_of(item["tenant"], item["readers"]), caller)
+        assert "span" not in item or item["span"][0] < item["span"][1]
+
+
+@pytest.mark.parametrize("span", [[0], [3, 3], [4, 3], [-1, 3], [0, 3.0], [False, True], "ab", {"a": 1}, [0, 3, 5]])
+def test_a_span_is_two_numbers_of_characters(span):
+    """Anything but a beginning and an end behind it is refused."""
+    stopped = outcome(rag.parse_candidates, [{**CANDIDATE, "span": span}], allowed_sources=["support_policy"], top_k=4)
+    assert stopped["stop"] == "tool_invalid_output:retrieve"
+    assert stopped["details"]["allowed"].startswith("span: ")

@@ -1,0 +1,173 @@
+"""A store of LangChain's holds its search to what a caller may read, and is looked at again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from guarded_stores import STORES, filled, in_memory, retriever
+from langchain_core.documents import Document
+from langchain_core.tools import create_retriever_tool
+from langchain_finds import ListRetriever
+from langgraph.checkpoint.memory import InMemorySaver
+
+from guardgraph import Caller, ConfigurationError, LangChainRetriever, create_rag_agent
+from guardgraph.testing import InMemoryRecorder
+
+ADA = {"tenant": "acme", "user": "ada", "groups": ["support"]}
+EVE = {"tenant": "other", "user": "eve", "groups": ["support"]}
+SECRET = "zanzibar-9173"
+BASE = [
+    ("ours", "acme", ["group:support"], "P1 incidents are answered within 15 minutes."),
+    ("hers", "acme", ["user:ada"], "P1 incidents of Ada are hers alone."),
+    ("all", None, ["public"], "P1 incidents are explained on the status page."),
+    *[(f"secret-{at}", "other", ["tenant"], f"P1 incidents are answered {SECRET}.") for at in range(40)],
+]
+QUESTION = {"question": "When are P1 incidents answered?"}
+REQUEST = {"query": QUESTION["question"], "sources": ["kb"], "top_k": 4}
+SEEN = {"ada": (ADA, {"ours", "hers", "all"}), "nobody": (None, {"all"})}
+
+
+def asking(caller):
+    """Return a request of a caller."""
+    return REQUEST if caller is None else {**REQUEST, "caller": caller}
+
+
+@pytest.mark.parametrize("who", SEEN)
+@pytest.mark.parametrize("name", STORES)
+def test_a_store_finds_what_its_caller_may_read(name, who):
+    """The caller becomes the store's filter, so what he may not read takes no place among the best."""
+    make, access = STORES[name]
+    found, (caller, expected) = retriever(filled(make(), BASE), access), SEEN[who]
+    assert {item["doc_id"] for item in found.invoke(asking(caller))} == expected
+    assert {item["doc_id"] for item in asyncio.run(found.ainvoke(asking(caller)))} == expected
+    result = create_rag_agent(retriever=found).invoke(QUESTION, context={"caller": caller})
+    assert result["status"] == "ok"
+    assert SECRET not in json.dumps(result)
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_the_agent_answers_from_what_its_caller_may_read(name):
+    """A permitted document is cited, and nothing in the result says who else may read it."""
+    make, access = STORES[name]
+    agent = create_rag_agent(retriever=retriever(filled(make(), BASE), access))
+    result = agent.invoke(QUESTION, context={"caller": ADA})
+    assert result["citations"][0] == "ours"
+    assert "group:support" not in json.dumps(result)
+
+
+IDLE = {
+    "a filter that does nothing": lambda caller, sources: {},
+    "a filter of another tenant": lambda caller, sources: STORES["in memory"][1](Caller(**EVE), sources),
+}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("case", [*IDLE, "no filter"])
+def test_a_store_that_does_not_filter_ends_in_a_stop(case, mode):
+    """What it finds beyond the caller's is refused, and nothing of it is in what was written."""
+    recorder, saver = InMemoryRecorder(), InMemorySaver()
+    found = retriever(filled(in_memory(), BASE), IDLE.get(case))
+    agent = create_rag_agent(retriever=found, recorder=recorder, checkpointer=saver)
+    thread, context = {"configurable": {"thread_id": "1"}}, {"caller": ADA}
+    given = {"question": "Which P1 incidents are answered?"}
+    if mode == "invoke":
+        result = agent.invoke(given, thread, context=context)
+    else:
+        result = asyncio.run(agent.ainvoke(given, thread, context=context))
+    assert result["stop_reason"] == "tool_invalid_output:retrieve"
+    assert result["details"]["allowed"] == "documents that the caller may read"
+    assert SECRET not in repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
+    assert "secret-" not in repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
+
+
+SPOILED = {
+    "without a score": {"score": None},
+    "without an id": {"id": None},
+    "of another source": {"source": SECRET},
+    "with another updated_at": {"updated_at": {SECRET: 1}},
+    "with readers that are none": {"readers": [SECRET]},
+    "with readers that are a text": {"readers": SECRET},
+    "with a tenant that is none": {"tenant": [SECRET]},
+}
+
+
+@pytest.mark.parametrize("case", SPOILED)
+def test_faults_of_a_forbidden_document_are_not_told(case):
+    """Whatever else is wrong with it, the details have nothing of a document that may not be read."""
+    held = {"id": SECRET, "source": "kb", "score": 0.5, "tenant": "other", "readers": ["tenant"]} | SPOILED[case]
+    given = Document(SECRET, metadata={key: value for key, value in held.items() if value is not None})
+    for metadata in (None, {"tenant": lambda document: document.metadata["tenant"]}):
+        access = (lambda caller, sources: {}) if metadata else None
+        found = LangChainRetriever(ListRetriever(found=[given]), sources=["kb"], metadata=metadata, access=access)
+        result = create_rag_agent(retriever=found).invoke(QUESTION, context={"caller": ADA})
+        assert result["stop_reason"] == "tool_invalid_output:retrieve"
+        assert SECRET not in json.dumps(result)
+
+
+def test_with_a_filter_every_document_has_readers():
+    """A document of which nobody said who may read it is refused where a filter is to decide that."""
+    store = in_memory()
+    store.add_documents([Document("P1 incidents are answered at once.", metadata={"id": "a", "source": "kb"})])
+    result = create_rag_agent(retriever=retriever(store, IDLE["a filter that does nothing"])).invoke(QUESTION)
+    assert result["details"]["given"] == "a document without readers"
+    assert create_rag_agent(retriever=retriever(store, None)).invoke(QUESTION)["outcome"] == "grounded_answer"
+
+
+def test_readers_may_be_named_otherwise():
+    """Tenant, readers and span are read where `metadata` says."""
+    store = in_memory()
+    held = {"id": "a", "source": "kb", "org": "acme", "acl": "support sales", "at": 7}
+    store.add_documents([Document("P1 incidents are answered at once.", metadata=held)])
+    found = retriever(
+        store,
+        lambda caller, sources: {"filter": lambda document: caller and document.metadata["org"] == caller.tenant},
+        metadata={
+            "tenant": "org",
+            "readers": lambda document: [f"group:{name}" for name in document.metadata["acl"].split()],
+            "span": lambda document: [document.metadata["at"], document.metadata["at"] + len(document.page_content)],
+        },
+    )
+    [candidate] = found.invoke(asking(ADA))
+    assert (candidate["tenant"], candidate["readers"]) == ("acme", ["group:sales", "group:support"])
+    assert candidate["span"] == [7, 41]
+    assert found.invoke(REQUEST) == []
+    assert create_rag_agent(retriever=found).invoke(QUESTION, context={"caller": ADA})["citations"] == ["a"]
+
+
+def nothing(caller, sources):
+    """Return no arguments."""
+    return {}
+
+
+NO_FILTER = "access: a function of a caller and of sources"
+WRONG = {
+    "readers without a filter": (
+        lambda: retriever(in_memory(), None, metadata={"readers": "acl"}),
+        NO_FILTER,
+    ),
+    "a tenant without a filter": (
+        lambda: retriever(in_memory(), None, metadata={"tenant": "org"}),
+        NO_FILTER,
+    ),
+    "a tool, which is not told who asks": (
+        lambda: retriever(create_retriever_tool(ListRetriever(found=[]), "x", "x"), None, metadata={"readers": "acl"}),
+        NO_FILTER,
+    ),
+    "a filter of a function, which is told": (lambda: retriever(list, nothing), NO_FILTER),
+    "a filter that is none": (lambda: retriever(in_memory(), {"filter": 1}), NO_FILTER),
+    "two filters": (
+        lambda: retriever(in_memory(), nothing, search_kwargs=lambda sources: {}),
+        "search_kwargs: to be left out, access= is given the sources too",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_held_to_a_caller_does_not_start(case):
+    """An adapter that is told of readers and has no filter for them is refused when it is made."""
+    make, problem = WRONG[case]
+    with pytest.raises(ConfigurationError) as raised:
+        make()
+    assert str(raised.value).startswith(problem)

@@ -1,0 +1,201 @@
+"""`guardgraph kb`, and `guardgraph rag --kb FILE`: what is printed, how it ends, and that wrong usage is one line."""
+
+import json
+import os
+import sqlite3
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from test_kb_ingest import write
+
+from guardgraph import KnowledgeBase
+
+here = pytest.fixture(autouse=True)(empty_folder)
+
+RULE = "readers: [group:support]\n"
+
+
+@pytest.fixture
+def filled(here):
+    """A folder with two rules, and the knowledge base that was made of it for the tenant acme."""
+    write(
+        here / "docs",
+        {
+            "access.yaml": "readers: [tenant]\n",
+            "handbook/refunds.md": "# Refunds\n\nRefunds take 14 days.\n",
+            "hr/access.yaml": "readers: ['group:eu:hr']\n",
+            "hr/pay.md": "# Pay\n\nRefunds of pay take 30 days.\n",
+        },
+    )
+    assert run("kb", "add", "kb.sqlite", "docs", "--tenant", "acme").exit_code == 0
+    return here
+
+
+def shown(*arguments, code=0):
+    """What a command prints as JSON."""
+    done = run(*arguments, "--json")
+    assert done.exit_code == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_adding_says_what_became_of_each_file(here):
+    """Counts are printed, failures with their reasons; what was left out is said on stderr; the exit code is 3."""
+    write(here / "docs", {"a.md": "Apples", "b.md": b"\xff", "c.doc": "x"})
+    done = run("kb", "add", "kb.sqlite", "docs", "--reader", "public")
+    assert (done.exit_code, done.stderr) == (3, "guardgraph: left out of docs: another format: 1 (c.doc)\n")
+    first, second = done.stdout.splitlines()[:2]
+    assert first == "docs: 1 added, 0 changed, 0 unchanged, 0 removed, 1 failed"
+    assert second.strip().startswith("b.md: not UTF-8")
+    (here / "docs" / "b.md").unlink()
+    report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public")
+    assert (report["unchanged"], report["failed"]) == (["a.md"], [])
+    assert report["left_out"] == [{"name": "c.doc", "reason": "another format"}]
+
+
+def test_what_is_gone_needs_prune(here):
+    """More than half of a collection goes with --prune only."""
+    write(here / "docs", {"a.md": "Apples"})
+    run("kb", "add", "kb.sqlite", "docs", "--reader", "public")
+    (here / "docs" / "a.md").unlink()
+    assert "1 of the 1 documents of 'docs' are gone" in refused(run("kb", "add", "kb.sqlite", "docs"))
+    assert shown("kb", "add", "kb.sqlite", "docs", "--prune")["removed"] == ["a.md"]
+
+
+def test_collections_and_documents_are_listed(filled):
+    """Collections with their tenants and sizes, and the documents of one with their readers."""
+    assert shown("kb", "list", "kb.sqlite") == [{"tenant": "acme", "name": "docs", "documents": 2}]
+    assert shown("kb", "list", "kb.sqlite", "--tenant", "other") == []
+    assert shown("kb", "list", "kb.sqlite", "--tenant", "acme", "--name", "docs") == [
+        {"id": "handbook/refunds.md", "source": "handbook", "readers": ["tenant"]},
+        {"id": "hr/pay.md", "source": "hr", "readers": ["group:eu:hr"]},
+    ]
+    assert "group:eu:hr" in run("kb", "list", "kb.sqlite", "--tenant", "acme", "--name", "docs").stdout
+
+
+def test_a_collection_is_removed(filled):
+    """A collection goes with its documents."""
+    done = run("kb", "remove", "kb.sqlite", "docs", "--tenant", "acme")
+    assert (done.exit_code, done.stdout) == (0, "docs: 2 documents removed\n")
+    assert shown("kb", "list", "kb.sqlite") == []
+
+
+def test_searching_says_what_a_caller_finds_and_why_not_more(filled):
+    """What a caller would get is shown, and what else matches with the reason; ids may contain colons."""
+    answer = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--user", "u")
+    assert [found["doc_id"] for found in answer["found"]] == ["handbook/refunds.md#refunds.1"]
+    [missing] = answer["not_found"]
+    assert (missing["id"], missing["tenant"]) == ("hr/pay.md#pay.1", "acme")
+    assert missing["reason"] == "he may not read it; it is for callers of acme: group:eu:hr"
+    both = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--group", "x", "--group", "eu:hr")
+    assert (len(both["found"]), both["not_found"]) == (2, [])
+    one = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--group", "eu:hr", "--top-k", "1")
+    assert one["not_found"][0]["reason"] == "he may read it, and others that he may read are nearer"
+    printed = run("kb", "search", "kb.sqlite", "refunds").stdout
+    assert printed.startswith("nothing found\n")
+    assert "refunds.md#refunds.1: he may not read it; it is for callers of acme: tenant" in printed
+
+
+def test_access_says_who_may_read_what(filled):
+    """The readers of each source, and whether a caller may read it."""
+    rows = shown("kb", "access", "kb.sqlite", "--tenant", "acme", "--user", "u-17")
+    assert rows == [
+        {"tenant": "acme", "source": "handbook", "readers": ["tenant"], "documents": 1, "may_read": True},
+        {"tenant": "acme", "source": "hr", "readers": ["group:eu:hr"], "documents": 1, "may_read": False},
+    ]
+    assert [row["may_read"] for row in shown("kb", "access", "kb.sqlite")] == [False, False]
+    write(filled / "docs", {"hr/access.yaml": "readers: []\n"})
+    assert shown("kb", "add", "kb.sqlite", "docs", "--tenant", "acme")["changed"] == ["hr/pay.md"]
+    assert "nobody" in run("kb", "access", "kb.sqlite").stdout
+
+
+def test_rag_answers_from_a_file_what_its_caller_may_read(filled):
+    """The run's caller is whom the options name; what he may not read is not there for him."""
+    asked = ("rag", "How long do refunds take?", "--kb", "kb.sqlite")
+    answer = shown(*asked, "--tenant", "acme", "--group", "eu:other")
+    assert (answer["outcome"], answer["citations"]) == ("grounded_answer", ["handbook/refunds.md#refunds.1"])
+    assert "30" not in json.dumps(answer["history"])
+    assert shown(*asked)["outcome"] == "clarify"
+    write(filled, {"p.yaml": "pattern: rag\npolicy:\n  allowed_sources_policy: [hr]\n"})
+    assert shown(*asked, "--tenant", "acme", "--policy", "p.yaml")["outcome"] == "clarify"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Files that a user may give in place of a knowledge base."""
+    files = {"text": "no database", "docs/a.md": "x", "empty/.keep": "", "bad/a.md": "x", "bad/access.yaml": "- x"}
+    folder = write(tmp_path_factory.mktemp("wrong"), {**files, "meta/a.md": "x", "meta/a.meta.yaml": "7"})
+    for name in ("kb.sqlite", "newer.sqlite"):
+        KnowledgeBase(folder / name).close()
+    for name, statement in (("other", "CREATE TABLE t (x)"), ("newer", "PRAGMA user_version = 999")):
+        connection = sqlite3.connect(folder / f"{name}.sqlite")
+        connection.execute(statement)
+        connection.close()
+    return folder
+
+
+@pytest.fixture
+def wrong(files, here, monkeypatch):
+    """These files in the current folder."""
+    monkeypatch.chdir(files)
+    return files
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("add", "kb.sqlite", "nowhere"), "FOLDER 'nowhere': a folder is required; there is none"),
+        (("add", "kb.sqlite", "text"), "FOLDER 'text': a folder is required"),
+        (("add", "kb.sqlite", ""), "FOLDER: a path is required"),
+        (("add", "", "docs"), "FILE: a path is required"),
+        (("add", "empty", "docs"), "it is a folder"),
+        (("add", "text", "docs"), "it is no database"),
+        (("add", "other.sqlite", "docs"), "it is another application's database"),
+        (("add", "newer.sqlite", "docs"), "it has 999"),
+        (("add", "kb.sqlite", "docs", "--reader", "everybody"), "readers: public, tenant, user:ID or group:ID"),
+        (("add", "kb.sqlite", "docs", "--tenant", ""), "tenant: a text that is not blank"),
+        (("add", "kb.sqlite", "docs", "--name", " "), "name: a text that is not blank"),
+        (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
+        (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
+        (("list", "nowhere"), "FILE 'nowhere': a file is required; there is none"),
+        (("list", "text"), "it is no database"),
+        (("list", "kb.sqlite", "--name", "docs"), "--name 'docs': "),
+        (("remove", "nowhere", "docs"), "FILE 'nowhere': a file is required"),
+        (("remove", "newer.sqlite", "docs"), "it has 999"),
+        (("remove", "kb.sqlite", "docs"), "name: there are none; given: 'docs'"),
+        (("search", "nowhere", "x"), "FILE 'nowhere': a file is required"),
+        (("search", "other.sqlite", "x"), "it is another application's database"),
+        (("search", "kb.sqlite", "x", "--tenant", " "), "--tenant: a name that is not blank"),
+        (("search", "kb.sqlite", "x", "--group", ""), "--group: a name that is not blank"),
+        (("access", "docs"), "FILE 'docs': a file is required"),
+        (("access", "text"), "it is no database"),
+        (("access", "kb.sqlite", "--user", ""), "--user: a name that is not blank"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments, message, wrong):
+    """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file was made."""
+    before = sorted(os.listdir())
+    assert message in refused(run("kb", *arguments))
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--kb", "text"), "it is no database"),
+        (("--kb", "newer.sqlite"), "it has 999"),
+        (("--kb", "nowhere"), "nowhere"),
+        (("--kb", "kb.sqlite"), "kb.sqlite has no documents yet"),
+        (("--kb", "docs", "--user", "u"), "--user: --kb FILE"),
+        (("--group", "g"), "--group: --kb FILE"),
+        (("--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),
+    ],
+)
+def test_wrong_callers_of_rag_are_one_line(arguments, message, wrong):
+    """A caller without an index, and a file that is none, are refused before anything is run."""
+    assert message in refused(run("rag", "What?", *arguments))
+
+
+def test_a_meta_file_that_is_wrong_is_named(wrong):
+    """A sidecar that is no mapping fails its document by name; the exit code is 3."""
+    report = shown("kb", "add", "kb.sqlite", "meta", code=3)
+    assert report["failed"] == [{"name": "a.md", "reason": "its .meta.yaml: a mapping is required; given: int"}]

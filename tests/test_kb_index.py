@@ -1,0 +1,311 @@
+"""The index of a knowledge base: its ranking is the retriever's over what a caller may read, and nothing else shows."""
+
+import json
+import multiprocessing
+import sqlite3
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph import KnowledgeBase
+from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
+from guardgraph.knowledge.index import Index
+from guardgraph.state.access import Access, access_of, may_read
+from guardgraph.state.context import Caller
+from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.tools.knowledge_base import Document, demo_documents
+from guardgraph.tools.lexical import LexicalRetriever
+
+PUBLIC = Access(None, ("public",))
+QUESTIONS = [
+    "What SLA applies to enterprise plan and what is P1 first response target?",
+    "refund",
+    "zebra",
+    "of the",
+    "Wie lange dauert eine Erstattung?",
+    "",
+]
+TEXTS = st.sampled_from(
+    [
+        "The wing is heated by the flow",
+        "wing",
+        "heat heat heat",
+        "0",
+        "of the",
+        "",
+        "Der Flügel wird von der Strömung erwärmt und ist nicht kalt",
+        "El ala se calienta con el flujo y no es fría",
+        "Крыло нагревается потоком и не остаётся холодным",
+        "翼は流れで加熱される",
+        "wings heating response respond",
+    ]
+)
+ASKED = st.sampled_from(["wing", "What heats the wing?", "Wer erwärmt den Flügel?", "крыло", "翼", "cold heat 0"])
+
+
+def document(name, text, source="s", title="", section=""):
+    """A document as the retriever takes it."""
+    return Document(id=name, source=source, title=title, section=section, updated_at="", text=text)
+
+
+def stored(name, text, access=PUBLIC, source="s", collection=""):
+    """A document of one chunk as the index takes it."""
+    chunk = Chunk(f"{name}#1", "", text, 0, len(text))
+    return StoredDocument(name, collection, source, "", "", access, (chunk,), Stamp(len(text), 0, ""))
+
+
+def both(retrieve, base, question, top_k=4):
+    """What both find, in the fields that both have."""
+    sources = sorted({document["source"] for document in retrieve.documents})
+    request = {"query": question, "sources": sources, "top_k": top_k}
+    expected = retrieve(request)
+    return expected, [{name: found[name] for name in (expected or [found])[0]} for found in base(request)]
+
+
+@pytest.fixture
+def base(tmp_path):
+    """An empty knowledge base."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as made:
+        yield made
+
+
+@pytest.fixture
+def index(tmp_path):
+    """An empty index."""
+    made = Index(tmp_path / "kb.sqlite")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_ranks_the_demo_as_the_retriever_does(base, question):
+    """With one scope candidates, order and scores are the retriever's to the last digit."""
+    base.add(demo_documents(), readers=["public"])
+    expected, found = both(LexicalRetriever(demo_documents()), base, question)
+    assert found == expected
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(TEXTS, max_size=8), ASKED, st.integers(1, 4))
+def test_ranks_any_base_as_the_retriever_does(tmp_path_factory, texts, question, top_k):
+    """Texts in several languages, or in none that they tell: the same candidates, order and scores."""
+    documents = [document(str(at), text, source=f"s{at % 2}") for at, text in enumerate(texts)]
+    with KnowledgeBase(tmp_path_factory.mktemp("kb") / "kb.sqlite") as base:
+        base.add(documents, readers=["public"])
+        expected, found = both(LexicalRetriever(documents), base, question, top_k)
+    assert found == expected
+
+
+ACCESSES = [
+    PUBLIC,
+    access_of("acme", ["tenant"]),
+    access_of("acme", ["group:support"]),
+    access_of("acme", []),
+    access_of("globex", ["tenant"]),
+    access_of("globex", ["user:u:1"]),
+]
+CALLERS = [
+    None,
+    Caller(),
+    Caller(tenant="acme"),
+    Caller(tenant="acme", groups=("support",)),
+    Caller(tenant="globex", user="u:1"),
+]
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["put", "drop", "move"]), st.integers(0, 4), TEXTS, st.sampled_from(ACCESSES)),
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CHANGES, st.sampled_from(CALLERS), ASKED)
+def test_nothing_shows_of_what_a_caller_may_not_read(tmp_path_factory, changes, caller, question):
+    """After the same changes, less all that he may not read, a caller finds the same, byte for byte."""
+    folder = tmp_path_factory.mktemp("kb")
+    found = []
+    for name, is_kept in (("all", lambda access: True), ("his", lambda access: may_read(access, caller))):
+        # A document that is moved out of sight is dropped from what he sees, and put there when it is moved into it.
+        index = Index(folder / name)
+        replayed(index, changes, is_kept)
+        found.append(json.dumps(index.search(question, caller=caller)))
+        index.close()
+    assert found[0] == found[1]
+
+
+def replayed(index, changes, is_kept):
+    """Make changes to a base in which documents are only while they are kept."""
+    texts, shown = {}, set()
+    for kind, number, given_text, access in changes:
+        here = (access.tenant, str(number))
+        if kind == "move" and here not in texts:
+            continue
+        texts[here] = text = texts[here] if kind == "move" else given_text
+        if kind == "drop" or not is_kept(access):
+            index.drop(access.tenant, [here[1]])
+            shown.discard(here)
+            if kind == "drop":
+                del texts[here]
+        elif kind == "put" or here not in shown:
+            index.put(stored(here[1], text, access))
+            shown.add(here)
+        else:
+            index.move(access.tenant, here[1], "s", access)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=200) | st.text(alphabet="\"'*()-^:;\0\ud800\udfffAND OR NOT NEAR%_", max_size=60))
+def test_any_text_is_a_query(tmp_path_factory, query):
+    """Quotes, operators, NUL and lone surrogates are text like any other."""
+    with KnowledgeBase(tmp_path_factory.getbasetemp() / "queries.sqlite") as base:
+        if not base.source_names():
+            base.add(demo_documents(), readers=["public"])
+        expected, found = both(LexicalRetriever(demo_documents()), base, query)
+    assert found == expected
+
+
+def test_a_query_may_have_a_hundred_thousand_characters(base):
+    """A long query is answered as any other."""
+    base.add(demo_documents(), readers=["public"])
+    query = " ".join(f"refund{number}" for number in range(10_000))
+    expected, found = both(LexicalRetriever(demo_documents()), base, query)
+    assert len(query) > 100_000
+    assert found == expected
+
+
+def test_a_revocation_holds_from_the_next_query_on(index):
+    """Who lost access finds nothing, who got it does, and the statistics follow."""
+    staff, support = Caller(tenant="acme"), Caller(tenant="acme", groups=("support",))
+    index.put(stored("a", "wing flow", access_of("acme", ["tenant"])))
+    assert [found["doc_id"] for found in index.search("wing", caller=staff)] == ["a#1"]
+    index.move("acme", "a", "s", access_of("acme", ["group:support"]))
+    assert index.search("wing", caller=staff) == []
+    (found,) = index.search("wing", caller=support)
+    assert (found["readers"], found["tenant"], found["span"]) == (["group:support"], "acme", [0, 9])
+
+
+def test_equal_ones_stay_in_the_order_in_which_they_came(index):
+    """Documents of one text are found in the order in which they were put in, also after a change of one."""
+    for name in ("z", "m", "a"):
+        index.put(stored(name, "same words here"))
+    index.put(stored("z", "same words here"))
+    assert [found["doc_id"] for found in index.search("same words")] == ["z#1", "m#1", "a#1"]
+
+
+def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
+    """Where a caller may read two documents of one id, the other tenant's is shown with its tenant."""
+    index.put(stored("a", "wing flow", access_of("acme", ["tenant"])))
+    index.put(stored("a", "wing heat", access_of("globex", ["public"])))
+    index.put(stored("a", "wing lift", access_of(None, ["public"])))
+    shown = {found["doc_id"] for found in index.search("wing", caller=Caller(tenant="acme"))}
+    assert shown == {"a#1", "globex:a#1", "public:a#1"}
+    assert {found["doc_id"] for found in index.search("wing")} == {"a#1", "globex:a#1"}
+
+
+def test_sources_narrow_what_is_found_and_no_score(index):
+    """A score is the same whichever sources are searched."""
+    index.put(stored("a", "wing flow", source="one"))
+    index.put(stored("b", "wing heat", source="two"))
+    scores = {found["doc_id"]: found["score"] for found in index.search("wing flow")}
+    (found,) = index.search("wing flow", sources=["two"])
+    assert found["score"] == scores["b#1"]
+
+
+def test_an_id_of_another_collection_is_refused(index):
+    """Two collections of a tenant cannot have a document of one id; nothing is changed."""
+    index.put(stored("a", "wing flow", collection="one"))
+    with pytest.raises(ConfigurationError, match="collection 'one'"):
+        index.put(stored("a", "other text", collection="two"))
+    assert [found["text"] for found in index.search("wing")] == ["wing flow"]
+    assert index.collections() == {(None, "one"): 1}
+
+
+@pytest.mark.parametrize("change", ["text = 'wing secret'", "hash = x'00'"])
+def test_a_changed_row_is_never_shown(index, change):
+    """A chunk that is not what was put in is an error, which has nothing of it."""
+    index.put(stored("a", "wing flow"))
+    with sqlite3.connect(index.path) as connection:
+        connection.execute(f"UPDATE chunks SET {change}")
+    connection.close()
+    with pytest.raises(StoreError, match="damaged") as error:
+        index.search("wing")
+    assert "secret" not in str(error.value)
+
+
+def test_readers_that_were_changed_in_the_file_open_nothing(index):
+    """Whoever changes a scope in the file shows nobody what was put in for others."""
+    index.put(stored("a", "wing flow", access_of("acme", ["tenant"])))
+    with sqlite3.connect(index.path) as connection:
+        connection.execute("UPDATE scopes SET readers = '[\"public\"]'")
+    connection.close()
+    with pytest.raises(StoreError, match="damaged"):
+        index.search("wing")
+
+
+def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
+    """Text, another application's database, another version and a folder: one clear line each."""
+    (tmp_path / "text").write_text("no database at all, but long enough to be looked at " * 20)
+    for name, statement in (("other", "CREATE TABLE t (x)"), ("newer", "PRAGMA user_version = 9")):
+        if name == "newer":
+            KnowledgeBase(tmp_path / name).close()
+        with sqlite3.connect(tmp_path / name) as connection:
+            connection.execute(statement)
+        connection.close()
+    (tmp_path / "folder").mkdir()
+    expected = {"text": "no database", "other": "another application", "newer": "it has 9", "folder": "a folder"}
+    for name, told in expected.items():
+        with pytest.raises(ConfigurationError, match=told) as error:
+            KnowledgeBase(tmp_path / name)
+        assert "\n" not in str(error.value)
+    with pytest.raises(ConfigurationError, match="the path of a file"):
+        KnowledgeBase(" ")
+
+
+def test_words_that_were_read_otherwise_must_be_read_again(base):
+    """A file of another version of the words names the command that rebuilds it."""
+    with sqlite3.connect(base.path) as connection:
+        connection.execute("UPDATE state SET value = 'words 0' WHERE name = 'words'")
+    connection.close()
+    base.close()
+    with pytest.raises(ConfigurationError, match="guardgraph kb check --repair"):
+        base.search("wing")
+
+
+def test_the_file_is_its_owners_alone(base):
+    """Nobody else may read it, nor its log."""
+    base.add(demo_documents(), readers=["public"])
+    rights = {file.name: file.stat().st_mode & 0o777 for file in base.path.parent.iterdir()}
+    assert set(rights.values()) == {0o600}
+
+
+def _put(path, begin, end):
+    index = Index(path)
+    for number in range(begin, end):
+        index.put(stored(str(number), f"wing number{number}"))
+    index.close()
+
+
+def test_many_write_and_read_one_file_at_once(index):
+    """Processes and threads that make, write and read one file at once: all is there, and every query has an answer."""
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_put, args=(index.path, at, at + 20)) for at in (0, 100)]
+    failures, done = [], threading.Event()
+
+    def ask():
+        while not done.is_set():
+            try:
+                index.search("wing", top_k=100)
+            except StoreError as error:
+                failures.append(error)
+
+    readers = [threading.Thread(target=ask) for _ in range(2)]
+    for each in (*writers, *readers):
+        each.start()
+    for writer in writers:
+        writer.join()
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not failures
+    assert len(index.search("wing", top_k=100)) == 40

@@ -1,0 +1,257 @@
+"""Knowledge bases from folders and lists: what is taken in, what is kept, what is reported, and nothing by halves."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pdf_files import pdf_of
+
+from guardgraph import ConfigurationError, KnowledgeBase
+from guardgraph.tools.knowledge_base import demo_documents, load_folder
+
+HANDBOOK = Path(__file__).parent / "data" / "handbook"
+
+
+def write(folder, files):
+    """Make files in a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def ids(base, query):
+    """The ids of what a caller finds, sorted."""
+    return sorted(found["doc_id"] for found in base.search(query, top_k=100))
+
+
+@pytest.fixture
+def base(tmp_path):
+    """An empty knowledge base."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def docs(tmp_path):
+    """A folder of two documents."""
+    return write(tmp_path / "docs", {"a.md": "# Apples\n\nApples are red.\n", "x/b.txt": "Bananas are yellow."})
+
+
+def test_a_folder_is_what_load_folder_reads(base):
+    """Chunks, ids, titles, sections, days and spans of a folder are those that `load_folder` returns."""
+    report = base.add(HANDBOOK, readers=["public"])
+    pieces = {piece["id"]: dict(piece) for piece in load_folder(HANDBOOK)}
+    assert (report.added, report.ok) == (tuple(dict.fromkeys(name.split("#")[0] for name in pieces)), True)
+    found = base.search("refunds keys incidents customers response data", top_k=1000)
+    assert len(found) > len(pieces) / 2
+    for candidate in found:
+        kept = {key: value for key, value in candidate.items() if key not in ("doc_id", "score", "tenant", "readers")}
+        assert {"id": candidate["doc_id"], **kept} == pieces[candidate["doc_id"]]
+
+
+def test_every_format_is_read(base, tmp_path):
+    """Markdown, reStructuredText, HTML, text and PDF; a page is read as trafilatura sees it, a file page by page."""
+    page = (
+        "<html><head><title>Pears</title></head><body><article><h1>Pears</h1><p>Pears are green fruits.</p></article>"
+    )
+    files = {
+        "a.md": "apple",
+        "b.rst": "B\n=\n\nbanana",
+        "c.htm": page,
+        "d.pdf": pdf_of("Plums are blue.", title="Plums"),
+    }
+    report = base.add(write(tmp_path / "all", files), readers=["public"])
+    assert report.added == ("a.md", "b.rst", "c.htm", "d.pdf")
+    assert ids(base, "Are pears green?") == ["c.htm#pears.1"]
+    [plum] = base.search("plums")
+    assert (plum["doc_id"], plum["title"], plum["text"], plum["span"]) == (
+        "d.pdf#page-1.1", "Plums", "Plums are blue.", [0, 15],
+    )  # fmt: skip
+
+
+def test_what_is_unchanged_is_not_read_again(base, docs):
+    """What changed is put in, what is gone is taken out, all else is left; a touched file is not changed."""
+    assert base.add(docs, readers=["public"]).added == ("a.md", "x/b.txt")
+    os.chmod(docs / "a.md", 0)  # root reads it all the same, but nobody else could
+    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
+    os.chmod(docs / "a.md", 0o600)
+    os.utime(docs / "a.md", (1, 1))
+    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
+    (docs / "a.md").write_text("# Apples\n\nApples are green.\n")
+    (docs / "x" / "b.txt").unlink()
+    report = base.add(docs, readers=["public"])
+    assert (report.changed, report.removed, report.unchanged) == (("a.md",), ("x/b.txt",), ())
+    assert [found["text"] for found in base.search("apples bananas")] == ["Apples are green."]
+
+
+def test_a_file_of_the_same_size_and_time_is_taken_as_unchanged(base, docs):
+    """Size and time are looked at first: only a file with another one of them is read."""
+    base.add(docs, readers=["public"])
+    before = (docs / "a.md").stat()
+    (docs / "a.md").write_text("# Apples\n\nApples are RED.\n")
+    os.utime(docs / "a.md", ns=(before.st_mtime_ns, before.st_mtime_ns))
+    assert base.add(docs, readers=["public"]).unchanged == ("a.md", "x/b.txt")
+
+
+def test_an_unmounted_folder_empties_no_base(base, docs):
+    """More than half of a collection is taken out with prune=True only; without it nothing is changed at all."""
+    base.add(docs, readers=["public"])
+    shutil.rmtree(docs / "x")
+    (docs / "a.md").unlink()
+    write(docs, {"new.md": "Cherries"})
+    with pytest.raises(ConfigurationError, match=r"2 of the 2 documents of 'docs' are gone .*prune=True"):
+        base.add(docs, readers=["public"])
+    assert ids(base, "apples bananas cherries") == ["a.md#apples.1", "x/b.txt#b.1"]
+    report = base.add(docs, readers=["public"], prune=True)
+    assert (report.added, report.removed) == (("new.md",), ("a.md", "x/b.txt"))
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        base.add(docs / "nowhere", readers=["public"], prune=True)
+
+
+def test_emptied_files_are_gone_too(base, docs):
+    """Files that a broken transfer left empty do not empty a base either."""
+    base.add(docs, readers=["public"])
+    for name in ("a.md", "x/b.txt"):
+        (docs / name).write_text("")
+    with pytest.raises(ConfigurationError, match="2 of the 2 documents"):
+        base.add(docs, readers=["public"])
+    report = base.add(docs, readers=["public"], prune=True)
+    assert (report.removed, base.index.collections()) == (("a.md", "x/b.txt"), {})
+    assert report.left_out == (("a.md", "empty"), ("x/b.txt", "empty"))
+
+
+def test_renamed_files_are_not_gone(base, docs):
+    """A file under another name is no loss, however many there are; it has its new id."""
+    base.add(docs, readers=["public"])
+    (docs / "a.md").rename(docs / "c.md")
+    (docs / "x").rename(docs / "y")
+    report = base.add(docs, readers=["public"])
+    assert (report.added, report.removed) == (("c.md", "y/b.txt"), ("a.md", "x/b.txt"))
+    assert ids(base, "apples bananas") == ["c.md#apples.1", "y/b.txt#b.1"]
+
+
+def test_collections_do_not_take_from_each_other(base, tmp_path, docs):
+    """What is gone is taken out of its own collection of its own tenant; an id that is taken refuses a folder whole."""
+    base.add(docs, readers=["public"])
+    other = write(tmp_path / "other", {"0.md": "Cherries", "a.md": "Dates"})
+    with pytest.raises(ConfigurationError, match=r"'a\.md': the id of a document in the collection 'docs', too"):
+        base.add(other, readers=["public"])
+    assert ids(base, "cherries dates") == []
+    assert base.add(other, readers=["public"], name="fruit").added == ("fruit/0.md", "fruit/a.md")
+    assert base.add(other, tenant="acme", readers=["tenant"]).added == ("0.md", "a.md")
+    assert ids(base, "dates cherries") == ["fruit/0.md#0.1", "fruit/a.md#a.1"]
+    (other / "a.md").unlink()
+    assert base.add(other, tenant="acme", readers=["tenant"]).removed == ("a.md",)
+    assert base.index.collections() == {(None, "docs"): 2, (None, "fruit"): 2, ("acme", "other"): 1}
+
+
+def test_broken_files_are_named_and_the_rest_goes_on(base, tmp_path):
+    """Each file that cannot be taken in is named with the reason; what the base has of it stays as it was."""
+    folder = write(tmp_path / "kb", {"good.md": "Apples", "later.md": "Bananas", "z.md": "Cherries"})
+    base.add(folder, readers=["public"])
+    write(
+        folder,
+        {
+            "good.md": "Apples and pears",
+            "later.md": b"Bananas \xff",
+            "locked.pdf": pdf_of("secret", password="x"),
+            "broken.pdf": b"%PDF-1.7 nothing",
+            "nul.txt": b"a\0b",
+            "alone.meta.yaml": "title: x\n",
+        },
+    )
+    (folder / os.fsdecode(b"\xff.md")).write_text("no name")
+    report = base.add(folder, readers=["public"])
+    assert report.changed == ("good.md",)
+    reasons = {failed.name: failed.reason.split(":")[0] for failed in report.failed}
+    assert reasons == {
+        "alone.meta.yaml": "no document stands beside it that it says something of",
+        "broken.pdf": "broken",
+        "later.md": "not UTF-8",
+        "locked.pdf": "encrypted",
+        "nul.txt": "not text",
+        "\ufffd.md": "its name is not UTF-8",
+    }
+    assert (report.ok, ids(base, "bananas pears")) == (False, ["good.md#good.1", "later.md#later.1"])
+
+
+def test_nothing_outside_the_folder_is_read(base, tmp_path):
+    """Links that lead out of the folder, and pipes, are left out, and named."""
+    write(tmp_path, {"outside.md": "secret", "kb/a.md": "Apples"})
+    (tmp_path / "kb" / "evil.md").symlink_to(tmp_path / "outside.md")
+    os.mkfifo(tmp_path / "kb" / "pipe.md")
+    report = base.add(tmp_path / "kb", readers=["public"])
+    assert report.added == ("a.md",)
+    assert report.left_out == (("evil.md", "link out of the folder"), ("pipe.md", "no regular file"))
+    assert "link out of the folder: 1 (evil.md)" in report.describe_left_out()
+
+
+def test_documents_of_a_list(base):
+    """Documents that are given keep their ids and texts, and are added as a folder is."""
+    documents = demo_documents()
+    assert base.add(documents, readers=["public"]).added == tuple(document["id"] for document in documents)
+    assert base.add(documents, readers=["public"]).unchanged == tuple(document["id"] for document in documents)
+    documents[0]["text"] += " It is new."
+    report = base.add(documents[:3], readers=["public"])
+    assert (report.changed, report.removed) == ((documents[0]["id"],), tuple(item["id"] for item in documents[3:]))
+    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'documents' are gone"):
+        base.add(documents[:1], readers=["public"])
+    with pytest.raises(ConfigurationError, match=r"document 1: the id .* is another one's, too"):
+        base.add([documents[0], documents[0]], readers=["public"])
+    assert base.add(documents[:1], name="n", readers=["public"]).added == (f"n/{documents[0]['id']}",)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"tenant": " "}, "tenant: a text that is not blank"),
+        ({"name": ""}, "name: a text that is not blank"),
+        ({"name": "a\0"}, "name: a text that is not blank"),
+        ({"readers": "public"}, "readers: a list of public, tenant"),
+        ({"readers": ["everybody"]}, "readers: public, tenant, user:ID or group:ID is required; given: 'everybody'"),
+        ({"readers": [7]}, "readers: public, tenant"),
+        ({"readers": 7}, "readers: "),
+    ],
+)
+def test_wrong_arguments_change_nothing(base, docs, wrong, message):
+    """An argument that is none is refused with what is allowed, before anything is written."""
+    with pytest.raises(ConfigurationError, match=message):
+        base.add(docs, **wrong)
+    assert base.index.collections() == {}
+
+
+def test_a_collection_is_removed(base, docs):
+    """A collection goes as a whole; one that is not there is said, with those that are."""
+    base.add(docs, tenant="acme", readers=["tenant"])
+    with pytest.raises(ConfigurationError, match="name: there are docs; given: 'doc'; did you mean 'docs'"):
+        base.remove("doc", tenant="acme")
+    with pytest.raises(ConfigurationError, match="there are none; given: 'docs'"):
+        base.remove("docs")
+    assert (base.remove("docs", tenant="acme"), base.index.collections()) == (2, {})
+
+
+NAMES = st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.txt"])
+TEXTS = st.sampled_from(["apples", "# T\n\nbananas", "", "\n", "---\ntitle: x\n---\ncherries"])
+
+
+@given(st.lists(st.dictionaries(NAMES, TEXTS), max_size=3))
+@settings(max_examples=6, deadline=None)
+def test_a_base_is_what_its_folder_is(tmp_path_factory, states):
+    """Whatever a folder was before, a base that was kept up with it is the one that is made of it anew."""
+    folder = tmp_path_factory.mktemp("states")
+    with KnowledgeBase(folder / "kept.sqlite") as kept:
+        for number, files in enumerate(states):
+            shutil.rmtree(folder / "docs", ignore_errors=True)
+            (folder / "docs").mkdir()
+            kept.add(write(folder / "docs", files), readers=["public"], prune=True)
+            with KnowledgeBase(folder / f"{number}.sqlite") as made:
+                made.add(folder / "docs", readers=["public"])
+                asked = [base.search("apples bananas cherries", top_k=50) for base in (kept, made)]
+                shown = [sorted(hits, key=lambda hit: hit["doc_id"]) for hits in asked]
+                assert shown[0] == shown[1]
+                assert kept.index.listed(None, "docs").keys() == made.index.listed(None, "docs").keys()

@@ -1,0 +1,256 @@
+"""Who may read what of a folder: access.yaml, front matter and sidecars, which never let anybody in."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_kb_ingest import write
+
+from guardgraph import ConfigurationError, KnowledgeBase
+from guardgraph.state.access import Access, may_read
+from guardgraph.state.context import Caller
+
+
+@pytest.fixture
+def base(tmp_path):
+    """An empty knowledge base."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def docs(tmp_path):
+    """A folder to fill."""
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "docs"
+
+
+def readers(base, tenant="acme", name="docs"):
+    """Who may read each document of a collection."""
+    return {number: list(found.access.readers) for number, found in base.index.listed(tenant, name).items()}
+
+
+def rule(*names):
+    """The text of a rule."""
+    return f"readers: [{', '.join(names)}]\n"
+
+
+def test_without_any_readers_nobody_reads(base, docs):
+    """A folder without rules that is added without readers is for nobody, whatever a document says of itself."""
+    write(docs, {"a.md": "Apples", "b.md": "---\nreaders: [public]\n---\nApples"})
+    assert base.add(docs, tenant="acme").ok
+    assert readers(base) == {"a.md": [], "b.md": []}
+    assert base.search("apples", caller={"tenant": "acme", "user": "u", "groups": ["g"]}) == []
+
+
+def test_the_nearest_rule_above_holds(base, docs):
+    """A rule is for all beside and below it, up to the next rule, which narrows it."""
+    write(
+        docs,
+        {
+            "access.yaml": rule("public"),
+            "a.md": "x",
+            "team/access.yaml": rule("group:support", "user:u-17"),
+            "team/b.md": "x",
+            "team/deep/er/c.md": "x",
+            "team/deep/er/access.yaml": rule("user:u-17"),
+            "team/none/access.yaml": "readers: []\n",
+            "team/none/d.md": "x",
+            "other/e.md": "x",
+        },
+    )
+    base.add(docs, tenant="acme")
+    assert readers(base) == {
+        "a.md": ["public"],
+        "other/e.md": ["public"],
+        "team/b.md": ["group:support", "user:u-17"],
+        "team/deep/er/c.md": ["user:u-17"],
+        "team/none/d.md": [],
+    }
+
+
+def test_colons_stand_in_ids(base, docs):
+    """All behind the first colon is the id."""
+    write(docs, {"a.md": "apples", "access.yaml": "readers: ['group:eu:support', 'user:https://id.example/u:1']\n"})
+    base.add(docs, tenant="acme")
+    for caller, count in (
+        ({"groups": ["eu:support"]}, 1),
+        ({"user": "https://id.example/u:1"}, 1),
+        ({"groups": ["eu"]}, 0),
+    ):
+        assert len(base.search("apples", caller={"tenant": "acme", **caller})) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("readers: [public\n", r"sub/access\.yaml:2: not YAML"),
+        ("", r"sub/access\.yaml:1: a mapping with the field readers is required; given: NoneType"),
+        ("[tenant]\n", r"sub/access\.yaml:1: a mapping with the field readers is required; given: list"),
+        ("reader: [tenant]\n", r"a mapping with the field readers is required"),
+        ("readers: [tenant]\ntenant: other\n", r"sub/access\.yaml:2: 'tenant': no such field; readers is allowed"),
+        ("readers: tenant\n", r"sub/access\.yaml:1: readers: a list of public, tenant"),
+        ("\nreaders: [support]\n", r"sub/access\.yaml:2: readers: public, tenant, user:ID or group:ID is required"),
+        ("readers: [7]\n", r"is required; given: 7"),
+        ("readers: ['group:']\n", r"is required; given: 'group:'"),
+        ("readers: [tenant]\nreaders: [tenant]\n", r"sub/access\.yaml:2: 'readers': given twice"),
+        ("readers: [!x tenant]\n", r"plain values without tags"),
+        ("readers: [public]\n", r"public is allowed in the rule of the root only"),
+        ("readers: ['group:hr']\n", r"group:hr: a rule adds no readers to those above it, group:support"),
+        ("readers: [tenant]\n", r"tenant: a rule adds no readers to those above it"),
+        (b"readers: [\xff]\n", r"sub/access\.yaml:1: UTF-8 text is required"),
+    ],
+)
+def test_a_wrong_rule_refuses_the_folder(base, docs, text, message):
+    """A rule that is broken or adds readers refuses the folder with its line, and nothing is taken in."""
+    write(docs, {"a.md": "apples", "sub/b.md": "apples", "sub/access.yaml": text})
+    with pytest.raises(ConfigurationError, match=message):
+        base.add(docs, tenant="acme", readers=["group:support"])
+    assert base.index.collections() == {}
+
+
+@pytest.mark.parametrize("name", ["access.yml", "Access.yaml", "ACCESS.YML"])
+def test_what_looks_like_a_rule_is_one_or_refused(base, docs, name):
+    """A file that somebody takes for a rule and that is not read as one is no rule that silently does not hold."""
+    write(docs, {"a.md": "apples", f"sub/{name}": rule("tenant")})
+    with pytest.raises(ConfigurationError, match=r"a rule is named access\.yaml"):
+        base.add(docs, readers=["public"])
+
+
+def test_a_linked_rule_is_refused(base, docs, tmp_path):
+    """A rule behind a link would be left out as other files are, and would not hold: it refuses the folder."""
+    write(docs, {"a.md": "apples"})
+    write(tmp_path, {"elsewhere.yaml": rule("tenant")})
+    (docs / "access.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    with pytest.raises(ConfigurationError, match=r"access\.yaml: a rule that is a file of its own is required"):
+        base.add(docs, readers=["public"])
+
+
+def test_a_document_narrows_its_own_readers(base, docs):
+    """Front matter and sidecars name some of those whom the rules name; so do list items in Python."""
+    write(
+        docs,
+        {
+            "access.yaml": rule("tenant"),
+            "a.md": "---\nreaders:\n  - group:hr\n---\napples",
+            "b.txt": "---\nReaders: ['user:u-17', 'group:hr']\n---\napples",
+            "c.pdf.meta.yaml": "readers: []\n",
+            "c.pdf": Path(__file__).read_bytes(),
+            "d.md": "apples",
+            "d.meta.yaml": "title: All about\n  apples\nupdated_at: 2026-02-03\nreaders: [group:hr]\n",
+        },
+    )
+    report = base.add(docs, tenant="acme")
+    assert [failed.name for failed in report.failed] == ["c.pdf"]
+    assert readers(base) == {"a.md": ["group:hr"], "b.txt": ["group:hr", "user:u-17"], "d.md": ["group:hr"]}
+    hits = base.search("apples", caller={"tenant": "acme", "groups": ["hr"]})
+    assert [(hit["title"], hit["updated_at"]) for hit in hits if "d.md" in hit["doc_id"]] == [
+        ("All about apples", "2026-02-03")
+    ]
+    given = {"id": "1", "source": "s", "title": "", "section": "", "updated_at": "", "text": "pears"}
+    base.add([{**given, "readers": ["group:hr"]}], tenant="acme", readers=["tenant"])
+    assert readers(base, name="documents") == {"1": ["group:hr"]}
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"a.md": "---\nreaders: [group:other]\n---\nx"}, "group:other: a document adds no readers to those of its"),
+        ({"a.md": "---\nreaders: [public]\n---\nx"}, "public: a document adds no readers"),
+        ({"a.md": "---\nreaders: everybody\n---\nx"}, "its front matter: readers: a list of public"),
+        ({"a.md": "---\nreaders: [hr\n---\nx"}, "its front matter: line"),
+        ({"a.md": "---\nreaders: [tenant]\nno pair\n---\nx"}, "its front matter: lines of `key: value`"),
+        ({"a.md": "x", "a.meta.yaml": "readers: [group:other]"}, "group:other: a document adds no readers"),
+        ({"a.md": "x", "a.meta.yaml": "- readers"}, r"its .meta.yaml: a mapping is required; given: list"),
+        ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, updated_at"),
+        ({"a.md": "x", "a.meta.yaml": "title: [x]"}, "its .meta.yaml: title: a text is required"),
+        ({"a.md": "x", "a.meta.yaml": "readers: [hr]"}, "its .meta.yaml: readers: public, tenant, user:ID or group:ID"),
+        ({"a.md": "x", "a.meta.yaml": b"\xff"}, "its .meta.yaml: "),
+        ({"a.md": "x", "a.meta.yml": "readers: []"}, "what stands beside a document is named .meta.yaml"),
+        (
+            {"a.md": "x", "a.meta.yaml": "title: x", "a.md.meta.yaml": "title: y"},
+            "one .meta.yaml beside it is required",
+        ),
+    ],
+)
+def test_who_cannot_be_told_may_not_read(base, docs, files, reason):
+    """Where a document's own readers are not understood or not allowed, it fails, and nobody reads what there was."""
+    write(docs, {"a.md": "apples", "b.md": "bananas"})
+    base.add(docs, tenant="acme", readers=["group:hr", "user:u-17"])
+    report = base.add(write(docs, files), tenant="acme", readers=["group:hr", "user:u-17"])
+    [failed] = report.failed
+    assert (failed.name, reason in failed.reason) == ("a.md", True), failed
+    assert readers(base) == {"a.md": [], "b.md": ["group:hr", "user:u-17"]}
+
+
+def test_a_linked_sidecar_is_none(base, docs, tmp_path):
+    """A sidecar that leads out of the folder is not read, and its document fails rather than being open to more."""
+    write(docs, {"a.md": "x"})
+    write(tmp_path, {"elsewhere.yaml": "readers: []"})
+    (docs / "a.meta.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    [failed] = base.add(docs, readers=["public"]).failed
+    assert failed == ("a.md", "its .meta.yaml: a file of its own is required; given: link out of the folder")
+
+
+def test_rules_are_held_again_for_what_is_unchanged(base, docs):
+    """Grants and revocations by rules, sidecars and arguments hold from the next addition on, without a new text."""
+    files = {"a.md": "apples", "b.md": "---\nreaders: [group:hr]\n---\napples", "access.yaml": rule("tenant")}
+    write(docs, files)
+    everyone = {"a.md": ["tenant"], "b.md": ["group:hr"]}
+    assert base.add(docs, tenant="acme").added == ("a.md", "b.md")
+    assert (base.add(docs, tenant="acme").unchanged, readers(base)) == (("a.md", "b.md"), everyone)
+    write(docs, {"access.yaml": rule("group:hr")})
+    assert base.add(docs, tenant="acme").changed == ("a.md",)
+    assert readers(base) == {"a.md": ["group:hr"], "b.md": ["group:hr"]}
+    write(docs, {"access.yaml": rule("tenant"), "a.meta.yaml": "readers: [user:u-17]\n"})
+    assert base.add(docs, tenant="acme").changed == ("a.md",)
+    assert readers(base) == {"a.md": ["user:u-17"], "b.md": ["group:hr"]}
+    (docs / "a.meta.yaml").unlink()
+    assert (base.add(docs, tenant="acme").changed, readers(base)) == (("a.md",), everyone)
+    write(docs, {"access.yaml": "readers: []\n"})
+    base.add(docs, tenant="acme")
+    assert readers(base) == {"a.md": [], "b.md": []}
+    (docs / "access.yaml").unlink()
+    base.add(docs, tenant="acme", readers=["tenant"])
+    assert readers(base) == everyone
+
+
+def test_a_broken_file_keeps_no_reader_whom_a_rule_took_out(base, docs):
+    """What the base has of a file that cannot be read any more is open to nobody whom the rules shut out since."""
+    write(docs, {"a.md": "apples", "access.yaml": rule("group:hr", "user:u-17")})
+    base.add(docs, tenant="acme")
+    write(docs, {"a.md": b"\xff", "access.yaml": rule("group:hr")})
+    assert not base.add(docs, tenant="acme").ok
+    assert readers(base) == {"a.md": ["group:hr"]}
+
+
+READERS = st.lists(st.sampled_from(["public", "tenant", "user:u", "group:a", "group:b:c"]), max_size=3, unique=True)
+CALLERS = [
+    Caller(tenant=tenant, user=user, groups=groups)
+    for tenant, user, groups in itertools.product(["acme", "other", None], ["u", None], [("a",), ("b:c", "x"), ()])
+]
+
+
+@given(top=st.none() | READERS, root=st.none() | READERS, folder=st.none() | READERS, own=st.none() | READERS)
+@settings(max_examples=25, deadline=None)
+def test_no_way_down_lets_anybody_in(tmp_path_factory, top, root, folder, own):
+    """Whatever rules and a document say: who reads it may read it by the highest rule, and by each one below."""
+    here = tmp_path_factory.mktemp("rules")
+    write(here / "docs", {"sub/a.md": "apples" if own is None else f"---\n{rule(*own)}---\napples"})
+    for place, said in ((".", root), ("sub", folder)):
+        if said is not None:
+            write(here / "docs" / place, {"access.yaml": rule(*said)})
+    with KnowledgeBase(here / "kb.sqlite") as base:
+        try:
+            base.add(here / "docs", tenant="acme", readers=top)
+        except ConfigurationError:
+            assert base.index.collections() == {}
+            return
+        said = [names for names in (top, root, folder) if names is not None]
+        for caller in CALLERS:
+            reads = bool(base.search("apples", caller=caller))
+            above = [may_read(Access("acme", tuple(names)), caller) for names in said]
+            assert not reads or (above and all(above) and (own is None or may_read(Access("acme", tuple(own)), caller)))
+            assert reads or not above or not above[-1] or own is not None

@@ -1,0 +1,201 @@
+"""How the Research agent reads: what a reader is told, why pages fail, and where they were in the end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from recorded_runs import Kept
+from research_cases import (
+    REGULATOR_HOST,
+    SLA_HOST,
+    STATUS_HOST,
+    asked,
+    hits,
+    lists,
+    quotes,
+    read_urls,
+    reads,
+    research,
+    vendor,
+)
+from runs import check_result
+
+from guardgraph import ReadFailure, ResearchBudget, create_research_agent, replay
+from guardgraph.state.research import READ_FAILURES, RESEARCH_REASONS
+from guardgraph.testing import scripted_tool
+
+ELSEWHERE = f"https://{STATUS_HOST}/there"
+SAYS = "This is what the page says in the end."
+CITES = {"answer": "It says something.", "citations": ["n1"]}
+
+
+def led(final=ELSEWHERE, **said):
+    """Make a reader whose pages are somewhere else in the end."""
+    page = {"title": "T", "published_at": "", "body": SAYS, "final_url": final, **said}
+    return scripted_tool(page, loop=True)
+
+
+def reading(reader, *names, **parts):
+    """Run an agent with a reader on pages of the vendor, and return the result."""
+    given = {"extractor": quotes(), "writer": lambda view: CITES, **parts}
+    return check_result(RESEARCH_REASONS, research(search=hits(*vendor(*names or "a")), reader=reader, **given))
+
+
+@pytest.mark.parametrize(
+    ("hints", "context", "hosts"),
+    [
+        ({}, None, [STATUS_HOST, SLA_HOST]),
+        ({"allowed_domains_policy": [SLA_HOST]}, None, [SLA_HOST]),
+        ({}, lists(execution=[SLA_HOST, REGULATOR_HOST]), [SLA_HOST]),
+        ({"allowed_domains_execution": [SLA_HOST, STATUS_HOST]}, lists(policy=[SLA_HOST]), [SLA_HOST]),
+    ],
+)
+def test_a_reader_is_told_the_hosts_on_both_lists(hints, context, hosts):
+    """Hints and context count; beside them stand the configured caps of a page, tightened by the context."""
+    reader = reads()
+    given = {**(context or {}), "budget": {"max_wire_bytes": 1000}}
+    parts = {"search": hits(*vendor("a")), "reader": reader, "extractor": quotes(), "writer": lambda view: CITES}
+    research(hints, context=given, budget=ResearchBudget(max_page_seconds=3.5), **parts)
+    limits = {"max_page_seconds": 3.5, "max_wire_bytes": 1000, "max_page_bytes": 20_000_000}
+    assert reader.calls == [{"url": vendor("a")[0], "hosts": hosts, "limits": limits}]
+
+
+def test_a_resume_tells_the_hosts_of_that_moment():
+    """What a context switched off meanwhile, the reader is not told any more."""
+    reader = reads()
+    agent = create_research_agent(search=hits(*vendor("a")), reader=reader, checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke(asked(), config, interrupt_before=["read"])
+    agent.invoke(None, config, context=lists(execution=[SLA_HOST]))
+    assert [call["hosts"] for call in reader.calls] == [[SLA_HOST]]
+
+
+HOPS = [{"url": vendor("a")[0], "denied": None}, {"url": "http://169.254.169.254/", "denied": "source_denied_policy"}]
+
+
+@pytest.mark.parametrize("how", ["raised", "returned", "awaited", "a Runnable's"])
+@pytest.mark.parametrize("reason", READ_FAILURES)
+def test_an_expected_failure_is_listed_with_its_reason(reason, how):
+    """However a reader says it: the run goes on, shows reason, short details and hops, and can be replayed."""
+    failure = ReadFailure(reason, {"status": 404, "said": "x" * 900, "hops": HOPS, "limits": {"max_wire_bytes": 5}})
+
+    def read(request):
+        if request["url"].endswith("b"):
+            return {"body": SAYS}
+        if how == "returned":
+            return failure
+        raise failure
+
+    async def aread(request):
+        return read(request)
+
+    reader = {"awaited": aread, "a Runnable's": RunnableLambda(read)}.get(how, read)
+    kept = Kept()
+    result = reading(reader, "a", "b", recorder=kept)
+    [failed] = result["failed_sources"]
+    details = {"status": 404, "said": "x" * 197 + "..."}
+    assert failed == {"url": vendor("a")[0], "reason": reason, "details": details, "hops": HOPS}
+    again = replay(create_research_agent(extractor=quotes(), writer=lambda view: CITES), kept.only)
+    assert again["failed_sources"] == result["failed_sources"]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ReadFailure("max_seconds"),
+        ReadFailure("out of paper", {"hops": HOPS}),
+        ReadFailure("timeout", {"at": object()}),
+        ReadFailure("timeout", {"text": "x" * 100_000}),
+        LookupError("timeout"),
+    ],
+)
+def test_any_other_failure_is_read_failed(failure):
+    """A reason outside the list, and details that are no plain JSON or too long, are those of a reader that broke."""
+    result = reading(scripted_tool(failure, {"body": SAYS}), "a", "b")
+    [failed] = result["failed_sources"]
+    assert failed["reason"] == "read_failed"
+    assert failed["details"]["type"] == type(failure).__name__
+
+
+def test_an_expected_failure_can_be_sent_to_another_process():
+    """It is the same after pickling, and says its reason in few words."""
+    import pickle
+
+    failure = pickle.loads(pickle.dumps(ReadFailure("timeout", {"limit": "max_page_seconds", "hops": HOPS})))
+    assert (failure.reason, failure.details["hops"], str(failure)) == (
+        "timeout",
+        HOPS,
+        "timeout (limit: max_page_seconds)",
+    )
+
+
+def test_a_note_cites_where_its_page_was_in_the_end():
+    """The URL that was asked stands beside it; time and hashes of the page are shown, and where the quote stands."""
+    known = {"fetched_at": "2026-01-01T00:00:00Z", "sha256": "a" * 64, "text_sha256": "b" * 64}
+    result = reading(led(**known))
+    [cited] = result["citation_details"]
+    where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "span": [0, len(SAYS)]}
+    assert cited == {"id": "n1", "title": "T", "published_at": "", **where, **known}
+
+
+def test_a_note_may_name_its_page_by_the_final_url():
+    """An extractor that cites where the page was in the end means the same page."""
+    extractor = quotes(url=f"{ELSEWHERE}/#top")
+    assert reading(led(), extractor=extractor)["citation_details"][0]["asked_url"] == vendor("a")[0]
+
+
+@pytest.mark.parametrize(
+    "final", [f"https://{REGULATOR_HOST}/", "http://127.0.0.1/", "ftp://vendor.example.com/", "nowhere"]
+)
+def test_a_page_that_is_elsewhere_in_the_end_is_judged_there(final):
+    """Its final URL has to stand on both lists too, whatever its reader let through, and it uses up no page."""
+    reader = reads(a={"body": SAYS, "final_url": final})
+    result = reading(reader, *"abcd")
+    [denied] = result["aggregate"]["denied_sources"]
+    assert (denied["url"], denied["final_url"]) == (vendor("a")[0], final)
+    assert result["aggregate"]["pages_read"] == 3
+    assert read_urls(reader) == vendor(*"abcd")
+
+
+@pytest.mark.parametrize("before", ["pages_guard", "extract", "notes_guard", "synthesize", "answer_guard"])
+def test_a_final_host_that_is_switched_off_meanwhile_is_not_used(before):
+    """Whoever resumes under tighter lists uses nothing of a page that was read over there."""
+    parts = {"extractor": quotes(), "writer": scripted_tool(CITES, loop=True)}
+    agent = create_research_agent(search=hits(*vendor("a")), reader=led(), checkpointer=InMemorySaver(), **parts)
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke(asked(), config, interrupt_before=[before])
+    asked_before = [len(part.calls) for part in parts.values()]
+    result = check_result(RESEARCH_REASONS, agent.invoke(None, config, context=lists(execution=[SLA_HOST])))
+    assert result["stop_reason"] == "no_reliable_sources"
+    denied = {"url": vendor("a")[0], "reason": "source_denied_execution", "final_url": ELSEWHERE}
+    assert result["denied_sources"] == [denied]
+    assert [len(part.calls) for part in parts.values()] == asked_before
+
+
+def test_only_declared_dates_stand_in_a_citation():
+    """Where a reader tells them apart, a guess is shown as a guess, and a claim's year is not taken from it."""
+    [guessed] = reading(led(published_at="2025-03-01", declared_date=""))["citation_details"]
+    assert (guessed["published_at"], guessed["guessed_date"]) == ("", "2025-03-01")
+    [declared] = reading(led(published_at="2025-03-01", declared_date="2024-02-02"))["citation_details"]
+    assert declared["published_at"] == "2024-02-02"
+    assert "guessed_date" not in declared
+    claims = quotes(claim="It was said on 1 March 2025.", quote="It was said on 1 March and is so.")
+    body = {"body": "It was said on 1 March and is so.", "published_at": "2025-03-01"}
+    assert reading(led(**body), extractor=claims)["status"] == "ok"
+    refused = reading(led(**body, declared_date=""), extractor=claims)
+    assert refused["stop_reason"] == "verification_failed:number_not_in_quote"
+
+
+def test_pages_are_read_side_by_side_when_awaited():
+    """Each reader call waits for the others: they are made at once."""
+    together = asyncio.Barrier(3)
+
+    async def read(request):
+        await together.wait()
+        return {"body": SAYS}
+
+    parts = {"search": hits(*vendor(*"abc")), "reader": read, "extractor": quotes(), "writer": lambda view: CITES}
+    assert research(mode="ainvoke", **parts)["aggregate"]["pages_read"] == 3

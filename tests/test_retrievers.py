@@ -1,0 +1,98 @@
+"""Retrievers that know who may read what do what a run asks of one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from guarded_bases import LexicalBase, StoreBase
+from guarded_stores import STORES
+
+from guardgraph import Caller
+from guardgraph.state.access import access_of, may_read
+from guardgraph.testing import RETRIEVER_CHECKS, check_retriever
+
+BASES = {
+    "isolated": LexicalBase,
+    "filtered": lambda: LexicalBase(counts_all=True),
+    **{name: lambda make=make, access=access: StoreBase(make(), access) for name, (make, access) in STORES.items()},
+}
+
+
+@pytest.mark.parametrize("check", RETRIEVER_CHECKS)
+@pytest.mark.parametrize("base", BASES)
+def test_a_retriever_does_what_a_run_asks_of_it(base, check):
+    """Every check of the conformance suite holds."""
+    RETRIEVER_CHECKS[check](BASES[base]())
+
+
+def test_what_is_counted_for_others_is_told():
+    """A base that counts what a caller may not read is filtered, one that does not is isolated."""
+    assert check_retriever(LexicalBase) == "isolated"
+    assert check_retriever(BASES["filtered"]) == "filtered"
+
+
+class Ignorant(LexicalBase):
+    """Does not know who asks."""
+
+    def search(self, request):
+        return super().search({key: value for key, value in request.items() if key != "caller"})
+
+
+class Late(LexicalBase):
+    """Takes the best of all, and leaves out then what may not be read."""
+
+    def search(self, request):
+        found = LexicalBase(filters=False)
+        found._held = self._held
+        return [
+            item
+            for item in found.search(request)
+            if may_read(access_of(item["tenant"], item["readers"]), Caller(**request.get("caller", {})))
+        ]
+
+
+class Forgetful(LexicalBase):
+    """Keeps what it once said."""
+
+    def __init__(self):
+        super().__init__()
+        self._said = {}
+
+    def search(self, request):
+        return self._said.setdefault(json.dumps(request), super().search(request))
+
+
+class Open(LexicalBase):
+    """Says of no document who may read it."""
+
+    def search(self, request):
+        return [{key: item[key] for key in ("doc_id", "source", "text", "score")} for item in super().search(request)]
+
+
+class Breaking(LexicalBase):
+    """Takes a query for a language of its own."""
+
+    def search(self, request):
+        assert "'" not in request["query"], "unterminated string"
+        return super().search(request)
+
+
+WRONG = {
+    "everybody_finds_what_he_may_read": (lambda: LexicalBase(filters=False), "another document"),
+    "the_best_document_comes_first": (Open, "a document without readers"),
+    "what_may_not_be_read_takes_no_place": (Late, "the only one"),
+    "grants_and_revocations_hold_at_once": (Forgetful, "found with the readers"),
+    "ids_are_those_of_a_tenant": (Ignorant, "found for acme"),
+    "no_query_breaks_out": (Breaking, "unterminated string"),
+}
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_a_retriever_that_fails_a_check_is_told_which(check):
+    """A base that does something else is named by the check that it fails, with what it found."""
+    make, said = WRONG[check]
+    with pytest.raises(AssertionError, match=said):
+        RETRIEVER_CHECKS[check](make())
+    with pytest.raises(AssertionError):
+        check_retriever(make)

@@ -1,0 +1,296 @@
+"""Sentences that must cite: marks are read and taken out, each sentence is held against what it cites itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent_with
+from runs import check_result
+
+from guardgraph import RagPolicy, create_rag_agent
+from guardgraph.guards import rag
+from guardgraph.guards.stop import Stop
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.tools.terms import terms
+
+STRICT = POLICY.model_copy(update={"require_sentence_citations": True})
+TEXTS = {
+    "doc_a": "P1 is answered in 15 minutes. Tickets are closed by the desk.",
+    "doc_b": "Uptime is 99.95 % for Zephyr. The desk says: \u201cno ticket is lost\u201d.",
+    "doc_c": "Refunds take 10 days.",
+}
+FOUND = [{**CANDIDATE, "doc_id": doc_id, "text": text} for doc_id, text in TEXTS.items()]
+
+
+def said(answer, *citations, found=FOUND, policy=STRICT, **settings):
+    """Run an agent whose answerer says this; the result."""
+    graph = agent_with(*found, answer={"answer": answer, "citations": list(citations)}, policy=policy, **settings)
+    return check_result(RAG_REASONS, graph.invoke(QUESTION))
+
+
+def cited_by(result):
+    """Return, for every cited document, the sentences of the answer that rest on it."""
+    text = result["answer"]
+    return {
+        item["doc_id"]: [text[start:end] for start, end in item["answer_spans"]] for item in result["citation_details"]
+    }
+
+
+def evidence(result, texts=TEXTS):
+    """Return, for every cited document, what its span in the document shows."""
+    return {item["doc_id"]: texts[item["doc_id"]][slice(*item["document_span"])] for item in result["citation_details"]}
+
+
+# Marks
+
+
+def test_marks_say_what_a_sentence_rests_on():
+    """Marks are taken out of the answer; its sentences and their evidence are found by their spans."""
+    result = said("P1 is answered in 15 minutes [doc_a]. Uptime is 99.95 % [doc_b, doc_c].", "doc_c", "doc_a", "doc_b")
+    assert result["answer"] == "P1 is answered in 15 minutes. Uptime is 99.95 %."
+    assert result["citations"] == ["doc_c", "doc_a", "doc_b"]
+    assert cited_by(result) == {
+        "doc_a": ["P1 is answered in 15 minutes."],
+        "doc_b": ["Uptime is 99.95 %."],
+        "doc_c": ["Uptime is 99.95 %."],
+    }
+    assert evidence(result)["doc_a"] == "P1 is answered in 15 minutes."
+    assert evidence(result)["doc_b"] == "Uptime is 99.95 % for Zephyr."
+    assert {item["spans_by"] for item in result["citation_details"]} == {"citation"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "P1 is answered in 15 minutes [doc_a]. Refunds take 10 days [doc_c].",
+        "P1 is answered in 15 minutes. [doc_a] Refunds take 10 days. [doc_c]",
+        "P1 is answered in 15 minutes.[doc_a] Refunds take 10 days.[doc_c]",
+        "P1 is answered in 15 minutes [ doc_a ]. Refunds take 10 days [doc_c][doc_c].",
+        "P1 is answered in 15 minutes [doc_a; doc_a]. Refunds take [doc_c] 10 days.",
+    ],
+)
+def test_where_marks_stand(answer):
+    """A mark stands before or behind the full stop, with or without blanks; the text is the same without it."""
+    result = said(answer)
+    assert result["answer"] == "P1 is answered in 15 minutes. Refunds take 10 days."
+    assert result["citations"] == ["doc_a", "doc_c"]
+    assert cited_by(result)["doc_c"] == ["Refunds take 10 days."]
+
+
+def test_a_list_and_marks_on_lines_of_their_own():
+    """Lines keep their breaks; a mark alone on a line belongs to what stands before it."""
+    result = said(
+        "- P1 is answered in 15 minutes [doc_a]\n- Refunds take 10 days\n[doc_c]\n\nUptime is 99.95 % [doc_b]."
+    )
+    assert result["answer"] == "- P1 is answered in 15 minutes\n- Refunds take 10 days\n\nUptime is 99.95 %."
+    assert [len(sentences) for sentences in cited_by(result).values()] == [1, 1, 1]
+
+
+def test_citations_are_those_listed_and_those_marked():
+    """The union, listed ones first; a listed one that no sentence cites has no spans."""
+    result = said("Refunds take 10 days [doc_c].", "doc_b")
+    assert result["citations"] == ["doc_b", "doc_c"]
+    unused, used = result["citation_details"]
+    assert (unused["answer_spans"], unused["document_span"]) == ([], None)
+    assert used["answer_spans"] == [[0, len(result["answer"])]]
+
+
+def test_a_sentence_inherits_in_its_paragraph():
+    """A sentence without a mark cites what the one before it cites; the first of a paragraph has to say it itself."""
+    result = said("P1 is answered in 15 minutes [doc_a]. Tickets are closed by the desk.")
+    assert cited_by(result) == {"doc_a": ["P1 is answered in 15 minutes.", "Tickets are closed by the desk."]}
+    for answer, sentence in {
+        "Tickets are closed by the desk. P1 is answered in 15 minutes [doc_a].": "Tickets are closed by the desk.",
+        "P1 is answered in 15 minutes [doc_a].\n\nRefunds are quick.": "Refunds are quick.",
+        "[doc_a] P1 is answered in 15 minutes.": "P1 is answered in 15 minutes.",
+        "P1 is answered [doc_a].\n\n[doc_c] Refunds take days.": "Refunds take days.",
+    }.items():
+        result = said(answer)
+        assert (result["stop_reason"], result["sentence"]) == ("invalid_answer:uncited_sentence", sentence)
+
+
+def test_one_listed_citation_is_inherited_by_all():
+    """Where an answer has no marks and cites one document, every sentence cites it; with two, none does."""
+    result = said("P1 is answered in 15 minutes.\n\nThe desk closes tickets.", "doc_a")
+    assert len(cited_by(result)["doc_a"]) == 2
+    assert said("P1 is answered in 15 minutes.", "doc_a", "doc_b")["stop_reason"] == "invalid_answer:uncited_sentence"
+
+
+@pytest.mark.parametrize(
+    ("answer", "invalid"),
+    [
+        ("P1 is answered in 15 minutes [doc_z].", ["doc_z"]),
+        ("P1 is answered in 15 minutes [doc_a, doc_z].", ["doc_z"]),
+        ("P1 is answered in 15 minutes [doc_a] [2].", ["2"]),
+        ("P1 is answered in 15 minutes [doc_a, page two].", ["page two"]),
+    ],
+)
+def test_a_mark_that_names_nothing(answer, invalid):
+    """A bracket that looks like a citation and names no packed document is one out of context."""
+    result = said(answer, "doc_a")
+    assert (result["stop_reason"], result["invalid_citations"]) == ("invalid_answer:citations_out_of_context", invalid)
+
+
+@pytest.mark.parametrize("bracket", ["[sic]", "[the desk]", "[12](https://example.com/)", "[doc_q, 3]"])
+def test_brackets_that_are_no_marks(bracket):
+    """Words in brackets, links, and what stands so in the context stay in the text."""
+    found = [{**FOUND[0], "text": f"{TEXTS['doc_a']} See [doc_q, 3] and 12 at https://example.com/."}, *FOUND[1:]]
+    result = said(f"P1 is answered {bracket} in 15 minutes [doc_a].", found=found)
+    assert result["answer"] == f"P1 is answered {bracket} in 15 minutes."
+
+
+def test_nothing_but_marks():
+    """An answer of marks alone is empty."""
+    assert said("[doc_a] [doc_b]")["stop_reason"] == "llm_empty"
+
+
+# What a sentence cites itself
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "unsupported"),
+    [
+        ("P1 is answered in 15 minutes [doc_a]. Refunds take 15 days [doc_c].", "unsupported_number", ["15 days"]),
+        ("Refunds take 10 days [doc_a].", "unsupported_number", ["10 days"]),
+        ("The desk closes Zephyr tickets [doc_a]. Uptime is 99.95 % [doc_b].", "unsupported_name", ["Zephyr"]),
+        ("The desk says \u201cno ticket is lost\u201d [doc_b].", "", []),
+        ("The desk says \"no ticket is lost.\" [doc_b]", "", []),
+        ("The desk says \u00abno ticket is lost\u00bb [doc_a].", "quote_not_in_source", ["no ticket is lost"]),
+        ("The desk says 'no ticket gets lost' [doc_b].", "quote_not_in_source", ["no ticket gets lost"]),
+        ("The desk \u2018promises\u2019 that [doc_b].", "", []),
+    ],
+)  # fmt: skip
+def test_a_sentence_is_held_against_what_it_cites(answer, reason, unsupported):
+    """Numbers, names and quotes stand in the chunks that the sentence cites, not only somewhere in the answer's."""
+    result = said(answer, "doc_a", "doc_b", "doc_c")
+    assert (result["stop_reason"].partition("invalid_answer:")[2], result.get("unsupported", [])) == (
+        reason,
+        unsupported,
+    )
+    assert not reason or all(item.split()[0] in result["sentence"] for item in unsupported)
+
+
+def test_the_same_answer_without_the_check():
+    """Off by default: marks stay in the text, and the whole answer is held against all that it cites."""
+    answer = "P1 is answered in 15 minutes [doc_b]. Refunds take 10 days [doc_a]."
+    result = said(answer, "doc_a", "doc_b", "doc_c", policy=POLICY)
+    assert result["answer"] == answer
+    assert said(answer)["stop_reason"] == "invalid_answer:unsupported_number"
+    assert RagPolicy().require_sentence_citations is False
+
+
+def test_a_quote_over_two_sentences_is_one():
+    """What stands between quotation marks is not cut, so that one mark behind it is enough."""
+    result = said("\u201cP1 is answered in 15 minutes. Tickets are closed by the desk.\u201d [doc_a]", "doc_b")
+    assert cited_by(result)["doc_a"] == [result["answer"]]
+    made_up = said("\u201cP1 is answered in 15 minutes. Tickets are lost by the desk.\u201d [doc_a]")
+    assert made_up["stop_reason"] == "invalid_answer:quote_not_in_source"
+
+
+# Without marks
+
+
+def test_spans_without_marks():
+    """Spans are there without the check: all for one citation; of several, where the words are shared."""
+    alone = said("P1 is answered in 15 minutes. It is quick.", "doc_a", policy=POLICY)
+    assert cited_by(alone) == {"doc_a": ["P1 is answered in 15 minutes.", "It is quick."]}
+    several = said("P1 is answered in 15 minutes. Refunds take 10 days. So.", "doc_a", "doc_c", policy=POLICY)
+    assert cited_by(several) == {"doc_a": ["P1 is answered in 15 minutes."], "doc_c": ["Refunds take 10 days."]}
+    assert [run["citation_details"][0]["spans_by"] for run in (alone, several)] == ["citation", "words"]
+
+
+# Who is asked
+
+
+def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
+    """The deployment or one run's context demands marks; the answerer is told so, by view and prompt, and only then."""
+    answerer = scripted_tool({"answer": "P1 is answered in 15 minutes [doc_a].", "citations": []}, loop=True)
+    graph = agent_with(*FOUND, answerer=answerer)
+    assert graph.invoke(QUESTION)["stop_reason"] == "invalid_answer:missing_citations"
+    assert graph.invoke(QUESTION, context={"policy": {"require_sentence_citations": True}})["status"] == "ok"
+    assert [call.get("sentence_citations") for call in answerer.calls] == [None, True]
+    for policy, name in ((POLICY, "rag_answer@"), (STRICT, "rag_answer_marked@")):
+        model = ScriptedChatModel('{"answer": "It is 15 minutes.", "citations": ["doc_a"], "insufficient": false}')
+        asked = create_rag_agent(model, planner=scripted_tool(INTENT), retriever=scripted_tool(FOUND), policy=policy)
+        assert asked.invoke(QUESTION)["history"][-1]["prompt"].startswith(name)
+
+
+@pytest.mark.parametrize("question", ["What is the P1 first response target?", "Which uptime does Enterprise have?"])
+def test_the_offline_answerer_marks_its_sentences(question):
+    """The offline rules answer the same with and without the check, and what they mark passes it."""
+    plain = create_rag_agent().invoke({"question": question})
+    strict = {"policy": {"require_sentence_citations": True}}
+    marked = check_result(RAG_REASONS, create_rag_agent().invoke({"question": question}, context=strict))
+    assert (marked["answer"], marked["citations"]) == (plain["answer"], plain["citations"])
+    assert all(item["answer_spans"] for item in marked["citation_details"])
+
+
+# Any text
+
+PIECES = st.sampled_from(
+    [*"\n.! \u3002\u201c\u201d\"'[]", "\n\n", "P1", "15", "[doc_a]", "[doc_b, doc_c]", "[doc_z]", "[x]", "\u7b54", "- "]
+)  # fmt: skip
+PACKED = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOUND]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=25).map("".join), st.lists(st.sampled_from(sorted(TEXTS)), max_size=2, unique=True))
+def test_any_answer(answer, cited):
+    """Whatever is let through: each sentence cites packed chunks, sentences have every word, and no mark is left."""
+    try:
+        text, marks = rag.read_marks(answer, PACKED)
+        sentences = rag.marked_sentences(text, marks, cited)
+    except Stop:
+        return
+    covered = {place for item in sentences for place in range(item.start, item.end)}
+    assert all(place in covered for place, letter in enumerate(text) if letter.isalnum())
+    assert all(item.ids and set(item.ids) <= TEXTS.keys() for item in sentences)
+    assert [item.start for item in sentences] == sorted(item.start for item in sentences)
+    assert not any(f"[{doc_id}]" in text for doc_id in TEXTS)
+    letters = [letter for letter in text if letter.isalnum()]
+    assert letters == [letter for letter in re.sub(r"\[doc_[a-z](, doc_c)?\]", "", answer) if letter.isalnum()]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["P1 is 15.", " ", "\n", "Fees are low. ", "\u6599\u91d1\u306f\u5341\u5186\u3002"]),
+        min_size=1,
+        max_size=30,
+    ),
+    st.integers(0, 5),
+    st.integers(20, 90),
+)
+def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
+    """What is cut and stripped before it is shown still says where it stands: the document has it at that place."""
+    text = f"{' ' * blanks}{''.join(parts)}P1{' ' * blanks}"
+    document = f"Head.\n{text}\nTail."
+    item = {**FOUND[0], "title": "", "section": "", "updated_at": "", "text": text, "span": [6, 6 + len(text)]}
+    limits = {"min_score": 0.2, "max_chunks": 3, "max_chars": max_chars}
+    shown = rag.shown_passages([item], query="P1", terms=terms, **limits)
+    for chunk in rag.pack(shown, **limits)["chunks"]:
+        assert document[slice(*chunk["span"])] == chunk["text"]
+        whole = rag.likely_sentences(chunk["text"], [chunk], terms=terms)
+        [detail] = rag.with_spans(
+            rag.cited(["doc_a"], [chunk]),
+            [chunk],
+            answer=chunk["text"],
+            sentences=whole,
+            spans_by="citation",
+            terms=terms,
+        )
+        assert document[slice(*detail["passage_span"])] == chunk["text"]
+        assert document[slice(*detail["document_span"])] in chunk["text"]
+
+
+@pytest.mark.parametrize(
+    "piece", ["[doc_a]", "[", "\u201c", "'a ", '"a" ', " \n", "P1 [doc_a]. ", "[doc_a,", "\u2018a\u2019b"]
+)
+def test_hostile_sizes(piece):
+    """Long texts of anything are decided like short ones."""
+    result = said(piece * (20_000 // len(piece)), "doc_a", "doc_b")
+    assert result["status"] in ("ok", "stopped")

@@ -1,0 +1,353 @@
+"""The reader of the real web, against a server on loopback: a page, or the listed reason why there is none."""
+
+import gzip
+import hashlib
+import itertools
+import time
+import zlib
+from ipaddress import ip_address
+
+import pytest
+from web_contacts import contacts
+from web_server import LOOPBACK, WebServer, after, answer, drip, in_turn, redirect
+
+from guardgraph import ReadFailure, WebLimits, web_reader
+from guardgraph.state.research import READ_FAILURES
+
+HOSTS = ["a.test", "b.test"]
+
+TIGHT = WebLimits(
+    max_connect_seconds=0.3,
+    max_first_byte_seconds=0.3,
+    max_page_seconds=0.6,
+    max_wire_bytes=200_000,
+    max_page_bytes=300_000,
+)
+
+CHUNK = 1024 * 1024
+
+
+def read(server, url, *, hosts=HOSTS, limits=TIGHT, **arguments):
+    """Read a page of the server as a run would."""
+    given = {"resolve": server.resolve, "allowed_addresses": LOOPBACK, "limits": limits, "robots": False}
+    if server.names:
+        given["ssl_context"] = server.trusting
+    return web_reader(**(given | arguments))({"url": url, "hosts": hosts, "limits": {}})
+
+
+def failure_of(server, url, **arguments):
+    """Return the failure of a read, which ends within its caps."""
+    began = time.monotonic()
+    with pytest.raises(ReadFailure) as raised:
+        read(server, url, **arguments)
+    assert time.monotonic() - began < 5  # nobody waits for ever
+    assert raised.value.reason in READ_FAILURES
+    assert raised.value.details["hops"]
+    assert raised.value.details["limits"]["max_page_seconds"] > 0
+    return raised.value
+
+
+@pytest.fixture(autouse=True)
+def nobody_else_is_contacted():
+    """Hold in every test that only loopback was dialled, and that no name was looked up but by `resolve`."""
+    with contacts() as seen:
+        yield
+    assert {place[0] for place in seen} <= {"127.0.0.1"}
+
+
+@pytest.fixture(scope="module")
+def nothing():
+    """A server that has no page of its own."""
+    with WebServer() as server:
+        yield server
+
+
+def test_a_page_says_how_it_was_read():
+    """Text, final URL, time, and the hashes of its bytes and its text."""
+    with WebServer({"/terms": answer("Refunds take 14 days.")}) as server:
+        page = read(server, "http://a.test/terms?x=1#part")
+    assert page["body"] == "Refunds take 14 days."
+    assert page["final_url"] == "http://a.test/terms?x=1"
+    assert page["sha256"] == page["text_sha256"] == hashlib.sha256(b"Refunds take 14 days.").hexdigest()
+    assert page["hops"] == [{"url": "http://a.test/terms?x=1", "denied": None}]
+    assert page["limits"] == TIGHT.plain()
+    assert page["fetched_at"].endswith("+00:00")
+
+
+def test_a_server_is_told_no_more_than_it_needs():
+    """No cookie, no credential, and only what can be unpacked."""
+    with WebServer({"/": answer("hello", set_cookie="id=1; Path=/")}) as server:
+        reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, user_agent="tester/1", robots=False)
+        for _ in range(2):
+            reader({"url": "http://a.test/", "hosts": HOSTS})
+    assert server.headers[1] == {
+        "host": "a.test",
+        "user-agent": "tester/1",
+        "accept": server.headers[0]["accept"],
+        "accept-encoding": "gzip, deflate",
+        "connection": "close",
+    }
+
+
+def test_https_is_read_when_the_server_is_the_host():
+    """The name and the certificate are held against the URL's host, whatever address was dialled."""
+    with WebServer({"/": answer("secret")}, names=["a.test"]) as server:
+        assert read(server, "https://a.test/")["body"] == "secret"
+        assert failure_of(server, "https://b.test/").reason == "tls"  # another name
+        assert failure_of(server, "https://a.test/", ssl_context=None).reason == "tls"  # nobody known signed it
+    assert server.log == ["https://a.test/"]
+
+
+def test_a_reader_without_hosts_reads_nothing(nothing):
+    """Whoever calls it by hand has to say where it may go."""
+    reader = web_reader(resolve=nothing.resolve, allowed_addresses=LOOPBACK)
+    with pytest.raises(ReadFailure, match=r"address_denied.*source_denied_policy"):
+        reader({"url": "http://a.test/"})
+    assert not nothing.resolved
+
+
+@pytest.mark.parametrize(
+    ("location", "denied"),
+    [
+        ("http://evil.test/", "source_denied_policy"),
+        ("//evil.test/", "source_denied_policy"),
+        ("http://169.254.169.254/latest/meta-data/", "source_denied_policy"),
+        ("http://localhost/", "source_denied_policy"),
+        ("http://[::1]/", "source_denied_policy"),
+        ("http://b.test@evil.test/", "source_denied_userinfo"),
+        ("http://user:word@b.test/", "source_denied_userinfo"),
+        ("http://b.test:8080/", "source_denied_port"),
+        ("file:///etc/passwd", "source_denied_scheme"),
+        ("gopher://b.test/", "source_denied_scheme"),
+        ("javascript:alert(1)", "source_denied_scheme"),
+        ("http://b.test\\@evil.test/", None),
+        ("http://[", "source_denied_scheme"),
+        ("/\t\\evil.test/", "source_denied_policy"),
+    ],
+)
+def test_a_redirect_is_judged_before_it_is_followed(location, denied):
+    """What is not on the lists is not even looked up."""
+    with WebServer({"/": redirect(location), "b.test/@evil.test/": answer("on b")}) as server:
+        if denied is None:  # a backslash is a slash: it stays on the host
+            assert read(server, "http://a.test/")["body"] == "on b"
+        else:
+            failure = failure_of(server, "http://a.test/")
+            assert failure.reason == "redirect_denied"
+            assert failure.details["hops"][-1]["denied"] == denied
+    assert {*server.resolved} <= {*HOSTS}
+
+
+def test_redirects_are_followed_as_the_server_spelled_them():
+    """A relative path, a slash at the end, another allowed host, and from http to https."""
+    pages = {
+        "a.test/docs": redirect("/docs/"),
+        "a.test/docs/": redirect("//b.test/Docs/?utm_source=a", "301 Moved Permanently"),
+        "b.test/Docs/?utm_source=a": redirect("https://b.test/end", "308 Permanent Redirect"),
+        "b.test/end": answer("here"),
+    }
+    with WebServer(pages, names=HOSTS) as server:
+        page = read(server, "http://a.test/docs")
+    assert [hop["url"] for hop in page["hops"]] == server.log
+    assert page["final_url"] == "https://b.test/end"
+
+
+def test_five_redirects_are_followed_and_no_more():
+    """A page may lead elsewhere five times; one that leads to itself ends too."""
+    pages = {f"/{number}": redirect(f"/{number + 1}") for number in range(10)}
+    with WebServer(pages | {"/loop": redirect("/loop"), "/5": answer("five")}) as server:
+        assert read(server, "http://a.test/0")["body"] == "five"
+        assert failure_of(server, "http://a.test/loop").reason == "too_many_redirects"
+    assert server.log.count("http://a.test/loop") == 6
+
+
+def test_https_never_leads_to_http():
+    """Though the host is on the lists."""
+    with WebServer({"/": redirect("http://a.test/plain"), "/plain": answer("plain")}, names=HOSTS) as server:
+        failure = failure_of(server, "https://a.test/")
+    assert failure.reason == "redirect_denied"
+    assert failure.details["hops"][-1] == {"url": "http://a.test/plain", "denied": "https_to_http"}
+    assert server.log == ["https://a.test/"]
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [["10.0.0.1"], ["169.254.169.254"], ["93.184.215.14", "192.168.0.1"], ["::ffff:127.0.0.1"], ["64:ff9b::7f00:1"]],
+)
+def test_one_bad_address_denies_the_host(addresses):
+    """Whatever other addresses the name has."""
+    with WebServer(addresses={"a.test": addresses}) as server:
+        failure = failure_of(server, "http://a.test/", allowed_addresses=())
+    assert failure.reason == "address_denied"
+    assert ip_address(failure.details["address"]) == ip_address(addresses[-1])
+
+
+def test_loopback_has_to_be_allowed(nothing):
+    """By a name, by an address as a host, and in any spelling of it."""
+    assert failure_of(nothing, "http://a.test/", allowed_addresses=()).reason == "address_denied"
+    for url in ("http://127.0.0.1/", "http://127.1/", "http://0x7f000001/", "http://2130706433/", "http://[::1]/"):
+        failure = failure_of(nothing, url, hosts=["127.0.0.1", "[::1]"], allowed_addresses=())
+        assert failure.reason == "address_denied"
+    assert nothing.log == []
+
+
+def test_a_name_is_judged_again_at_every_connection():
+    """One that changes its address between two look-ups gets nowhere: what was judged is what is dialled."""
+    with WebServer({"/": answer(status="503 Busy", retry_after="0"), "/to": redirect("/")}) as server:
+        places = iter([("127.0.0.1", server.ports[80]), ("10.0.0.1", 80)])
+        failure = failure_of(server, "http://a.test/to", resolve=lambda host, port: next(places))
+        assert failure.reason == "address_denied"
+        assert server.log == ["http://a.test/to"]
+        places = iter([("127.0.0.1", server.ports[80]), ("10.0.0.1", 80)])
+        assert failure_of(server, "http://a.test/", resolve=lambda host, port: next(places)).reason == "address_denied"
+
+
+def test_a_second_address_is_tried_when_the_first_is_dead():
+    """Both were judged; the page comes from the one that answers."""
+    with WebServer({"/": answer("here")}) as server:
+        places = [("127.0.0.1", 1), ("127.0.0.1", server.ports[80])]
+        assert read(server, "http://a.test/", resolve=lambda host, port: places)["body"] == "here"
+
+
+ENDLESS = itertools.repeat(b"x" * 65536)
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
+
+BOMB = gzip.compress(b"x" * 50_000_000)
+
+SLOW = {
+    "head": (after(0.8, answer("late")), "timeout", "max_first_byte_seconds"),
+    "dripping head": (drip([HEAD, *([b"x: y\r\n"] * 200)]), "timeout", "max_page_seconds"),
+    "dripping line": (drip([HEAD, b"x: ", *([b"y"] * 200)]), "timeout", "max_page_seconds"),
+    "endless interim": (drip(itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n")), "timeout", "max_page_seconds"),
+    "dripping body": (drip([HEAD + b"\r\n", *([b"x"] * 200)]), "timeout", "max_page_seconds"),
+    "dripping chunks": (
+        drip([HEAD + b"transfer-encoding: chunked\r\n\r\n", *([b"1\r\nx\r\n"] * 200)]),
+        "timeout",
+        "max_page_seconds",
+    ),
+    "endless body": (drip(itertools.chain([HEAD + b"\r\n"], ENDLESS), 0), "too_large", "max_wire_bytes"),
+    "endless head": (drip(itertools.chain([HEAD + b"x: "], ENDLESS), 0), "too_large", None),
+    "bomb": (answer(BOMB, content_encoding="gzip"), "too_large", "max_page_bytes"),
+    "nested bomb": (
+        answer(gzip.compress(gzip.compress(b"x" * 5_000_000)), content_encoding="gzip, gzip"),
+        "too_large",
+        "max_page_bytes",
+    ),
+    "bomb inside": (
+        answer(gzip.compress(gzip.compress(b"") * 100_000), content_encoding="gzip, gzip"),
+        "too_large",
+        "max_page_bytes",
+    ),
+    "deflate bomb": (
+        answer(zlib.compress(b"x" * 5_000_000), content_encoding="deflate"),
+        "too_large",
+        "max_page_bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("page", "reason", "limit"), SLOW.values(), ids=SLOW.keys())
+def test_a_page_that_takes_too_much_is_left(page, reason, limit):
+    """Its time, its bytes on the way and its bytes unpacked have ends that no way of sending goes round."""
+    with WebServer({"/": page}) as server:
+        failure = failure_of(server, "http://a.test/")
+    assert (failure.reason, failure.details.get("limit")) == (reason, limit)
+
+
+BROKEN = {
+    "nothing": (drip([]), "connection"),
+    "garbage": (b"\x00\x01garbage\r\n\r\n", "connection"),
+    "head cut off": (HEAD, "connection"),
+    "shorter than said": (HEAD + b"content-length: 10\r\n\r\nshort", "connection"),
+    "two lengths": (HEAD + b"content-length: 1\r\ncontent-length: 5\r\n\r\nhello", "connection"),
+    "length no number": (HEAD + b"content-length: five\r\n\r\nhello", "connection"),
+    "chunks cut off": (HEAD + b"transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n", "connection"),
+    "chunk no number": (HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n", "connection"),
+    "packed chunks": (HEAD + b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "connection"),
+    "another protocol": (b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", "connection"),
+    "not found": (answer("no", "404 Not Found"), "http_status"),
+    "broken": (answer("no", "500 Internal Server Error"), "http_status"),
+    "a part": (answer("half", "206 Partial Content", content_range="bytes 0-3/8"), "http_status"),
+    "no content": (answer("", "204 No Content"), "http_status"),
+    "redirect to nowhere": (answer("", "302 Found"), "http_status"),
+    "no gzip": (answer("plain", content_encoding="gzip"), "decompression"),
+    "gzip cut off": (answer(gzip.compress(b"x" * 100_000)[:60], content_encoding="gzip"), "decompression"),
+    "gzip and more": (answer(gzip.compress(b"x") + b"more", content_encoding="gzip"), "decompression"),
+    "unknown packing": (answer("x", content_encoding="br"), "decompression"),
+    "packed too often": (answer("x", content_encoding="gzip, gzip, gzip, gzip"), "decompression"),
+}
+
+
+@pytest.mark.parametrize(("page", "reason"), BROKEN.values(), ids=BROKEN.keys())
+def test_an_answer_that_is_no_page_has_its_reason(page, reason):
+    """Whatever comes instead of a page, its reason is a listed one."""
+    with WebServer({"/": page}) as server:
+        assert failure_of(server, "http://a.test/").reason == reason
+
+
+@pytest.mark.parametrize(
+    ("packed", "encoding"),
+    [
+        (gzip.compress(b"hello"), "gzip"),
+        (gzip.compress(b"hel") + gzip.compress(b"lo"), "GZIP"),
+        (zlib.compress(b"hello"), "deflate"),
+        (zlib.compress(b"hello", wbits=-15), "deflate"),
+        (gzip.compress(zlib.compress(b"hello")), "deflate, gzip"),
+        (b"hello", "identity"),
+    ],
+    ids=["gzip", "members", "zlib", "deflate", "twice", "identity"],
+)
+def test_a_packed_page_is_unpacked(packed, encoding):
+    """gzip, and deflate in both of its forms."""
+    with WebServer({"/": answer(packed, content_encoding=encoding)}) as server:
+        assert read(server, "http://a.test/")["body"] == "hello"
+
+
+@pytest.mark.parametrize("busy", ["429 Too Many Requests", "502 Bad Gateway", "503 Busy", "504 Late"])
+def test_a_server_that_is_busy_is_asked_again(busy):
+    """When it says that it wants that."""
+    with WebServer({"/": in_turn(answer(status=busy, retry_after="0"), answer("then"))}) as server:
+        assert read(server, "http://a.test/")["body"] == "then"
+    assert len(server.log) == 2
+
+
+def test_a_broken_connection_is_tried_again():
+    """And a page that could not be made is not: another read finds it."""
+    with WebServer(
+        {"/": in_turn(drip([]), answer("then")), "/made": in_turn(answer(status="500 Broken"), answer("then"))}
+    ) as server:
+        assert read(server, "http://a.test/")["body"] == "then"
+        assert failure_of(server, "http://a.test/made").details["status"] == 500
+        assert read(server, "http://a.test/made")["body"] == "then"
+
+
+@pytest.mark.parametrize("wait", ["3600", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_nobody_waits_longer_than_the_page_may_take(wait):
+    """A server that wants an hour is asked once."""
+    with WebServer({"/": answer(status="429 Too Many Requests", retry_after=wait)}) as server:
+        failure = failure_of(server, "http://a.test/")
+    assert failure.details["status"] == 429
+    assert failure.details["retry_after"] >= 3600
+    assert len(server.log) == 1
+
+
+def test_a_host_that_cannot_be_reached(nothing):
+    """No name, no address, nobody there, nobody who answers the look-up."""
+
+    def unknown(host, port):
+        raise OSError("no such name")
+
+    assert failure_of(nothing, "http://a.test/", resolve=unknown).reason == "connection"
+    assert failure_of(nothing, "http://a.test/", resolve=lambda host, port: []).reason == "connection"
+    assert failure_of(nothing, "http://a.test/", resolve=lambda host, port: ("127.0.0.1", 1)).reason == "connection"
+    slow = failure_of(nothing, "http://a.test/", resolve=lambda host, port: time.sleep(0.5))
+    assert (slow.reason, slow.details["limit"]) == ("timeout", "max_connect_seconds")
+
+
+def test_the_limits_of_a_run_only_tighten(nothing):
+    """A reader's own limits hold whatever a run allows, and the smaller one where both say something."""
+    reader = web_reader(resolve=nothing.resolve, limits=TIGHT)
+    with pytest.raises(ReadFailure) as raised:
+        reader({"url": "http://a.test/", "hosts": [], "limits": {"max_page_seconds": 99, "max_wire_bytes": 5, "x": 1}})
+    held = raised.value.details["limits"]
+    assert held == TIGHT.plain() | {"max_wire_bytes": 5}

@@ -1,0 +1,131 @@
+"""However a URL is spelled: what is judged is what is dialled and asked, and nothing raises but the listed failures."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from web_contacts import contacts
+from web_server import LOOPBACK, WebServer, answer, redirect
+
+from guardgraph import ReadFailure, WebLimits, web_reader
+from guardgraph.guards.urls import denial
+from guardgraph.state.hosts import normal_host, parsed_url
+
+HOSTS = ("a.test", "bücher.test", "a_b.test", "xn--a.test")
+
+SCHEMES = ["http://", "HTTP://", "http:/", "http:", "http:\\\\", "https://", " \thttp://", "//", "ftp://", "ht\ntp://"]
+
+USERS = ["", "", "", "user@", "user:word@", "a.test@", "a.test%40", ":@", "@", "a.test:80@"]
+
+NAMES = [
+    *("a.test", "A.TEST", "a.test.", "ａ.test", "a。test", "a%2etest", "a.te\tst", "%61.test", "a..test", "a.test%00"),
+    *("bücher.test", "BÜCHER.test", "xn--bcher-kva.test", "a_b.test", "xn--a.test", "evil.test", "a.test.evil.test"),
+    *("a.test\\.evil.test", "localhost", "", "a" * 300, "١.test", "a\u00adb.test", "a.test\u200b", "ﬀ.test"),
+]
+
+ADDRESSES = [
+    *("127.0.0.1", "127.1", "0x7f.1", "0x7f000001", "017700000001", "2130706433", "127.0.0.1.", "①②⑦.0.0.1"),
+    *("[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "169.254.169.254"),
+    *("0", "0.0.0.0", "10.0.0.1", "0xa9fea9fe", "[fe80::1]", "255.255.255.255", "224.0.0.1", "192.168.257"),
+]
+
+PORTS = ["", "", "", ":80", ":443", ":", ":0080", ":8080", ":99999", ":٨٠", ":-1"]
+
+TAILS = [
+    *("", "/", "/x?y=1#z", "/../x", "/%2e%2e/x", "/./%2E/", "\\evil.test", "/\\evil.test/", "//evil.test/", "/a b"),
+    *("?q=ü", "?'\"<>", "#@evil.test", "/%zz", "/\x00", "/\ud800", "/x\r\nHost: evil.test", "/x y HTTP/1.1"),
+    *("@evil.test", ":80@evil.test/", "/|^{}`[]", "/%0d%0a", "/\u2028", "/😀", "?a=1&utm_source=b", "/;p=1"),
+]
+
+TIGHT = WebLimits(max_connect_seconds=0.5, max_first_byte_seconds=0.5, max_page_seconds=1.0)
+
+SPELLED = st.tuples(*map(st.sampled_from, (SCHEMES, USERS, NAMES, PORTS, TAILS))).map("".join)
+
+
+@pytest.fixture(scope="module")
+def web():
+    """A server on which every page is there, for every name."""
+    with WebServer({"/": answer("here")}, names=["a.test", "bücher.test"]) as server:
+        server.pages = Everywhere()
+        yield server
+
+
+@pytest.fixture(scope="module")
+def reader(web):
+    """A reader that may read from loopback."""
+    trusting = {"ssl_context": web.trusting, "limits": TIGHT, "robots": False}
+    return web_reader(resolve=web.resolve, allowed_addresses=LOOPBACK, **trusting)
+
+
+class Everywhere(dict):
+    """A page for whatever is asked, and one that leads on."""
+
+    start = b""
+
+    def __contains__(self, path):
+        return True
+
+    def __getitem__(self, path):
+        return self.start if path.startswith("start.test") else answer("here")
+
+
+def _refused(page):
+    """Return the host that was dialled and proved to be another."""
+    is_tls = isinstance(page, ReadFailure) and page.reason == "tls"
+    return {parsed_url(page.details["hops"][-1]["url"]).hostname} if is_tls else set()
+
+
+def asked_by(web, read, request):
+    """Return the names that were looked up, the URLs that were asked, and what was contacted."""
+    web.log.clear()
+    web.resolved.clear()
+    with contacts() as seen:
+        try:
+            page = read(request)
+        except ReadFailure as failure:
+            page = failure
+    return page, list(web.resolved), list(web.log), seen
+
+
+@settings(max_examples=200)
+@given(st.one_of(SPELLED, st.text(max_size=30).map("http://".__add__), st.text(max_size=30)))
+def test_what_is_judged_is_what_is_dialled(web, reader, url):
+    """A URL that the lists allow is asked at its host with its path; of any other not even the name is looked up."""
+    page, resolved, log, seen = asked_by(web, reader, {"url": url, "hosts": list(HOSTS)})
+    parsed = parsed_url(url)
+    if parsed is None or denial(parsed.href, policy=HOSTS, execution=HOSTS) is not None:
+        assert page.reason == "address_denied"
+        assert (resolved, log, seen) == ([], [], [])
+        return
+    assert {*resolved} == {parsed.hostname} <= {*map(normal_host, HOSTS)}
+    assert {*log} <= {parsed.href.partition("#")[0]}
+    assert log or page.reason == "tls"
+    assert {place[0] for place in seen} == {"127.0.0.1"}
+
+
+@settings(max_examples=100)
+@given(SPELLED)
+def test_a_redirect_is_judged_as_it_is_dialled(web, reader, location):
+    """The same holds of where a page leads, relative or not."""
+    try:
+        location.encode()
+    except UnicodeEncodeError:
+        return  # no server can send it
+    if {"\r", "\n", "\x00"} & {*location}:
+        return
+    web.pages.start = redirect(location.encode().decode("latin-1"))
+    page, resolved, log, _ = asked_by(web, reader, {"url": "http://start.test/", "hosts": [*HOSTS, "start.test"]})
+    assert {*resolved} <= {"start.test", *map(normal_host, HOSTS)}
+    assert {parsed_url(url).hostname for url in log} == {*resolved} - _refused(page)
+    if isinstance(page, ReadFailure):
+        assert page.reason in {"redirect_denied", "too_many_redirects", "tls", "connection", "http_status"}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_in_any_spelling_is_judged_as_the_address_that_it_is(web, address):
+    """Though it stands on the lists; nothing is dialled."""
+    url = f"http://{address}/"
+    hosts = [parsed_url(url).hostname] if parsed_url(url) else [address]
+    read = web_reader(resolve=web.resolve, limits=TIGHT, robots=False)
+    page, resolved, log, seen = asked_by(web, read, {"url": url, "hosts": hosts})
+    assert page.reason == "address_denied"
+    assert (resolved, log, seen) == ([], [], [])
