@@ -34,6 +34,8 @@ class Child:
     """
 
     def __init__(self, memory: int) -> None:
+        if os.name != "posix":
+            raise ConfigurationError(f"os.name: {os.name!r}; pages are read within limits that posix systems have")
         if not sys.executable:
             raise ConfigurationError("sys.executable is empty; pages are read in a process of this Python")
         command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, str(memory), *_paths()]

@@ -8,6 +8,7 @@ import os
 import resource
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any, Final
 
 from guardgraph.tools.extraction.answer import answer_of, failure_of
@@ -45,8 +46,9 @@ def main(memory: int) -> None:
 
 
 def _limit(memory: int) -> None:
+    with suppress(ValueError):  # macOS refuses a limit of memory
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     for kind, most in (
-        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
