@@ -79,8 +79,9 @@ def create_rag_agent(
             ``{"insufficient": true}`` where the context does not answer the question.
         knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; the demo base
             when neither it nor a retriever is given.
-        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. A
-            vector store, a retriever or a tool of LangChain's is asked by a `LangChainRetriever`.
+        retriever: replaces the retriever; given ``{query, sources, top_k}`` and, of a run that has one, the ``caller``,
+            it returns candidates, best first. A vector store, a retriever or a tool of LangChain's is asked by a
+            `LangChainRetriever`.
         sources: the names of the sources that the retriever has, if it does not say so by its attribute `sources`.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources; where
             nobody says what a retriever has, it names both.
