@@ -23,6 +23,7 @@ from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, 
 import guardgraph
 from guardgraph import grammar
 from guardgraph.evidence.strict_json import written
+from guardgraph.tools.knowledge_base import demo_documents
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
@@ -75,10 +76,19 @@ def _document():
         return written(guardgraph.export_run(store, result["run_id"]))
 
 
+@cache
+def _knowledge_base():
+    """The file of a knowledge base, as `guardgraph kb add` makes it."""
+    with TemporaryDirectory() as folder:
+        with guardgraph.KnowledgeBase(Path(folder) / "kb.sqlite") as base:
+            base.add(demo_documents(), tenant="acme", readers=["tenant"])
+        return Path(folder, "kb.sqlite").read_bytes()
+
+
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
     """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
-    with that run, a factory of a stricter agent, no key.
+    with that run, a knowledge base, a factory of a stricter agent, no key.
     """
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     store = guardgraph.sql_store(f"sqlite:///{tmp_path}/kept.db")
@@ -86,6 +96,7 @@ def reader(tmp_path, monkeypatch):
     answered.pop("audit")
     (tmp_path / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (tmp_path / "run.json").write_text(json.dumps(answered), encoding="utf-8")
+    (tmp_path / "kb.sqlite").write_bytes(_knowledge_base())
     (tmp_path / "document.json").write_text(_document(), encoding="utf-8")
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
