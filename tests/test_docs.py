@@ -21,6 +21,7 @@ from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, 
 import guardgraph
 from guardgraph import grammar
 from guardgraph.evidence.strict_json import written
+from guardgraph.tools.knowledge_base import demo_documents
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
 SHELL = ("bash", "console")
@@ -79,6 +80,8 @@ def files(tmp_path_factory):
     (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")
     (folder / "document.json").write_text(document, encoding="utf-8")
+    with guardgraph.KnowledgeBase(folder / "kb.sqlite") as base:
+        base.add(demo_documents(), tenant="acme", readers=["tenant"])
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]

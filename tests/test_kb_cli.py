@@ -184,7 +184,7 @@ def test_wrong_usage_is_one_line(arguments, message, wrong):
         (("--kb", "text"), "it is no database"),
         (("--kb", "newer.sqlite"), "it has 999"),
         (("--kb", "nowhere"), "nowhere"),
-        (("--kb", "kb.sqlite"), "kb.sqlite has no documents yet"),
+        (("--kb", "kb.sqlite"), "kb.sqlite, which has no documents yet"),
         (("--kb", "docs", "--user", "u"), "--user: --kb FILE"),
         (("--group", "g"), "--group: --kb FILE"),
         (("--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),

@@ -208,7 +208,7 @@ def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
     left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
     if left_out and len(tenants) != 1:
         given = f"{len(tenants)} tenants, and a planner is shown the names" if tenants else "no documents yet"
-        raise ConfigurationError(f"policy: {' and '.join(left_out)} are required; {index.path} has {given}")
+        raise ConfigurationError(f"policy: required with {index.path}, which has {given}: {' and '.join(left_out)}")
     return index.source_names()
 
 

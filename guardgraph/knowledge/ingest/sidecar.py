@@ -63,7 +63,7 @@ def said_in_front_matter(text: str) -> tuple[str, ...] | None:
     front = front_matter_of(text)
     if not _READERS_LINE.search(front or _meant_as_front_matter(text)):
         return None
-    if not front:
+    if not front or len(front) > MAX_BYTES:
         raise ReadersUnknown("its front matter: lines of `key: value` between two lines of three hyphens are required")
     try:
         named = {key.lower(): value for key, value in _mapping(front).items()}
