@@ -104,7 +104,8 @@ class RagNodes:
             "max_chunks": self.budget.max_context_chunks,
             "max_chars": self.budget.max_context_chars,
         }
-        shown = guards.shown_passages(candidates, query=intent["query"], terms=terms, **limits)
+        once = guards.collapse(candidates, min_score=self.budget.min_chunk_score)
+        shown = guards.shown_passages(once, query=intent["query"], terms=terms, **limits)
         context = guards.pack(shown, **limits)
         nearest = max((item["score"] for item in candidates), default=0.0)
         shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
@@ -137,6 +138,9 @@ class RagNodes:
         if self.policy.check_names:
             known = self.policy.known_names
             guards.check_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
+        said = guards.likely_sentences(answer, used, terms=terms)
+        by = "citation" if len(citations) == 1 else "words"
+        details = guards.with_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=terms)
         told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
         return {
             "answer": answer,

@@ -60,14 +60,16 @@ def with_spans(
 
     Args:
         details: of the citations.
-        chunks: what is cited, in the same order.
+        chunks: what is cited.
         answer: the answer, without marks.
         sentences: the answer's.
         spans_by: how it is known which of them rest on which chunk.
         terms: reads a text in a language as terms.
     """
     spanned = list[CitationDetail]()
-    for detail, chunk in zip(details, chunks, strict=True):
+    by_id = {chunk["doc_id"]: chunk for chunk in reversed(chunks)}
+    for detail in details:
+        chunk = by_id[detail["doc_id"]]
         own = [[item.start, item.end] for item in sentences if detail["doc_id"] in item.ids]
         span = _evidence(chunk["text"], [answer[start:end] for start, end in own], terms) if own else None
         spanned.append(

@@ -109,8 +109,7 @@ def _read(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _Re
         text, marks = guards.read_marks(text, chunks)
         citations = [*citations, *(name for mark in marks for name in mark.ids)]
     details = guards.cited(citations, chunks)
-    by_id = {chunk["doc_id"]: chunk for chunk in reversed(chunks)}
-    used = [by_id[item["doc_id"]] for item in details]
+    used = [chunk for item in details for chunk in chunks if chunk["doc_id"] == item["doc_id"]]
     if marked:
         return _Read(text, guards.marked_sentences(text, marks, [item["doc_id"] for item in details]), details, used)
     return _Read(text, guards.likely_sentences(text, used, terms=terms), details, used)
