@@ -12,8 +12,8 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # In a process of its own, since here every run is kept, so that it can be decided again.
 TRIAL = """
 import json, web
-with web.WebServer({"/now": web.answer(web.TEXT)}) as server:
-    print(json.dumps(dict(web.growth(server, 1000))))
+if __name__ == "__main__":
+    print(json.dumps(dict(web.growth(1000))))
 """
 
 
