@@ -53,7 +53,7 @@ RUNS = (
     Section(
         "web",
         "Pages of the web",
-        "The reader of the real web, against a server on loopback in the same process: what fetching costs beside a "
+        "The reader of the real web, against a server on loopback in another process: what fetching costs beside a "
         "GET of httpx2, each over a new connection; runs of the Research agent over ten pages, which take 200 ms, or "
         "100 ms and have 100 KB of HTML; the same pages a second time, from the cache; 64 runs at once; and what many "
         "runs leave behind.",

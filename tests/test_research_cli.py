@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from cli_runs import empty_folder, refused, run
-from web_server import WebServer, answer, redirect
+from web_server import WebServer, answer, in_turn, redirect
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -154,3 +154,12 @@ def test_what_is_wrong_is_one_line(here, web, given, said):
     (here / "stopped.json").write_text(json.dumps({"status": "stopped"}))
     assert said in refused(run(*given))
     assert web.log == []
+
+
+def test_nothing_but_the_run_is_printed_when_a_page_is_asked_for_again(web):
+    """Whatever logging packages are installed."""
+    web.pages["status.example.com/now"] = in_turn(
+        answer(status="503 Busy", retry_after="0"), web.pages["status.example.com/now"]
+    )
+    assert json.loads(researched("--json").stdout)["status"] == "ok"
+    assert web.log.count("http://status.example.com/now") == 2

@@ -130,3 +130,11 @@ def test_limits_are_settings():
     with pytest.raises(ValueError, match="max_page_seconds"):
         WebLimits(max_page_seconds=-1)
     assert WebLimits().within({"max_page_seconds": 5, "max_steps": 3}).max_page_seconds == 5
+
+
+def test_limits_without_end_are_limits():
+    """However large they are, a page is read."""
+    endless = WebLimits(max_connect_seconds=1e300, max_first_byte_seconds=1e300, max_page_seconds=1e300)
+    with WebServer({"/": answer("hello"), "/robots.txt": answer("")}) as server:
+        reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, limits=endless)
+        assert reader(REQUEST)["body"] == "hello"

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import itertools
 import time
+import tracemalloc
 import zlib
 from ipaddress import ip_address
 
@@ -250,6 +251,17 @@ def test_a_page_that_takes_too_much_is_left(page, reason, limit):
     with WebServer({"/": page}) as server:
         failure = failure_of(server, "http://a.test/", limits=TIGHT.get(limit, SMALL))
     assert (failure.reason, failure.details.get("limit")) == (reason, limit)
+
+
+def test_a_bomb_takes_no_more_memory_than_its_limit_and_a_chunk():
+    """50 MB that come as 50 kB are never there: what is unpacked at once is less than 1 MiB."""
+    with WebServer({"/": answer(BOMB, content_encoding="gzip")}) as server:
+        failure_of(server, "http://a.test/")  # what is loaded once
+        tracemalloc.start()
+        failure_of(server, "http://a.test/")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < SMALL.max_page_bytes + 1024 * 1024
 
 
 BROKEN = {

@@ -72,6 +72,7 @@ def reader_of(reader: str | None, cache: str | None) -> Outside:
     Raises:
         ConfigurationError: there is no such factory, it makes none, or the extra `web` is not installed.
     """
+    _say_nothing_of_retries()
     if reader is None:
         return guardgraph.web_reader(cache=None if cache is None else inputs.named("--cache", cache))
     if cache is not None:
@@ -79,6 +80,15 @@ def reader_of(reader: str | None, cache: str | None) -> Outside:
     from guardgraph.world.proposers import outside
 
     return outside("--reader", graph_named(reader, "--reader"))
+
+
+def _say_nothing_of_retries() -> None:
+    """Keep stamina from printing among the output: what came of the last attempt is shown."""
+    try:
+        from stamina.instrumentation import set_on_retry_hooks
+    except ImportError:  # and so nothing of ours retries
+        return
+    set_on_retry_hooks(())
 
 
 def watched(reader: Outside, evidence: str | None, shown: Shown | None) -> Outside:

@@ -20,6 +20,9 @@ MOST_BYTES = 512 * 1024 * 1024
 """How large the file may become; what was not read for longest goes first."""
 
 
+_UNSHOWN = logging.NullHandler()
+
+
 class BrokenCache(Exception):
     """What was kept of a page can no longer be read; the page itself may."""
 
@@ -38,7 +41,7 @@ class Cache:
         from hishel import CacheOptions, SqliteStorage
 
         # It says what went wrong with the file in tracebacks, and goes on without it.
-        logging.getLogger("hishel").addHandler(logging.NullHandler())
+        logging.getLogger("hishel").addHandler(_UNSHOWN)
         connection = _opened(path)
         self._close = weakref.finalize(self, connection.close)
         # Given a path, it would write a .gitignore beside the file.

@@ -13,6 +13,10 @@ from guardgraph.state.settings import MaxFloat, MaxInt, Settings
 __all__ = ["Meter", "WebLimits"]
 
 
+DAY = 24 * 60 * 60.0
+"""Seconds that nothing waits longer than, whatever the limits: sockets and locks take no larger number than some."""
+
+
 class WebLimits(Settings):
     """What one page may take: all hops, attempts and robots.txt together. A run's budget may say less, never more."""
 
@@ -79,7 +83,7 @@ class Meter:
         left = min(self._ends, self._run_ends, step_ends) - time.monotonic()
         if left <= 0:
             raise self.timeout(name if step_ends <= min(self._ends, self._run_ends) else None)
-        return left
+        return min(left, DAY)
 
     def timeout(self, name: str | None = None) -> ReadFailure:
         """Return the failure that says which time is up: that of a step, of the run, or of the page."""

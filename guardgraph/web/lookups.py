@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["within_seconds"]
 
-MOST_IDLE = 16
+MOST_IDLE = 4
 """Threads that wait for work; more may be at work."""
 
 _Work = Callable[[], None]

@@ -23,6 +23,8 @@ FIRST_WAIT = 0.1
 BUSY = frozenset({429, 502, 503, 504})
 """What a server answers that may answer with the page in a moment."""
 
+_UNSHOWN = logging.NullHandler()
+
 Answer = TypeVar("Answer")
 
 
@@ -38,7 +40,7 @@ def retried(ask: Callable[[], Answer], meter: Meter) -> Answer:
     """
     import stamina
 
-    logging.getLogger("stamina").addHandler(logging.NullHandler())  # or Python itself prints what it says
+    logging.getLogger("stamina").addHandler(_UNSHOWN)  # or Python itself prints what it says
     waits = iter([FIRST_WAIT * 3**number for number in range(ATTEMPTS)])
 
     def wait(error: Exception) -> bool | float:
