@@ -57,7 +57,7 @@ def figures(rounds: int) -> Iterator[Figure]:
         yield "web_cached_over_first", _cached(server, min(rounds, 5))
         yield from _side_by_side(server, min(rounds, 5))
         yield "web_runs_at_once_s", _at_once(server, RUNS_AT_ONCE if rounds > 1 else 4)
-        yield from _growth(server, RUNS * rounds if rounds > 1 else 20)
+        yield from growth(server, RUNS * rounds if rounds > 1 else 20)
 
 
 def _over_bare(server: WebServer, rounds: int) -> Iterator[Figure]:
@@ -136,7 +136,7 @@ def _at_once(server: WebServer, runs: int) -> float:
     return took
 
 
-def _growth(server: WebServer, runs: int) -> Iterator[Figure]:
+def growth(server: WebServer, runs: int) -> Iterator[Figure]:
     """Let many runs read pages; what the process has in the end is held against what it had after a tenth of them."""
     if not STATUS.exists():
         raise Skip("web_growth", f"needs {STATUS}, which only Linux has")

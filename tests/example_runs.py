@@ -5,13 +5,17 @@ An example that holds an agent is tried with each of them: what comes out is wha
 
 from __future__ import annotations
 
+import io
 import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from rag_agents import POLICY
 from runs import masked
 
@@ -38,6 +42,22 @@ def printed(*arguments: str, folder: Path = ROOT) -> list[str]:
     done = ran(*arguments, folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
+
+
+def ran_here(name: str, *arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run an example in this process as Python runs it, without a key, and return what a process would leave."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        for key in [key for key in os.environ if key.startswith("OPENAI_")]:
+            patch.delenv(key)
+        patch.setattr(sys, "argv", [str(SCRIPTS[name]), *arguments])
+        patch.syspath_prepend(str(EXAMPLES))
+        try:
+            runpy.run_path(str(SCRIPTS[name]), run_name="__main__")
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+            err.write(f"{ended.code}\n" if isinstance(ended.code, str) else "")
+    return subprocess.CompletedProcess([name, *arguments], code, out.getvalue(), err.getvalue())
 
 
 class Ending(NamedTuple):

@@ -13,9 +13,9 @@ user_files = pytest.fixture(files_of_a_user)
     ("arguments", "message"),
     [
         (("rag", "P1", "--kb", "nowhere"), "nowhere"),
-        (("rag", "P1", "--kb", "a_file"), "a_file"),
+        (("rag", "P1", "--kb", "a_file"), "a_file: a knowledge base is required; it is no database"),
         (("rag", "P1", "--kb", "empty"), "has no text"),
-        (("rag", "P1", "--kb", ""), "--kb: a folder of .md, .rst, .html or .txt files is required"),
+        (("rag", "P1", "--kb", ""), "--kb: a path is required"),
         (("rag", "P1", "--model", "gpt-4.1"), "model: "),
         (("rag", "P1", "--model", "openai:"), "model: "),
         (("rag", "P1", "--model", ""), "model: "),

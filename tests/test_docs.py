@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 from collections import defaultdict
 from contextlib import closing, redirect_stdout
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import copy2
 from typing import get_args
 
 import pytest
+from cli_runs import empty_folder, run
 from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
 
 import guardgraph
@@ -35,6 +33,7 @@ def strict():
 """
 SERVED = "python served"
 """Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
+MODULES = ("triage", "my_agents")
 EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
 
 SETTINGS = {
@@ -67,39 +66,42 @@ def _commands():
     return sorted({line for line in _shell_lines() if line.startswith("guardgraph ")})
 
 
-@cache
-def _document():
-    """A document of a run, as `guardgraph audit export` writes it."""
-    with TemporaryDirectory() as folder, closing(guardgraph.sql_store(f"sqlite:///{folder}/runs.db")) as store:
-        result = guardgraph.create_rag_agent(recorder=store).invoke({"question": "What is the P1 target?"})
-        return written(guardgraph.export_run(store, result["run_id"]))
-
-
-@pytest.fixture
-def reader(tmp_path, monkeypatch):
-    """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
-    with that run, a factory of a stricter agent, no key.
-    """
-    (tmp_path / "docs").symlink_to(ROOT / "docs")
-    store = guardgraph.sql_store(f"sqlite:///{tmp_path}/kept.db")
-    answered = guardgraph.create_rag_agent(recorder=store).invoke({"question": "What is the P1 first response target?"})
-    answered.pop("audit")
-    (tmp_path / "my_agents.py").write_text(STRICT, encoding="utf-8")
-    (tmp_path / "run.json").write_text(json.dumps(answered), encoding="utf-8")
-    (tmp_path / "document.json").write_text(_document(), encoding="utf-8")
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The files of `reader`, made once."""
+    folder = tmp_path_factory.mktemp("files")
+    with closing(guardgraph.sql_store(f"sqlite:///{folder}/kept.db")) as store:
+        result = guardgraph.create_rag_agent(recorder=store).invoke(
+            {"question": "What is the P1 first response target?"}
+        )
+        document = written(guardgraph.export_run(store, result["run_id"]))
+    result.pop("audit")
+    (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
+    (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")
+    (folder / "document.json").write_text(document, encoding="utf-8")
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]
-    (tmp_path / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
-    for name in [name for name in os.environ if name.startswith("OPENAI_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    earlier = sys.modules.pop("triage", None)  # the tests have a module of that name too
-    yield tmp_path
-    sys.modules.pop("triage", None)
-    if earlier is not None:
-        sys.modules["triage"] = earlier
+    (folder / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def reader(tmp_path, files, monkeypatch):
+    """A folder as a reader of the docs has it: the docs, triage.py as own_pattern.md has it, a run's result and a store
+    with that run, a document of it, a factory of a stricter agent, no key.
+    """
+    here = empty_folder(tmp_path, monkeypatch)
+    (here / "docs").symlink_to(ROOT / "docs")
+    for file in files.iterdir():
+        copy2(file, here)
+    monkeypatch.syspath_prepend(str(here))
+    earlier = {name: sys.modules.pop(name, None) for name in MODULES}  # the tests have a module of such a name too
+    yield here
+    for name, module in earlier.items():
+        sys.modules.pop(name, None)
+        if module is not None:
+            sys.modules[name] = module
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -120,12 +122,10 @@ def test_every_python_example_runs_and_prints_what_the_page_says(page, reader):
 
 @pytest.mark.parametrize("line", _commands())
 def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, reader):
-    """A line of a shell block is a process that ends with 0 or the code that it names, and shows no traceback."""
+    """A line of a shell block ends with 0 or the code that it names, says something, and raises nothing."""
     told = EXIT_CODE.search(line)
-    command = [sys.executable, "-W", "error", "-m", *shlex.split(EXIT_CODE.sub("", line))]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=reader, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == (int(told[1]) if told else 0), done.stderr
+    done = run(*shlex.split(EXIT_CODE.sub("", line))[1:])
+    assert done.exit_code == (int(told[1]) if told else 0), done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout or done.stderr
 

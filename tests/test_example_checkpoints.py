@@ -10,7 +10,7 @@ import postgres_checkpoints
 import psycopg
 import pytest
 import sqlite_checkpoints
-from example_runs import ENDINGS, EXAMPLES, SCRIPTS, printed, ran
+from example_runs import ENDINGS, EXAMPLES, SCRIPTS, printed, ran, ran_here
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -128,7 +128,7 @@ def test_a_run_goes_on_in_another_process(name, tmp_path, address):
     script = str(SCRIPTS[name])
     for thread, sources, told in (("a", [], TOLD), ("b", ["billing_policy"], "source_denied:support_policy: None")):
         where = [str(tmp_path / thread)] if name == "sqlite_checkpoints" else [address, thread]
-        assert printed(script, "start", *where) == ["next: retrieve"]
+        assert ran_here(name, "start", *where).stdout == "next: retrieve\n"
         assert printed(script, "resume", *where, *sources) == [told]
 
 
@@ -238,9 +238,9 @@ def test_an_approval_survives_a_restart(tmp_path):
     text, seen = asked.removeprefix("To approve (revised_once): "), hashed.removeprefix("Its hash: ")
     shutil.copy(file, copy)
     assert printed(script, "decide", file, seen, "approve", "Ada") == [f"success: {text}"]
-    assert printed(script, "decide", copy, seen, "reject", "Bob") == ["review_rejected: None"]
+    assert ran_here("human_approval", "decide", copy, seen, "reject", "Bob").stdout == "review_rejected: None\n"
     for ended in (file, copy, str(tmp_path / "empty.sqlite")):
-        late = ran(script, "decide", ended, seen, "approve", "Eve")
+        late = ran_here("human_approval", "decide", ended, seen, "approve", "Eve")
         assert (late.returncode, late.stdout, late.stderr) == (1, "", "Nothing waits for a decision.\n")
 
 

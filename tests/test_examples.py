@@ -1,11 +1,11 @@
-"""The examples run: as processes, in any folder, without a key or a network."""
+"""The examples run: in any folder, without a key or a network."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from example_runs import EXAMPLES, SCRIPTS, printed, ran
+from example_runs import EXAMPLES, SCRIPTS, printed, ran_here
 from runs import masked
 
 STEPS = [
@@ -54,12 +54,19 @@ OUTPUT = {
     ],
 }
 """How the lines begin that an example prints."""
+AS_PROCESSES = ("many_inputs", "postgres_checkpoints", "sqlite_checkpoints")
+"""Examples that start processes of their own: the test starts them as a reader does."""
 
 
 @pytest.mark.parametrize("name", OUTPUT)
 def test_an_example_runs(name, tmp_path):
-    """As a process, in any folder, without a key or a network, it prints what it promises and warns of nothing."""
-    lines = printed(str(SCRIPTS[name]), folder=tmp_path)
+    """In any folder, without a key or a network, it prints what it promises and warns of nothing."""
+    if name in AS_PROCESSES:
+        lines = printed(str(SCRIPTS[name]), folder=tmp_path)
+    else:
+        done = ran_here(name, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        lines = done.stdout.splitlines()
     assert [line[: len(start)] for line, start in zip(lines, OUTPUT[name], strict=True)] == OUTPUT[name]
     assert list(tmp_path.iterdir()) == []
 
@@ -87,7 +94,7 @@ def test_an_import_does_nothing(tmp_path):
 )
 def test_wrong_usage_is_told(name, arguments, tmp_path):
     """Arguments that an example does not know end it with its usage and the exit code 2."""
-    done = ran(str(SCRIPTS[name]), *arguments, folder=tmp_path)
+    done = ran_here(name, *arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"python {name}.py " in done.stderr
     assert "Traceback" not in done.stderr
@@ -97,10 +104,10 @@ APP = EXAMPLES / "app"
 IN_THE_APP = """
 import json, sys
 import graphs, graphs.desk, guardgraph.graphs, guardgraph.state, state
-message, context = json.loads(sys.argv[1])
 agent = graphs.desk.create_agent()
-order = graphs.desk.create_desk(agent).invoke({"message": message}, context=context)
-print(json.dumps([order["result"], agent.invoke({"question": message}, context=context)]))
+for message, context in json.loads(sys.argv[1]):
+    order = graphs.desk.create_desk(agent).invoke({"message": message}, context=context)
+    print(json.dumps([order["result"], agent.invoke({"question": message}, context=context)]))
 print(graphs.__file__, state.__file__, guardgraph.graphs.__file__, guardgraph.state.__file__)
 """
 
@@ -112,20 +119,22 @@ def test_an_app_with_modules_of_the_same_names_runs():
     assert lines[-1] == "We will call you (max_seconds)."
 
 
-@pytest.mark.parametrize(
-    ("message", "context", "ending"),
-    [
-        ("When will my refund be paid?", None, "answered"),
-        ("Do you sell elephants?", None, "clarified"),
-        ("When will my refund be paid?", {"policy": {"allowed_sources_policy": []}}, "clarified"),
-        (" ", None, "stop_invalid_request"),
-    ],
-)
-def test_results_come_through_an_app_with_modules_of_the_same_names(message, context, ending):
+ORDERS = [
+    ("When will my refund be paid?", None, "answered"),
+    ("Do you sell elephants?", None, "clarified"),
+    ("When will my refund be paid?", {"policy": {"allowed_sources_policy": []}}, "clarified"),
+    (" ", None, "stop_invalid_request"),
+]
+"""Messages with the context of their runs, and how these end."""
+
+
+def test_results_come_through_an_app_with_modules_of_the_same_names():
     """What the app keeps is what the agent returns, and both sides import what is theirs."""
-    results, files = printed("-c", IN_THE_APP, json.dumps([message, context]), folder=APP)
-    kept, direct = masked(json.loads(results))
-    assert kept == direct
-    assert kept["path"][-1] == ending
+    asked = json.dumps([[message, context] for message, context, _ in ORDERS])
+    *results, files = printed("-c", IN_THE_APP, asked, folder=APP)
+    for (_, _, ending), pair in zip(ORDERS, results, strict=True):
+        kept, direct = masked(json.loads(pair))
+        assert kept == direct
+        assert kept["path"][-1] == ending
     assert files.split()[:2] == [str(APP / "graphs" / "__init__.py"), str(APP / "state.py")]
     assert all(f"guardgraph/{name}/" in file for name, file in zip(("graphs", "state"), files.split()[2:], strict=True))

@@ -192,18 +192,28 @@ def test_nothing_outside_the_folder_is_read(base, tmp_path):
 
 
 def test_documents_of_a_list(base):
-    """Documents that are given keep their ids and texts, and are added as a folder is."""
+    """Documents that are given keep their ids and texts; those that are new or changed are put in beside the others."""
     documents = demo_documents()
-    assert base.add(documents, readers=["public"]).added == tuple(document["id"] for document in documents)
-    assert base.add(documents, readers=["public"]).unchanged == tuple(document["id"] for document in documents)
+    names = tuple(document["id"] for document in documents)
+    assert base.add(documents, readers=["public"]).added == names
+    assert base.add(documents, readers=["public"]).unchanged == names
     documents[0]["text"] += " It is new."
-    report = base.add(documents[:3], readers=["public"])
-    assert (report.changed, report.removed) == ((documents[0]["id"],), tuple(item["id"] for item in documents[3:]))
-    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'documents' are gone"):
-        base.add(documents[:1], readers=["public"])
+    report = base.add(documents[:1], readers=["public"])
+    assert (report.changed, report.removed, len(base.index.listed(None, "documents"))) == (names[:1], (), 5)
     with pytest.raises(ConfigurationError, match=r"document 1: the id .* is another one's, too"):
         base.add([documents[0], documents[0]], readers=["public"])
-    assert base.add(documents[:1], name="n", readers=["public"]).added == (f"n/{documents[0]['id']}",)
+    assert base.add(documents[:1], readers=["public"], prune=True).removed == names[1:]
+
+
+def test_a_named_list_is_all_of_its_collection(base):
+    """What a named list lacks is gone, as from a folder, and more than half only with prune=True."""
+    documents = demo_documents()
+    names = tuple(f"n/{document['id']}" for document in documents)
+    assert base.add(documents, name="n", readers=["public"]).added == names
+    assert base.add(documents[:3], name="n", readers=["public"]).removed == names[3:]
+    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'n' are gone"):
+        base.add(documents[:1], name="n", readers=["public"])
+    assert base.add(documents[:1], name="n", readers=["public"], prune=True).removed == names[1:3]
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,14 @@ def resumed_by_another(before):
     return lambda: graph.invoke(None, config)
 
 
+def crowded_out():
+    """Go on to the reranking where no call may be made any more."""
+    kept, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    first, second = (agent(checkpointer=kept, reranker=scripted_tool([]), world=world) for world in (LiveWorld(), FULL))
+    first.invoke(QUESTION, config, interrupt_before=["rerank"])
+    return second.invoke(None, config)
+
+
 FAILURES = {
     "llm_timeout": (ModelTimeoutError(), {"cause": "timeout"}),
     "llm_rate_limited": (ModelRateLimitError(), {"type": "ModelRateLimitError"}),
@@ -162,6 +170,10 @@ STOPS = {
     ),
     "tool_invalid_output:retrieve": StopCase(
         "retrieve", ask(agent_with({**CANDIDATE, "score": 2})), {"details": {"given": "2"}}
+    ),
+    "tool_unavailable:rerank": StopCase("retrieve", crowded_out, {"details": NO_ROOM}),
+    "tool_invalid_output:rerank": StopCase(
+        "retrieve", ask(agent(reranker=lambda request: [{"doc_id": "z", "text": "z"}])), {"details": {"given": "z"}}
     ),
     "invalid_answer:citations_out_of_context": answered(
         {**ANSWER, "citations": ["z", SLA, "a "]},

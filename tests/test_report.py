@@ -12,7 +12,7 @@ from copy import deepcopy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rag_agents import QUESTION, agent
+from rag_agents import CANDIDATE, QUESTION, agent, agent_with
 from reported_runs import page, result_of, said, tree, with_class
 
 import guardgraph
@@ -100,6 +100,38 @@ def test_a_proposer_that_failed_is_shown_with_its_failure():
     [failed] = [item for item in with_class(root, "proposal") if "failed" in said(item)]
     assert "llm_timeout" in said(failed)
     assert "no answer in time" in said(failed)
+
+
+def _cited():
+    """Return a run that cites two documents, the second of which is long."""
+    texts = {"short": "P1 is answered in 15 minutes. It rains.", "long": f"{'It rains. ' * 200}Refunds take 10 days."}
+    found = [{**CANDIDATE, "doc_id": name, "text": text} for name, text in texts.items()]
+    answer = {"answer": "P1 is answered in 15 minutes [short]. Refunds take 10 days [long].", "citations": []}
+    return agent_with(*found, answer=answer).invoke(QUESTION, context={"policy": {"require_sentence_citations": True}})
+
+
+def test_cited_sentences_and_their_evidence_are_marked():
+    """Each sentence is marked with the number of its source, each passage where the evidence stands."""
+    root = page(_cited())
+    [answer] = with_class(root, "answer")
+    marked = [(said(item), item.get("data-of")) for item in answer.iter("mark")]
+    assert marked == [("P1 is answered in 15 minutes.", "1"), ("Refunds take 10 days.", "2")]
+    short, long = with_class(root, "source")
+    assert [said(item) for item in short.iter("mark")] == ["P1 is answered in 15 minutes."]
+    assert [said(item) for item in long.iter("mark")] == ["Refunds take 10 days."] * 2
+    assert "characters 2,000 to 2,021 of the document" in said(long)
+    assert "as the answer cites it" in said(long)
+
+
+@pytest.mark.parametrize(
+    "spans", [None, 5, [5], [[0]], [[-1, 3]], [[0, 9_999]], [["0", "1"]], [[0, 9], [4, 12]], [[3, 3]], [[True, 5]]]
+)
+def test_places_that_are_none_mark_nothing(spans):
+    """Of spans that are no places in the answer's text none is marked, and the page stands."""
+    result = deepcopy(_cited())
+    for detail in result["citation_details"]:
+        detail.update(answer_spans=spans, document_span=spans, passage_span=spans)
+    assert not [*page(result).iter("mark")]
 
 
 def test_sources_are_shown_with_their_words():

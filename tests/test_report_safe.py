@@ -25,9 +25,10 @@ rect
 DRAWN = "svg g style title text rect polygon path"
 ATTRIBUTES = """
 lang charset http-equiv content name class id href rel target dir scope colspan tabindex role
-aria-label aria-hidden viewBox preserveAspectRatio x y width height rx d points transform
+aria-label aria-hidden data-of viewBox preserveAspectRatio x y width height rx d points transform
 """
 LAID_OUT = ("diff_excerpt", "url", "title", "reason", "claim", "quote", "text", "denied_sources")
+LAID_OUT += ("answer_spans", "spans_by", "document_span", "passage_span")
 """Keys that the layout of a page stands for."""
 
 

@@ -1,4 +1,4 @@
-"""However a URL is spelled: what is judged is what is dialled and asked, and nothing raises but the listed failures."""
+"""However a URL is spelled, and whatever a server sends: what is judged is what is dialled, and nothing else raises."""
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +9,7 @@ from web_server import LOOPBACK, WebServer, answer, redirect
 from guardgraph import ReadFailure, WebLimits, web_reader
 from guardgraph.guards.urls import denial
 from guardgraph.state.hosts import normal_host, parsed_url
+from guardgraph.state.research import READ_FAILURES
 
 HOSTS = ("a.test", "bücher.test", "a_b.test", "xn--a.test")
 
@@ -54,6 +55,14 @@ def reader(web):
     """A reader that may read from loopback."""
     trusting = {"ssl_context": web.trusting, "limits": LIMITS, "robots": False}
     return web_reader(resolve=web.resolve, allowed_addresses=LOOPBACK, **trusting)
+
+
+@pytest.fixture(scope="module")
+def kept(web, reader, tmp_path_factory):
+    """A reader that keeps nothing, and one that does."""
+    cache = tmp_path_factory.mktemp("kept") / "pages.sqlite"
+    given = {"resolve": web.resolve, "allowed_addresses": LOOPBACK, "limits": LIMITS, "robots": False}
+    return reader, web_reader(cache=cache, **given)
 
 
 class Everywhere(dict):
@@ -129,3 +138,34 @@ def test_an_address_in_any_spelling_is_judged_as_the_address_that_it_is(web, add
     page, resolved, log, seen = asked_by(web, read, {"url": url, "hosts": hosts})
     assert page.reason == "address_denied"
     assert (resolved, log, seen) == ([], [], [])
+
+
+LETTERS = st.text(st.characters(max_codepoint=255), max_size=40).map(lambda text: text.encode("latin-1"))
+
+HEADERS = [
+    *(b"content-length: 5", b"content-length: 99", b"content-length: -1", b"transfer-encoding: chunked"),
+    *(b"content-encoding: gzip", b"content-encoding: deflate, gzip", b"content-encoding: \xff", b"location: \xff"),
+    *(b"content-type: text/plain", b"content-type: text/html;charset=\xff", b"content-type: \xff\x00", b"x\x00: y"),
+    *(b"retry-after: \xb2", b"cache-control: max-age=\xff", b"date: Fri, 99 Foo 99999", b"guardgraph-asked-at: x"),
+    *(b"set-cookie: a=b", b"connection: upgrade", b"upgrade: h2c", b"vary: *", b" folded", b": nameless"),
+]
+
+ANSWERS = st.tuples(
+    st.sampled_from([b"HTTP/1.1 200 OK", b"HTTP/1.0 200", b"HTTP/1.1 302 x", b"HTTP/1.1 304 x", b"HTTP/9.9 999 x"]),
+    st.lists(st.one_of(st.sampled_from(HEADERS), LETTERS), max_size=4).map(b"\r\n".join),
+    st.one_of(st.just(b"hello"), st.just(b"5\r\nhello\r\n0\r\n\r\n"), LETTERS),
+).map(lambda parts: parts[0] + b"\r\n" + parts[1] + b"\r\n\r\n" + parts[2])
+
+
+@settings(max_examples=100)
+@given(ANSWERS)
+def test_whatever_a_server_sends_is_a_page_or_a_listed_failure(web, kept, data):
+    """With and without a cache; no exception of a library comes through."""
+    web.pages.start = data
+    for read in kept:
+        page, *_ = asked_by(web, read, {"url": "http://start.test/", "hosts": ["start.test"]})
+        if isinstance(page, ReadFailure):
+            assert page.reason in READ_FAILURES
+        else:
+            assert page["hops"] == [{"url": "http://start.test/", "denied": None}]
+            assert page["fetched_at"].endswith("+00:00")

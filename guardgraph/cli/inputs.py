@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dotenv import load_dotenv
-from pydantic import ValidationError
 
-from guardgraph.state.context import Caller
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.findings import configuration_error
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
 from guardgraph.tools import demo
+
+if TYPE_CHECKING:
+    from guardgraph.state.context import Caller
 
 __all__ = [
     "DOCUMENT_DEPTH",
@@ -96,6 +97,11 @@ def caller(tenant: str | None, user: str | None, groups: list[str] | None) -> Ca
     for option, name in (("--tenant", tenant), ("--user", user), *(("--group", group) for group in groups or ())):
         if name is not None and not name.strip():
             raise ConfigurationError(f"{option}: a name that is not blank is required; given: {name!r:.80}")
+    from pydantic import ValidationError  # for which help need not wait
+
+    from guardgraph.state.context import Caller
+    from guardgraph.state.findings import configuration_error
+
     try:
         return Caller(tenant=tenant, user=user, groups=tuple(groups or ()))
     except ValidationError as error:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.folders import knowledge_base
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.state.catalogue import SUCCESS
-from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
 from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
+
+if TYPE_CHECKING:
+    from guardgraph.state.context import Caller
 
 __all__ = [
     "PlannedRun",
@@ -41,10 +43,10 @@ class PlannedRun:
     """As it was named; None for the offline rules."""
     remarks: Mapping[str, str]
     """What to know of it, by label."""
-    context: JsonObject | None = None
-    """Who asks, where somebody is named."""
     config: JsonObject = field(default_factory=dict)
     """LangGraph's, with the thread where a checkpointer keeps the run."""
+    context: JsonObject | None = None
+    """Who asks, where somebody is named."""
 
 
 def rag_run(

@@ -28,6 +28,7 @@ from guardgraph.state.settings import settings_or
 from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.langchain.asking import is_from_langchain
+from guardgraph.tools.langchain.reranker import LangChainReranker, is_compressor
 from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import known_sources
@@ -37,6 +38,7 @@ from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
+    from langchain_core.documents.compressor import BaseDocumentCompressor
     from langchain_core.vectorstores import VectorStore
 
     from guardgraph.knowledge.base import KnowledgeBase
@@ -60,6 +62,7 @@ def create_rag_agent(
     answerer: Outside | None = None,
     knowledge_base: str | Path | KnowledgeBase | None = None,
     retriever: Outside | VectorStore | None = None,
+    reranker: Outside | BaseDocumentCompressor | None = None,
     sources: Sequence[str] | None = None,
     policy: RagPolicy | None = None,
     budget: RagBudget | None = None,
@@ -86,6 +89,9 @@ def create_rag_agent(
             `KnowledgeBase`, or its file; the demo base when neither it nor a retriever is given.
         retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. A
             vector store, a retriever or a tool of LangChain's is asked by a `LangChainRetriever`.
+        reranker: orders what was found anew, or leaves some of it out, before the context is chosen; given ``{query,
+            candidates}``, it returns candidates of these, best first. A document compressor of LangChain's fits. None
+            by default.
         sources: the names of the sources that the retriever has, if it does not say so by its attribute `sources`.
         policy: the two source lists and the checks. A list that it leaves out holds the knowledge base's sources (those
             that a `KnowledgeBase` has now); where nobody says what a retriever has, and where a `KnowledgeBase` has
@@ -114,6 +120,7 @@ def create_rag_agent(
         answerer=answering(prompt="rag_answer"),
         marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=found,
+        reranker=None if reranker is None else _reranker(reranker),
         policy=_policy(rules, listed, there_are),
         budget=limits,
         clarification=clarification,
@@ -126,6 +133,7 @@ def rag_pattern(
     answerer: Proposer,
     marking_answerer: Proposer,
     retriever: Outside,
+    reranker: Outside | None,
     policy: RagPolicy,
     budget: RagBudget,
     clarification: str,
@@ -136,8 +144,15 @@ def rag_pattern(
     p.propose("plan", nodes.plan(planner), to="policy_guard")
     p.guard("policy_guard", nodes.check_policy, to="execution_guard")
     p.guard("execution_guard", nodes.check_execution, to="retrieve")
-    p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
-    p.guard("context_guard", nodes.pack_context(clarification), to=["generate", "clarified"])
+    if reranker is None:
+        p.act("retrieve", nodes.retrieve(retriever), to="context_guard")
+        pack = nodes.pack_context(clarification)
+    else:
+        p.act("retrieve", nodes.retrieve(retriever), to="candidates_guard")
+        p.guard("candidates_guard", nodes.check_candidates, to="rerank")
+        p.act("rerank", nodes.rerank(reranker), to="context_guard")
+        pack = nodes.pack_reranked(clarification)
+    p.guard("context_guard", pack, to=["generate", "clarified"])
     p.propose("generate", nodes.generate(answerer, marking_answerer), to="answer_guard")
     p.guard("answer_guard", nodes.check_answer(clarification), to=["answered", "clarified"])
     p.terminal("answered", nodes.answered)
@@ -194,6 +209,10 @@ def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
         given = f"{len(tenants)} tenants, and a planner is shown the names" if tenants else "no documents yet"
         raise ConfigurationError(f"policy: {' and '.join(left_out)} are required; {index.path} has {given}")
     return index.source_names()
+
+
+def _reranker(given: Outside | BaseDocumentCompressor) -> Outside:
+    return LangChainReranker(given) if is_compressor(given) else outside("reranker", given)
 
 
 def _policy(policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:

@@ -77,6 +77,8 @@ class KnowledgeBase:
     ) -> Report:
         """Make a collection what a folder or a list is: what is new or changed is put in, what is gone is taken out.
 
+        Of a list without a `name`, nothing is gone: its documents are put in beside those that are there.
+
         A file of a folder is read again if its size or its time is another one, and put in if its text is. Who may read
         it is settled each time, of unchanged ones too: the nearest `access.yaml` above it says so, which only narrows
         what `readers` or an `access.yaml` further up allow, and front matter or a ``name.meta.yaml`` beside it narrow
@@ -88,7 +90,8 @@ class KnowledgeBase:
             tenant: whose they are; None for callers without a tenant.
             readers: who may read them at most: ``public``, ``tenant``, ``user:ID``, ``group:ID``.
             name: of the collection; it stands before each id. Without one, a folder's is its own name.
-            prune: whether more than half of what the collection has may be taken out.
+            prune: what is gone may be more than half of what the collection has, and is taken out of a list without a
+                name, too.
             progress: called after each file of a folder with the bytes that are read, and the bytes of all.
 
         Returns:
@@ -108,7 +111,8 @@ class KnowledgeBase:
             into = Collection(self.index, tenant, name or folder.root.resolve().name)
             return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
         into = Collection(self.index, tenant, name or GIVEN)
-        return add_documents(documents, into, readers=allowed or (), prefix=prefix, prune=prune)
+        is_whole = name is not None or prune
+        return add_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
 
     def remove(self, name: str, *, tenant: str | None = None) -> int:
         """Take the documents of a collection out.
@@ -140,9 +144,13 @@ class KnowledgeBase:
             Candidates with a score above 0, best first.
 
         Raises:
-            ConfigurationError: the caller is none.
+            ConfigurationError: an argument is wrong.
             StoreError: the file cannot be read, or what was found is not what was put in.
         """
+        if not isinstance(query, str):
+            raise ConfigurationError(f"query: a text is required; given: {query!r:.80}")
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
+            raise ConfigurationError(f"top_k: a whole number from 1 on is required; given: {top_k!r:.80}")
         return self.index.search(query, caller=_caller(caller), top_k=top_k)
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:

@@ -9,7 +9,8 @@ from guardgraph.guards.sentences import unwrapped
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.revision import revision
-from guardgraph.reporting.values import facts, link, named, passage, value
+from guardgraph.reporting.spans import answer_marks, evidence_marks, laid_out
+from guardgraph.reporting.values import LONG, Marked, facts, link, named, passage, value
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import AUDITED
 
@@ -34,12 +35,14 @@ def answer(reading: Reading) -> Iterator[tuple[str, Html]]:
     if not reading.taken.ok:
         return
     left = dict(reading.content)
+    cited = _cited(left)
     if isinstance(text := left.get("answer"), str):
         del left["answer"]
-        yield "Answer", tag("div", passage(text, "text answer"), class_="card")
-    cited = _cited(left)
+        marks = answer_marks(text, cited)
+        yield "Answer", tag("div", passage(text, "text answer", marks=marks), class_="card")
     if cited:
-        yield "Sources", tag("ol", map(_source, cited), class_="sources")
+        numbered = any("answer_spans" in item for item in cited)
+        yield "Sources", tag("ol", map(_source, cited), class_="sources numbered" if numbered else "sources")
     if without := list(_left_out(left)):
         yield "Left out", tag("ul", without, class_="card left")
     if (changed := revision(reading)) is not None:
@@ -82,11 +85,11 @@ def _holds(item: JsonObject, words: JsonObject) -> bool:
 
 
 def _source(item: JsonObject) -> Html:
-    rest = dict(item)
+    rest, places = laid_out(item)
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
     heading = tag("h3", named(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
-    says = [tag("blockquote", passage(unwrapped(rest.pop(key)))) for key in WORDS if isinstance(rest.get(key), str)]
+    says = [_says(rest.pop(key), item) for key in WORDS if isinstance(rest.get(key), str)]
     claimed = isinstance(rest.get("claim"), str)
     claim = [_label("Claim"), passage(unwrapped(rest.pop("claim"))), _label("Borne out by")] if claimed else None
     return tag(
@@ -95,9 +98,22 @@ def _source(item: JsonObject) -> Html:
         tag("p", link(address)) if address else None,
         claim,
         says,
-        facts(((key, named(inner)) for key, inner in rest.items() if inner != ""), "facts inline"),
+        facts([*((key, named(inner)) for key, inner in rest.items() if inner != ""), *places], "facts inline"),
         class_="card source",
     )
+
+
+def _all(text: str) -> list[Marked]:
+    return [Marked(0, len(text), "evidence")]
+
+
+def _says(text: str, source: JsonObject) -> Html:
+    """Return what a source says, its evidence marked; of a long text that stands folded, the evidence before it."""
+    marks = evidence_marks(source, text)
+    shown = [passage(unwrapped(text), marks=marks)]
+    if marks and len(text) > LONG:
+        shown = [passage(unwrapped(text[item.start : item.end]), marks=_all) for item in marks(text)] + shown
+    return tag("blockquote", shown)
 
 
 def _label(words: str) -> Html:

@@ -10,7 +10,7 @@ from guardgraph.graphs.kinds import CALLING
 from guardgraph.guards.stop import NAME_LIMIT
 from guardgraph.reporting.elements import Html
 from guardgraph.reporting.reading import Entry, Reading
-from guardgraph.reporting.values import Marks, value
+from guardgraph.reporting.values import Marked, Marks, value
 from guardgraph.state.json import JsonValue
 
 __all__ = ["refused", "refused_words", "stopping"]
@@ -47,7 +47,10 @@ def refused_words(reading: Reading) -> Marks:
     """Return what finds the words for which the run was stopped, as the evidence and the reason name them."""
     words = {word.strip() for word in [*_named(reading), *_words(reading.content, listed=False)]}
     longest_first = sorted(filter(None, words), key=lambda word: (-len(word), word))[:MOST]
-    return re.compile("|".join(map(_pattern, longest_first)), re.IGNORECASE) if longest_first else None
+    if not longest_first:
+        return None
+    pattern = re.compile("|".join(map(_pattern, longest_first)), re.IGNORECASE)
+    return lambda text: (Marked(*match.span()) for match in pattern.finditer(text))
 
 
 def _named(reading: Reading) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
 from ada_url import URL
 
@@ -13,10 +13,22 @@ from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.state.json import JsonValue
 from guardgraph.state.letters import is_odd
 
-__all__ = ["Marks", "facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
+__all__ = ["LONG", "Marked", "Marks", "facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
 
-Marks: TypeAlias = "re.Pattern[str] | None"
-"""What finds the words of a text that are marked; None marks nothing."""
+
+class Marked(NamedTuple):
+    """A part of a text that is marked."""
+
+    start: int
+    end: int
+    kind: str | None = None
+    """What it is marked for; None for what was refused."""
+    of: str | None = None
+    """What stands small behind it."""
+
+
+Marks: TypeAlias = "Callable[[str], Iterable[Marked]] | None"
+"""What finds the parts of a text that are marked, in order; None marks nothing."""
 
 LONG = 1600
 """Characters of a text that stands open; a longer one is folded."""
@@ -73,17 +85,17 @@ def passage(text: str, kind: str = "text", *, marks: Marks = None) -> Html:
     if len(text) > LONG:
         return folded(text, marks=marks)
     if _address(text):
-        return tag("mark", link(text)) if marks and marks.search(text) else link(text)
+        return tag("mark", link(text)) if marks and any(marks(text)) else link(text)
     return tag("div", _marked(text, marks), class_=f"{kind} long" if len(text) > LINE else kind, dir="auto")
 
 
 def _marked(text: str, marks: Marks) -> Iterator[Child]:
     """Yield a text with what is found in it in ``mark``."""
     at = 0
-    for match in marks.finditer(text) if marks else ():
-        yield text[at : match.start()]
-        yield tag("mark", match[0])
-        at = match.end()
+    for item in marks(text) if marks else ():
+        yield text[at : item.start]
+        yield tag("mark", text[item.start : item.end], class_=item.kind, data_of=item.of)
+        at = item.end
     yield text[at:]
 
 

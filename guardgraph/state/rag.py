@@ -21,6 +21,7 @@ __all__ = [
     "Clarification",
     "ClarifyReason",
     "ContextChunk",
+    "Found",
     "Intent",
     "RagAnswer",
     "RagBudget",
@@ -102,6 +103,13 @@ class ContextChunk(TypedDict):
 Candidate = ContextChunk
 
 
+class Found(TypedDict):
+    """What a retriever found, held against what it was asked."""
+
+    asked: RetrievalRequest
+    candidates: list[Candidate]
+
+
 class Retrieval(TypedDict):
     """The context that a retrieval was packed into."""
 
@@ -169,6 +177,8 @@ class RagState(TypedDict):
     planned_by: JsonObject
     asked_retrieval: RetrievalRequest
     found_candidates: str
+    accepted_candidates: Found
+    found_ranking: str
     accepted_context: Retrieval
     nearest_score: float
     proposed_answer: str
@@ -257,7 +267,7 @@ RAG_REASONS = Catalogue(
             asking=("plan", "generate"),
             objects=("generate",),
             texts=("generate",),
-            tools={"retrieve": "retrieve"},
+            tools={"retrieve": "retrieve", "rerank": "retrieve"},
         ),
         StopReason("invalid_intent:not_object", "invalid_intent", ("plan",), "The intent is no JSON object.", "Look at raw_intent; use a model that returns JSON objects."),
         StopReason("invalid_intent:kind", "invalid_intent", ("plan",), "The intent's kind is not \"retrieve\", or the text is no JSON.", "Look at raw_intent; the planner may only retrieve."),
@@ -270,6 +280,7 @@ RAG_REASONS = Catalogue(
         StopReason("source_denied:<name>", "source_denied", ("retrieve", "generate"), "A source is not on the execution list now.", "Add it to allowed_sources_execution to switch it on."),
         StopReason("tool_invalid_output:retrieve", "tool", ("retrieve",), "The retriever raised, or returned something that is no list of candidates, or a document that the caller may not read.", "Look at details; mend the retriever."),
         StopReason("access_revoked", "access_revoked", ("retrieve", "generate"), "Whoever asks now may not read what was found before.", "Start a run of the caller's own; a run is to be resumed by whoever began it.", withholds=True),
+        StopReason("tool_invalid_output:rerank", "tool", ("retrieve",), "The reranker raised, or returned something else than candidates that it was given.", "Look at details; a reranker may only order candidates anew and leave some out."),
         StopReason("invalid_answer:citations_out_of_context", "invalid_answer", ("generate",), "The answer cites a document that was not in its context.", "Look at invalid_citations and context_doc_ids."),
         StopReason("invalid_answer:missing_citations", "invalid_answer", ("generate",), "The answer cites nothing.", "Use a model that cites."),
         StopReason("invalid_answer:uncited_sentence", "invalid_answer", ("generate",), "A sentence of the answer cites nothing and inherits no citation.", "Look at sentence; use a model that marks every sentence."),

@@ -173,7 +173,7 @@ def _postings(counts: Sequence[Counter[str]], languages: Sequence[str]) -> dict[
 
 
 def _candidate(document: Document, score: float) -> Candidate:
-    return Candidate(
+    candidate = Candidate(
         doc_id=document["id"],
         source=document["source"],
         title=document["title"],
@@ -182,3 +182,6 @@ def _candidate(document: Document, score: float) -> Candidate:
         text=document["text"],
         score=score,
     )
+    if "span" in document:
+        candidate["span"] = document["span"]
+    return candidate

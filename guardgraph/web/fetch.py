@@ -37,6 +37,10 @@ REDIRECT_BYTES = 64 * 1024
 ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9, */*;q=0.1"
 
 
+_ANY = httpx2.URL("http://page/")
+"""The URL of all requests: httpx2 would parse each in its own way, so what is dialled and kept goes by extensions."""
+
+
 class Fetched(NamedTuple):
     """A page as it came."""
 
@@ -125,9 +129,8 @@ class Fetching:
             "Accept-Encoding": ACCEPTED,
             "Connection": "close",
         }
-        # httpx2 would parse the URL once more, in its own way: what is dialled and kept goes by the extensions.
         extensions = {"place": at, **key_of(place.url)}
-        return httpx2.Request("GET", "http://page/", headers=headers, extensions=extensions)
+        return httpx2.Request("GET", _ANY, headers=headers, stream=httpx2.ByteStream(b""), extensions=extensions)
 
 
 def _read(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:

@@ -13,6 +13,7 @@ from guardgraph.guards.rag.intent import (
 )
 from guardgraph.guards.rag.marks import Mark, read_marks
 from guardgraph.guards.rag.passages import best_passage, shown_passages
+from guardgraph.guards.rag.ranking import parse_ranking
 from guardgraph.guards.rag.retrieval import pack, parse_candidates
 from guardgraph.guards.rag.sentences import Sentence, check_sentences, likely_sentences, marked_sentences
 
@@ -39,6 +40,7 @@ __all__ = [
     "parse_citations",
     "parse_intent",
     "parse_rag_request",
+    "parse_ranking",
     "read_marks",
     "shown_passages",
     "with_spans",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from guardgraph.guards.rag.sentences import Sentence, Terms
@@ -12,7 +12,7 @@ from guardgraph.guards.sentences import sentence_spans, unwrapped
 from guardgraph.locales.language import language_of
 from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
 
-__all__ = ["cut", "span_of", "with_spans"]
+__all__ = ["cut", "span_of", "with_spans", "within"]
 
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
@@ -24,13 +24,22 @@ def span_of(chunk: ContextChunk) -> tuple[int, int]:
     return start, end
 
 
+def within(chunk: ContextChunk, start: int, end: int) -> tuple[int, int]:
+    """Return where a part of a chunk's text stands in its document.
+
+    A retriever that shows another text than stands in its span, such as one without markup, says only where all of
+    it stands: then every part is somewhere in there.
+    """
+    first, last = span_of(chunk)
+    return (first + start, first + end) if last - first == len(chunk["text"]) else (first, last)
+
+
 def cut(chunk: Candidate, start: int, end: int) -> Candidate:
     """Return a chunk that shows a part of its text, and says where in the document this part stands."""
     text = chunk["text"]
     if (start, end) == (0, len(text)):
         return chunk
-    first, _ = span_of(chunk)
-    return Candidate(**{**chunk, "text": text[start:end], "span": [first + start, first + end]})
+    return Candidate(**{**chunk, "text": text[start:end], "span": list(within(chunk, start, end))})
 
 
 def with_spans(
@@ -60,7 +69,6 @@ def with_spans(
     spanned = list[CitationDetail]()
     for detail, chunk in zip(details, chunks, strict=True):
         own = [[item.start, item.end] for item in sentences if detail["doc_id"] in item.ids]
-        shown = list(span_of(chunk))
         span = _evidence(chunk["text"], [answer[start:end] for start, end in own], terms) if own else None
         spanned.append(
             CitationDetail(
@@ -68,8 +76,8 @@ def with_spans(
                     **detail,
                     "answer_spans": own,
                     "spans_by": spans_by,
-                    "document_span": [shown[0] + place for place in span] if span else None,
-                    "passage_span": shown,
+                    "document_span": list(within(chunk, *span)) if span else None,
+                    "passage_span": list(span_of(chunk)),
                 }
             )
         )
@@ -82,15 +90,17 @@ def _evidence(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
     read = [frozenset(terms(text[start:end], language)) for start, end in spans]
     holders = Counter(term for words in read for term in words)
     weights = {term: round(_PRECISION * math.log(1 + len(spans) / held)) for term, held in holders.items()}
-    best = list[tuple[int, int]]()
-    for sentence in said:
-        wanted = frozenset(terms(sentence, language))
-        worth = [
-            (sum(weights[term] for term in words & wanted), -len(words - wanted), -at) for at, words in enumerate(read)
-        ]
-        weight, _, place = max(worth, default=(0, 0, 0))
-        if weight:
-            best.append(spans[-place])
-    if not best:
+    best = {_best(read, wanted, weights) for wanted in {frozenset(terms(sentence, language)) for sentence in said}}
+    found = [spans[place] for place in best if place is not None]
+    if not found:
         return 0, len(text)
-    return min(start for start, _ in best), max(end for _, end in best)
+    return min(start for start, _ in found), max(end for _, end in found)
+
+
+def _best(read: Sequence[frozenset[str]], wanted: frozenset[str], weights: Mapping[str, int]) -> int | None:
+    """Return the place of the sentence with the most of what is wanted, None where none has any."""
+    worth = [
+        (sum(weights[term] for term in words & wanted), -len(words - wanted), -at) for at, words in enumerate(read)
+    ]
+    weight, _, place = max(worth, default=(0, 0, 0))
+    return -place if weight else None

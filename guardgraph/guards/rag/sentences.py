@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from guardgraph.guards.quotes import quotes_in, stands_in
+from guardgraph.guards.quotes import Quote, quotes_in, stands_in
 from guardgraph.guards.rag.answer import check_names, check_numbers
 from guardgraph.guards.rag.marks import Mark
 from guardgraph.guards.sentences import sentence_spans, unwrapped
@@ -114,16 +115,44 @@ def check_sentences(
             ``invalid_answer:quote_not_in_source``, with the sentence.
     """
     quotes = list(quotes_in(text))
-    for sentence in sentences:
-        own = [chunk for chunk in chunks if chunk["doc_id"] in sentence.ids]
-        said = text[sentence.start : sentence.end]
-        with evidence(sentence=excerpt(said, SENTENCE_CHARS)):
-            if policy.check_numbers:
-                check_numbers(said, question=question, chunks=own)
-            if policy.check_names:
-                known = policy.known_names
-                check_names(said, question=question, chunks=own, packed=chunks, known_names=known, within=text)
-            check_quotes([item.text for item in quotes if sentence.start <= item.start < sentence.end], own)
+    for ids in dict.fromkeys(item.ids for item in sentences):
+        alike = [item for item in sentences if item.ids == ids]
+        own = [chunk for chunk in chunks if chunk["doc_id"] in ids]
+        said = [text[item.start : item.end] for item in alike]
+        with _sentence_shown(said):
+            _hold("\n".join(said), question=question, cited=own, packed=chunks, policy=policy, within=text)
+        for item, sentence in zip(alike, said, strict=True):
+            first, last = (bisect_left(quotes, at, key=_start) for at in (item.start, item.end))
+            with evidence(sentence=excerpt(sentence, SENTENCE_CHARS)):
+                check_quotes([quote.text for quote in quotes[first:last]], own)
+
+
+def _hold(
+    said: str,
+    *,
+    question: str,
+    cited: Sequence[ContextChunk],
+    packed: Sequence[ContextChunk],
+    policy: RagPolicy,
+    within: str,
+) -> None:
+    """Hold sentences that cite the same together: the chunks are read once, and more words tell the language."""
+    if policy.check_numbers:
+        check_numbers(said, question=question, chunks=cited)
+    if policy.check_names:
+        known = policy.known_names
+        check_names(said, question=question, chunks=cited, packed=packed, known_names=known, within=within)
+
+
+@contextmanager
+def _sentence_shown(said: Sequence[str]) -> Iterator[None]:
+    """Add to a stop the sentence that says what is unsupported."""
+    try:
+        yield
+    except Stop as stop:
+        found = (item for item in said if any(name in item for name in stop.evidence["unsupported"]))
+        shown = excerpt(next(found, said[0]), SENTENCE_CHARS)
+        raise Stop(stop.reason, **{**stop.evidence, "sentence": shown}) from None
 
 
 def check_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
@@ -141,12 +170,16 @@ def check_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
         raise Stop("invalid_answer:quote_not_in_source", unsupported=[excerpt(quote) for quote in missing])
 
 
+def _start(quote: Quote) -> int:
+    return quote.start
+
+
 def _spans(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
     quotes = list(quotes_in(text))
     spans = list[tuple[int, int]]()
     for start, end in sentence_spans(unwrapped(text)):
-        quoted = bisect_left(quotes, start, key=lambda quote: quote.start) - 1
+        quoted = bisect_left(quotes, start, key=_start) - 1
         if spans and quoted >= 0 and quotes[quoted].end > start:
             spans[-1] = (spans[-1][0], end)
         elif any(map(str.isalnum, text[start:end])):

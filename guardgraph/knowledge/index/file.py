@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.schema import check, is_empty, make
-from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.state.files import identity, make_private
 
 __all__ = ["File"]
@@ -21,6 +21,8 @@ TIMEOUT: Final = 60.0
 _PAUSE: Final = 0.02
 _CACHE_KIB: Final = 8192
 """Pages that a connection keeps in memory."""
+_LEAST_BYTES: Final = 512
+"""SQLite's smallest page. What is shorter SQLite takes for empty, and would write over."""
 _NO_DATABASE: Final = "file is not a database"
 
 
@@ -99,10 +101,19 @@ class File:
                 self._idle.append(opened)
                 raise
             self._idle.append(opened)
+        except GuardgraphError:
+            raise
         except sqlite3.DatabaseError as error:
             if _NO_DATABASE in str(error):
-                raise ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database") from error
+                raise self._no_database() from error
             raise StoreError(f"{self.shown}: {error}") from error
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so
+            raise StoreError(
+                f"{self.shown}: damaged ({type(error).__name__}); `guardgraph kb check` tells more"
+            ) from error
+
+    def _no_database(self) -> ConfigurationError:
+        return ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database")
 
     def _taken(self) -> _Opened | None:
         """Return a connection of this process to the file that is there now; forget others."""
@@ -123,6 +134,8 @@ class File:
             make_private(self.path)
         except OSError as error:
             raise ConfigurationError(f"{self.shown}: cannot be made or read: {error.strerror}") from error
+        if 0 < self.path.stat().st_size < _LEAST_BYTES:
+            raise self._no_database()
         file = identity(self.path)
         connection = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False, cached_statements=256

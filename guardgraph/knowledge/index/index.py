@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
+from guardgraph.knowledge.index.batch import Batch
 from guardgraph.knowledge.index.candidates import candidates
 from guardgraph.knowledge.index.explaining import NotFound, not_found
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.ranking import ranked
 from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
 from guardgraph.knowledge.index.statistics import view_of
-from guardgraph.knowledge.index.storing import drop, move, put
+from guardgraph.knowledge.index.storing import drop, move
 from guardgraph.state.access import Access
 from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
@@ -53,8 +54,12 @@ class Index:
         Raises:
             ConfigurationError: its id, or that of a chunk, is in another collection of the tenant.
         """
-        with self._file.writing() as connection:
-            put(connection, document)
+        with self.together() as batch:
+            batch.put(document)
+
+    def together(self) -> Batch:
+        """Return what puts many documents in, several in a transaction; use it as a context manager."""
+        return Batch(self._file)
 
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
         """Take documents of a tenant out, each in a transaction of its own; ids that are not there are none."""

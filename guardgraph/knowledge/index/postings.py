@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BLOCK", "Postings", "decoded", "encoded"]
+__all__ = ["BLOCK", "Cells", "Edited", "decoded", "edited"]
 
 BLOCK: Final = 1024
 """Chunks of a block. More make a term quicker to read and slower to change."""
 
 _SHORT, _LONG = "H", "I"
 _SHORT_LIMIT: Final = 1 << 16
+_SHORT_BYTES: Final = 6
+"""Of a chunk: three numbers of two bytes. Where one is too large for them, all of the block have four."""
 
 
-class Postings(NamedTuple):
+class Cells(NamedTuple):
     """Three columns of the same length."""
 
     chunks: array[int]
@@ -23,17 +26,62 @@ class Postings(NamedTuple):
     counts: array[int]
     lengths: array[int]
 
+    def at(self, chunk: int) -> tuple[int, int] | None:
+        """Return the count and the length of a chunk, None where it does not have the term."""
+        at = bisect_left(self.chunks, chunk)
+        if at == len(self.chunks) or self.chunks[at] != chunk:
+            return None
+        return self.counts[at], self.lengths[at]
 
-def encoded(held: Mapping[int, tuple[int, int]]) -> bytes:
-    """Return the postings of a block: by chunk, count and length."""
-    order = sorted(held)
-    columns = (order, [held[chunk][0] for chunk in order], [held[chunk][1] for chunk in order])
-    is_short = max(max(column) for column in columns) < _SHORT_LIMIT
-    return b"".join(array(_SHORT if is_short else _LONG, column).tobytes() for column in columns)
 
-
-def decoded(size: int, data: bytes) -> Postings:
+def decoded(size: int, data: bytes) -> Cells:
     """Return the postings that `size` chunks of a block have."""
-    cells = array(_SHORT if len(data) == 6 * size else _LONG)
+    cells = _array(size, data)
+    return Cells(cells[::3], cells[1::3], cells[2::3])
+
+
+class Edited(NamedTuple):
+    """A block of a term after changes, and what they made of it."""
+
+    size: int
+    data: bytes
+    more: int
+    """By how many the chunks are more."""
+    total: int
+    """By how much the sum of their counts is larger."""
+
+
+def edited(size: int, data: bytes, edits: Sequence[int], *, is_rising: bool) -> Edited:
+    """Return a block's postings after changes.
+
+    Args:
+        size: how many chunks of the block have the term.
+        data: their postings.
+        edits: number, count and length of one chunk after the other; a count of 0 takes a chunk out.
+        is_rising: whether the edits put chunks in alone, in rising order.
+    """
+    cells = _array(size, data)
+    if cells.typecode == _SHORT and max(edits) >= _SHORT_LIMIT:
+        cells = array(_LONG, cells)
+    total = sum(edits[1::3])
+    if is_rising and (not cells or cells[-3] < edits[0]):
+        cells.extend(array(cells.typecode, edits))
+    else:
+        for at in range(0, len(edits), 3):
+            total -= _replace(cells, edits[at : at + 3])
+    return Edited(len(cells) // 3, cells.tobytes(), len(cells) // 3 - size, total)
+
+
+def _replace(cells: array[int], edit: Sequence[int]) -> int:
+    """Put a chunk in its place, or take it out, and return the count that it had."""
+    at = 3 * bisect_left(cells[::3], edit[0])
+    is_there = at < len(cells) and cells[at] == edit[0]
+    before = cells[at + 1] if is_there else 0
+    cells[at : at + 3 * is_there] = array(cells.typecode, edit if edit[1] else ())
+    return before
+
+
+def _array(size: int, data: bytes) -> array[int]:
+    cells = array(_SHORT if len(data) == _SHORT_BYTES * size else _LONG)
     cells.frombytes(data)
-    return Postings(cells[:size], cells[size : 2 * size], cells[2 * size :])
+    return cells

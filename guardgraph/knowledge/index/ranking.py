@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
 from collections.abc import Sequence, Set
 from heapq import nlargest
 from typing import NamedTuple
 
-from guardgraph.knowledge.index.postings import BLOCK, decoded
-from guardgraph.knowledge.index.statistics import View, marks
+from guardgraph.knowledge.index.gathering import Gathering, Term
+from guardgraph.knowledge.index.statistics import View
+from guardgraph.knowledge.index.values import marks
 from guardgraph.knowledge.index.words import term_of
-from guardgraph.tools.relevance import asked, damping, rarity, scaled, score
+from guardgraph.tools.relevance import asked, rarity, scaled, score
 
 __all__ = ["Ranked", "ranked"]
 
@@ -21,12 +21,6 @@ class Ranked(NamedTuple):
 
     chunk: int
     score: float
-
-
-class _Term(NamedTuple):
-    weight: float
-    forms: tuple[tuple[str, Sequence[int]], ...]
-    """Its keys, each with the parts in which it counts."""
 
 
 def ranked(
@@ -44,11 +38,9 @@ def ranked(
     if not view.parts:
         return []
     whole, terms = _terms(connection, view, query)
-    covered = _covered(connection, view, terms, sources)
-    if not covered:
-        return []
-    least = nlargest(top_k, covered.values())[-1] if top_k < len(covered) else 0.0
-    found = _in_order(connection, [chunk for chunk, weight in covered.items() if weight >= least])
+    allowed = {part.id for part in view.parts if sources is None or view.scopes[part.scope].source in sources}
+    covered = Gathering(connection, terms, average=view.average, parts=allowed, wanted=top_k).best()
+    found = _in_order(connection, [chunk for chunk, weight in covered.items() if weight > 0])
     best = nlargest(top_k, found, key=covered.__getitem__)
     rare = rarity(view.known[0].chance, whole)
     place = {chunk: at for at, chunk in enumerate(found)}
@@ -56,9 +48,9 @@ def ranked(
     return sorted((hit for hit in scored if hit.score > 0), key=lambda hit: (-hit.score, place[hit.chunk]))
 
 
-def _terms(connection: sqlite3.Connection, view: View, query: str) -> tuple[float, list[_Term]]:
+def _terms(connection: sqlite3.Connection, view: View, query: str) -> tuple[float, list[Term]]:
     """Return what a question says, and its terms, in the order in which they are summed."""
-    whole, terms = 0.0, list[_Term]()
+    whole, terms = 0.0, list[Term]()
     everywhere = [part.id for part in view.parts]
     by_language = {
         language: [part.id for part in view.parts if part.language == language] for language in view.languages
@@ -71,36 +63,21 @@ def _terms(connection: sqlite3.Connection, view: View, query: str) -> tuple[floa
             )
         else:
             forms = ((term_of(reading, term[0]), everywhere),)
-        holders = sum(_holders(connection, key, parts) for key, parts in forms)
+        known = [_known(connection, key, parts) for key, parts in forms]
+        holders = sum(each for each, _ in known)
         weight = times * view.known[reading].weight(holders)
         whole += weight
         if holders:
-            terms.append(_Term(weight, forms))
+            terms.append(Term(weight, max(most for _, most in known), holders, forms))
     return whole, terms
 
 
-def _holders(connection: sqlite3.Connection, key: str, parts: Sequence[int]) -> int:
-    statement = f"SELECT coalesce(sum(holders), 0) FROM words WHERE term = ? AND part IN ({marks(parts)})"
-    return int(connection.execute(statement, [key, *parts]).fetchone()[0])
-
-
-def _covered(
-    connection: sqlite3.Connection, view: View, terms: Sequence[_Term], sources: Set[str] | None
-) -> dict[int, float]:
-    covered: defaultdict[int, float] = defaultdict(float)
-    damped: dict[int, float] = {}
-    allowed = {part.id for part in view.parts if sources is None or view.scopes[part.scope].source in sources}
-    for weight, forms in terms:
-        for key, parts in forms:
-            wanted = [part for part in parts if part in allowed]
-            statement = f"SELECT block, size, data FROM postings WHERE term = ? AND part IN ({marks(wanted)})"
-            for block, size, data in connection.execute(statement, [key, *wanted]):
-                first = block * BLOCK
-                for chunk, count, length in zip(*decoded(size, data), strict=True):
-                    if length not in damped:
-                        damped[length] = damping(length, view.average)
-                    covered[first + chunk] += weight * (count / (count + damped[length]))
-    return covered
+def _known(connection: sqlite3.Connection, key: str, parts: Sequence[int]) -> tuple[int, int]:
+    """Return how many chunks of some parts have a term, and its largest count in one."""
+    counted = "SELECT coalesce(sum(holders), 0), coalesce(max(most), 0) FROM words"
+    statement = f"{counted} WHERE term = ? AND part IN ({marks(parts)})"
+    holders, most = connection.execute(statement, [key, *parts]).fetchone()
+    return holders, most
 
 
 def _in_order(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:

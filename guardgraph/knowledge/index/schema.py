@@ -51,7 +51,7 @@ CREATE INDEX chunks_of ON chunks (document, number);
 CREATE INDEX untold ON chunks (id) WHERE language = '';
 CREATE TABLE words (
     term TEXT NOT NULL, part INTEGER NOT NULL, total INTEGER NOT NULL, holders INTEGER NOT NULL,
-    PRIMARY KEY (term, part)
+    most INTEGER NOT NULL, PRIMARY KEY (term, part)
 ) WITHOUT ROWID;
 CREATE TABLE postings (
     term TEXT NOT NULL, part INTEGER NOT NULL, block INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,

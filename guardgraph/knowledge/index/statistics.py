@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from guardgraph.knowledge.index.scopes import Scope
+from guardgraph.knowledge.index.values import marks
 from guardgraph.knowledge.index.words import KINDS
 from guardgraph.tools.relevance import Known, most_common
 
-__all__ = ["Part", "View", "marks", "view_of"]
+__all__ = ["Part", "View", "view_of"]
 
 
 class Part(NamedTuple):
@@ -81,8 +82,3 @@ def _once(connection: sqlite3.Connection, parts: Iterable[int]) -> tuple[int, ..
     rows = connection.execute(f"SELECT substr(term, 1, 1), count(*) FROM ({single}) GROUP BY 1", wanted)
     counts = dict(rows.fetchall())
     return tuple(counts.get(kind, 0) for kind in KINDS)
-
-
-def marks(values: Iterable[object]) -> str:
-    """Return a question mark for each value."""
-    return ", ".join("?" for _ in values)

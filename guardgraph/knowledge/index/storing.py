@@ -13,7 +13,7 @@ from guardgraph.locales.language import language_of
 from guardgraph.state.access import Access
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["digest_of", "drop", "move", "put"]
+__all__ = ["digest_of", "drop", "move", "put", "refuse_taken"]
 
 _NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 
@@ -30,9 +30,37 @@ def digest_of(access: Access, document: tuple[str, str, str, str], chunk: tuple[
     return hashlib.sha256(json.dumps(covered).encode()).digest()
 
 
-def put(connection: sqlite3.Connection, document: StoredDocument) -> None:
-    """Put a document in, in place of the one that has its id."""
-    tenant, writer = key_of(document.access.tenant), Writer(connection)
+def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
+    """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has.
+
+    Raises:
+        ConfigurationError: it names the id.
+    """
+    tenant = key_of(document.access.tenant)
+    row = connection.execute(
+        "SELECT collection FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
+    ).fetchone()
+    if row is not None and row[0] != document.name:
+        raise ConfigurationError(
+            f"document {document.id!r}: its id is in the collection {row[0]!r} already; give another name"
+        )
+    taken = "SELECT 1 FROM chunks JOIN documents ON documents.id = document WHERE chunks.name = ? AND chunks.tenant = ?"
+    seen = set[str]()
+    for chunk in document.chunks:
+        row = connection.execute(f"{taken} AND documents.name <> ?", [chunk.id, tenant, document.id]).fetchone()
+        if row is not None or chunk.id in seen:
+            raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken")
+        seen.add(chunk.id)
+
+
+def put(connection: sqlite3.Connection, writer: Writer, document: StoredDocument) -> None:
+    """Put a document in, in place of the one that has its id.
+
+    Raises:
+        ConfigurationError: as `refuse_taken`; nothing was changed.
+    """
+    refuse_taken(connection, document)
+    tenant = key_of(document.access.tenant)
     place, freed = _make_room(connection, writer, tenant, document)
     scope = interned(connection, document.source, document.access)
     place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
@@ -47,14 +75,10 @@ def put(connection: sqlite3.Connection, document: StoredDocument) -> None:
         hashed = digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
         language = language_of(chunk.text)
         cells = [freed.pop(0) if freed else None, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
-        try:
-            added = connection.execute(
-                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
-            )
-        except sqlite3.IntegrityError as error:
-            raise ConfigurationError(f"document {document.id!r}: the id {chunk.id!r} of a chunk is taken") from error
+        added = connection.execute(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
+        )
         writer.add(Kept(int(added.lastrowid or 0), scope, language, document.title, chunk.section, chunk.text))
-    writer.flush()
 
 
 def _make_room(
@@ -66,15 +90,11 @@ def _make_room(
     must not tell him that it was there before.
     """
     row = connection.execute(
-        "SELECT id, collection, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
+        "SELECT id, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
     ).fetchone()
     if row is None:
         return None, []
-    number, collection, place, scope = row
-    if collection != document.name:
-        raise ConfigurationError(
-            f"document {document.id!r}: its id is in the collection {collection!r} already; give another name"
-        )
+    number, place, scope = row
     freed = _take_out(connection, writer, number)
     return place if scopes(connection)[scope].access == document.access else None, freed
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
-from guardgraph.knowledge.index.postings import BLOCK, decoded, encoded
-from guardgraph.knowledge.index.words import KINDS, counted
+from guardgraph.knowledge.index.postings import BLOCK, edited
+from guardgraph.knowledge.index.words import KINDS, Reader
 from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["Kept", "Writer"]
+
+_AT_ONCE: Final = 200
+"""Terms that are looked up by one statement."""
 
 
 class Kept(NamedTuple):
@@ -26,6 +30,37 @@ class Kept(NamedTuple):
     text: str
 
 
+class _Word(NamedTuple):
+    """What is counted of a term in a part."""
+
+    total: int = 0
+    holders: int = 0
+    most: int = 0
+    """The largest count that a chunk had; it may be gone."""
+
+
+_NOTHING: Final = _Word()
+
+
+class _Edits(dict[str, list[int]]):
+    """What changes in a block: for a term the number, count and length of chunk after chunk; 0 takes one out."""
+
+    is_rising = True
+    """Whether chunks are put in alone, in rising order."""
+    _last = -1
+
+    def add(self, chunk: int, terms: Mapping[str, int], length: int, *, is_taken_out: bool) -> None:
+        """Put a chunk in, or take it out."""
+        self.is_rising = self.is_rising and not is_taken_out and chunk > self._last
+        self._last = chunk
+        for term, times in terms.items():
+            edit = (chunk, 0 if is_taken_out else times, length)
+            if term in self:
+                self[term] += edit
+            else:
+                self[term] = [*edit]
+
+
 class Writer:
     """Gathers what changes in a transaction, and writes it once.
 
@@ -35,9 +70,9 @@ class Writer:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._edits: defaultdict[tuple[str, int], dict[int, tuple[int, int] | None]] = defaultdict(dict)
-        """By term and part: for chunks the count and the length, or that they have the term no more."""
-        self._totals: Counter[tuple[str, int]] = Counter()
+        self._edits: defaultdict[tuple[int, int], _Edits] = defaultdict(_Edits)
+        """By part and block."""
+        self._readers: dict[str, Reader] = {}
         self._passages: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
         told = connection.execute("SELECT DISTINCT language FROM parts")
@@ -60,19 +95,18 @@ class Writer:
     def flush(self) -> None:
         """Write what changed."""
         now = self._connection.execute("SELECT value + 1 FROM state WHERE name = 'changes'").fetchone()[0]
-        once: Counter[tuple[int, str]] = Counter()
-        for term, part in sorted(self._edits):
-            self._write(term, part, once)
+        changed: defaultdict[int, dict[str, _Word]] = defaultdict(dict)
+        for (part, block), edits in sorted(self._edits.items()):
+            self._write_block(part, block, edits, changed[part])
         for part in sorted(self._passages):
+            once = self._write_words(part, changed[part])
             self._connection.execute(
                 "UPDATE parts SET passages = passages + ?, words = words + ?, stems_once = stems_once + ?, "
                 "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?",
-                [self._passages[part], self._words[part], *(once[part, kind] for kind in KINDS), now, part],
+                [self._passages[part], self._words[part], *(once[kind] for kind in KINDS), now, part],
             )
-        self._edits.clear()
-        self._totals.clear()
-        self._passages.clear()
-        self._words.clear()
+        for gathered in (self._edits, self._passages, self._words):
+            gathered.clear()
 
     def _languages_of(self, chunk: Kept) -> Iterable[str]:
         return [chunk.language] if chunk.language else sorted(self._languages)
@@ -86,13 +120,13 @@ class Writer:
         return [Kept(*row) for row in rows]
 
     def _count(self, chunk: Kept, language: str, sign: int) -> None:
-        terms, length = counted(chunk.title, chunk.section, chunk.text, language)
+        if language not in self._readers:
+            self._readers[language] = Reader(language)
+        terms, length = self._readers[language].counted(chunk.title, chunk.section, chunk.text)
         part = self._part(chunk.scope, language, bool(chunk.language))
         self._passages[part] += sign
         self._words[part] += sign * length
-        for term, times in terms.items():
-            self._edits[term, part][chunk.id] = (times, length) if sign > 0 else None
-            self._totals[term, part] += sign * times
+        self._edits[part, chunk.id // BLOCK].add(chunk.id % BLOCK, terms, length, is_taken_out=sign < 0)
 
     def _part(self, scope: int, language: str, told: bool) -> int:
         row = [scope, language, told]
@@ -100,44 +134,44 @@ class Writer:
         found = self._connection.execute("SELECT id FROM parts WHERE scope = ? AND language = ? AND told = ?", row)
         return int(found.fetchone()[0])
 
-    def _write(self, term: str, part: int, once: Counter[tuple[int, str]]) -> None:
-        holders = 0
-        blocks: defaultdict[int, dict[int, tuple[int, int] | None]] = defaultdict(dict)
-        for chunk, held in self._edits[term, part].items():
-            blocks[chunk // BLOCK][chunk % BLOCK] = held
-        for block, edits in blocks.items():
-            holders += self._write_block((term, part, block), edits)
-        total = self._totals[term, part]
-        row = self._connection.execute("SELECT total FROM words WHERE term = ? AND part = ?", [term, part]).fetchone()
-        before = row[0] if row else 0
-        after = before + total
-        once[part, term[0]] += (after == 1) - (before == 1)
-        if after:
-            self._connection.execute(
-                "INSERT INTO words VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                "total = total + excluded.total, holders = holders + excluded.holders",
-                [term, part, total, holders],
-            )
-        else:
-            self._connection.execute("DELETE FROM words WHERE term = ? AND part = ?", [term, part])
+    def _write_block(self, part: int, block: int, edits: _Edits, changed: dict[str, _Word]) -> None:
+        """Write what changed in a block, and count it."""
+        held = self._found("SELECT term, size, data FROM postings WHERE part = ? AND block = ?", [part, block], edits)
+        written, emptied = [], []
+        for term in sorted(edits):
+            size, data = held.get(term, (0, b""))
+            size, data, more, total = edited(size, data, edits[term], is_rising=edits.is_rising)
+            before = changed.get(term, _NOTHING)
+            most = max(before.most, *edits[term][1::3])
+            changed[term] = _Word(before.total + total, before.holders + more, most)
+            if size:
+                written.append((term, part, block, size, data))
+            elif term in held:
+                emptied.append((term, part, block))
+        self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?, ?, ?)", written)
+        self._connection.executemany("DELETE FROM postings WHERE term = ? AND part = ? AND block = ?", emptied)
 
-    def _write_block(self, key: tuple[str, int, int], edits: dict[int, tuple[int, int] | None]) -> int:
-        """Write what changed in a block, and return by how many the chunks in it are more."""
-        row = self._connection.execute(
-            "SELECT size, data FROM postings WHERE term = ? AND part = ? AND block = ?", key
-        ).fetchone()
-        held = {}
-        if row:
-            postings = decoded(*row)
-            held = {chunk: (count, length) for chunk, count, length in zip(*postings, strict=True)}
-        before = len(held)
-        for chunk, edit in edits.items():
-            if edit is None:
-                del held[chunk]
-            else:
-                held[chunk] = edit
-        if held:
-            self._connection.execute("REPLACE INTO postings VALUES (?, ?, ?, ?, ?)", [*key, len(held), encoded(held)])
-        else:
-            self._connection.execute("DELETE FROM postings WHERE term = ? AND part = ? AND block = ?", key)
-        return len(held) - before
+    def _write_words(self, part: int, changed: Mapping[str, _Word]) -> Counter[str]:
+        """Write what is counted of terms, and return by how many those are more that occur once, by kind."""
+        once, written, emptied = Counter[str](), [], []
+        held = self._found("SELECT term, total, holders, most FROM words WHERE part = ?", [part], changed)
+        for term, more in sorted(changed.items()):
+            before = _Word(*held[term]) if term in held else _NOTHING
+            total = before.total + more.total
+            once[term[0]] += (total == 1) - (before.total == 1)
+            if total:
+                written.append((term, part, total, before.holders + more.holders, max(before.most, more.most)))
+            elif before.total:
+                emptied.append((term, part))
+        self._connection.executemany("REPLACE INTO words VALUES (?, ?, ?, ?, ?)", written)
+        self._connection.executemany("DELETE FROM words WHERE term = ? AND part = ?", emptied)
+        return once
+
+    def _found(self, statement: str, of: Sequence[int], terms: Iterable[str]) -> dict[str, tuple[Any, ...]]:
+        """Look terms up."""
+        found, wanted = dict[str, tuple[Any, ...]](), iter(sorted(terms))
+        while some := list(islice(wanted, _AT_ONCE)):
+            some += [""] * (_AT_ONCE - len(some))  # so that the statement is one that is prepared
+            rows = self._connection.execute(f"{statement} AND term IN ({', '.join('?' * _AT_ONCE)})", [*of, *some])
+            found |= {term: tuple(rest) for term, *rest in rows}
+        return found

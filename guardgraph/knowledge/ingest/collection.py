@@ -35,6 +35,7 @@ class Collection:
         self.failed: list[Failed] = []
         self.left_out: list[LeftOut] = []
         self._index = index
+        self._batch = index.together()
         self._became: dict[Literal["added", "changed", "unchanged", "removed"], list[str]] = {
             "added": [], "changed": [], "unchanged": [], "removed": [],
         }  # fmt: skip
@@ -74,7 +75,7 @@ class Collection:
             Unusable: the id of one of its chunks is taken.
         """
         try:
-            self._index.put(document)
+            self._batch.put(document)
         except ConfigurationError as error:
             raise Unusable(str(error)) from None
         self._became["changed" if document.id in self.listed else "added"].append(document.id)
@@ -104,13 +105,15 @@ class Collection:
             self._index.move(self.tenant, number, before.source, Access(self.tenant, readers))
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Take documents out."""
+        """Take documents out, after all that were put in."""
+        self._batch.flush()
         for number in ids:
             self._index.drop(self.tenant, [number])
             self._became["removed"].append(number)
 
     def report(self) -> Report:
-        """Return what became of the documents."""
+        """Return what became of the documents, once all are written."""
+        self._batch.flush()
         became = {name: tuple(ids) for name, ids in self._became.items()}
         return Report(
             added=became["added"],

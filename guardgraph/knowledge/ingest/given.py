@@ -31,15 +31,17 @@ def add_documents(
     *,
     readers: tuple[str, ...],
     prefix: str = "",
+    whole: bool = False,
     prune: bool = False,
 ) -> Report:
-    """Make a collection what a list of documents is.
+    """Put a list of documents into a collection.
 
     Args:
         documents: the list. A document may name `readers` of its own, which only narrow.
         collection: the one that becomes it.
         readers: who may read all of them at most.
         prefix: what stands before each id.
+        whole: whether the list is all of the collection, so that what it lacks is gone.
         prune: whether more than half of the documents may be removed.
 
     Raises:
@@ -55,7 +57,7 @@ def add_documents(
             raise ConfigurationError(f"document {at}: the id {number!r:.80} is another one's, too")
         read[number] = checked
     collection.refuse_taken(read)
-    gone = [number for number in collection.listed if number not in read]
+    gone = [number for number in collection.listed if number not in read] if whole else []
     if not prune:
         collection.refuse_loss(gone)
     for number, checked in read.items():

@@ -11,7 +11,7 @@ from guardgraph.guards.proposals import Proposal, check_text, proposed_object
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
-from guardgraph.nodes.rag.request import RagRun
+from guardgraph.nodes.rag.request import RagRun, check_chunks
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.plain import excerpt
@@ -33,7 +33,6 @@ def generate(answerer: Proposer, marking: Proposer) -> Body:
 
     @declares(phase="generate", reads=["task", "accepted_context"], writes=["proposed_answer"])
     def body(state: RagState, run: RagRun) -> Steps:
-        _check_access(state, run)
         keys = ("doc_id", "title", "section", "updated_at", "text")
         shown = [{key: chunk[key] for key in keys} for chunk in _usable_chunks(state, run)]  # type: ignore[literal-required]
         view: JsonObject = {"question": state["task"]["question"], "context_chunks": shown}
@@ -65,7 +64,8 @@ def check_answer(clarification: str) -> Body:
         stops=["access_revoked", "source_denied", "llm", "invalid_answer"],
     )
     def body(state: RagState, run: RagRun) -> Pass:
-        _check_access(state, run)
+        chunks = state["accepted_context"]["chunks"]
+        guards.check_access(chunks, caller=run.caller, required=run.policy.require_access)
         given = proposed_object(state["proposed_answer"])
         if guards.abstains(given.value):
             nearest = state["nearest_score"]
@@ -101,11 +101,6 @@ def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
     return Pass({"accepted_answer": accepted}, "answered", (step,))
 
 
-def _check_access(state: RagState, run: RagRun) -> None:
-    """Stop a run that somebody resumed who may not read its context."""
-    guards.check_access(state["accepted_context"]["chunks"], caller=run.caller, required=run.policy.require_access)
-
-
 def _read(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _Read:
     """Read what an answer cites: by its list, and where sentences must cite, by its marks too."""
     text, citations = proposed["answer"].strip(), proposed["citations"]
@@ -135,8 +130,7 @@ def _hold(read: _Read, question: str, chunks: list[Candidate], policy: RagPolicy
 def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
     """Return the context, unless one of its sources has been switched off since it was packed."""
     chunks = state["accepted_context"]["chunks"]
-    allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
-    guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
+    check_chunks(chunks, run)
     return chunks
 
 

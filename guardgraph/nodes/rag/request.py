@@ -6,9 +6,9 @@ from guardgraph.guards import rag as guards
 from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Pass, Run, declares
 from guardgraph.state.json import JsonObject
-from guardgraph.state.rag import Intent, RagBudget, RagPolicy
+from guardgraph.state.rag import Candidate, Intent, RagBudget, RagPolicy
 
-__all__ = ["RagRun", "check_request", "usable_sources"]
+__all__ = ["RagRun", "check_chunks", "check_request", "usable_sources"]
 
 RagRun = Run[RagPolicy, RagBudget]
 
@@ -28,3 +28,10 @@ def usable_sources(intent: Intent, run: RagRun) -> list[str]:
             execution=run.policy.allowed_sources_execution,
             max_query_chars=run.budget.max_query_chars,
         )
+
+
+def check_chunks(chunks: list[Candidate], run: RagRun) -> None:
+    """Stop a run that holds a chunk which whoever asks now may not read, or of a source that has been switched off."""
+    guards.check_access(chunks, caller=run.caller, required=run.policy.require_access)
+    allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
+    guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)

@@ -11,11 +11,11 @@ from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun, usable_sources
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.rag import Candidate, RagBudget, RagState, Retrieval
+from guardgraph.state.rag import Candidate, Found, RagBudget, RagState, Retrieval, RetrievalRequest
 from guardgraph.tools.terms import terms
 from guardgraph.world.call import Call, Outside
 
-__all__ = ["pack_context", "retrieve"]
+__all__ = ["found_candidates", "pack_context", "packed_or_clarified", "retrieve"]
 
 
 def retrieve(retriever: Outside) -> Body:
@@ -60,18 +60,39 @@ def pack_context(clarification: str) -> Body:
         stops=["invalid_intent", "source_denied", "tool", "access_revoked"],
     )
     def body(state: RagState, run: RagRun) -> Pass:
-        asked = state["asked_retrieval"]
-        returned = found(state["found_candidates"], "retrieve")
-        guards.check_access(returned, caller=run.caller, required=run.policy.require_access)
-        candidates = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
-        packed = _packed(asked["query"], candidates, run.budget)
-        nearest = max((item["score"] for item in candidates), default=0.0)
-        step = _retrieved(state, candidates, packed)
-        if packed["chunks"]:
-            return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
-        return asked_to_clarify(clarification, "nothing_relevant", nearest, before=(step,))
+        asked, candidates = found_candidates(state, run)
+        return packed_or_clarified(state, run, Found(asked=asked, candidates=candidates), clarification)
 
     return body
+
+
+def found_candidates(state: RagState, run: RagRun) -> tuple[RetrievalRequest, list[Candidate]]:
+    """Return what a retriever was asked, and what it returned, held against it."""
+    asked = state["asked_retrieval"]
+    returned = found(state["found_candidates"], "retrieve")
+    guards.check_access(returned, caller=run.caller, required=run.policy.require_access)
+    return asked, guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
+
+
+def packed_or_clarified(
+    state: RagState, run: RagRun, given: Found, clarification: str, *, ranked: list[Candidate] | None = None
+) -> Pass:
+    """Return the way on with a context, or without one.
+
+    Args:
+        state: the channels.
+        run: the run.
+        given: what was found.
+        clarification: what a run says without a context.
+        ranked: the candidates in the order of a reranker, where there is one.
+    """
+    candidates = given["candidates"]
+    packed = _packed(given["asked"]["query"], candidates if ranked is None else ranked, run.budget)
+    nearest = max((item["score"] for item in candidates), default=0.0)
+    step = _retrieved(state, given, packed, ranked)
+    if packed["chunks"]:
+        return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
+    return asked_to_clarify(clarification, "nothing_relevant", nearest, before=(step,))
 
 
 def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
@@ -84,8 +105,8 @@ def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retri
     return guards.pack(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
-def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) -> Step:
-    asked, chunks = state["asked_retrieval"], packed["chunks"]
+def _retrieved(state: RagState, given: Found, packed: Retrieval, ranked: list[Candidate] | None) -> Step:
+    asked, candidates, chunks = given["asked"], given["candidates"], packed["chunks"]
     trace: JsonObject = {
         "phase": "retrieve",
         "query": asked["query"],
@@ -96,6 +117,8 @@ def _retrieved(state: RagState, candidates: list[Candidate], packed: Retrieval) 
     }
     shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
     retrieval: JsonObject = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in chunks]}
+    if ranked is not None:
+        trace["reranked"] = retrieval["reranked"] = [item["doc_id"] for item in ranked]
     if left_out := [name for chunk in chunks for name in chunk.get("duplicates", [])]:
         trace["duplicates"] = retrieval["duplicates"] = left_out
     return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})

@@ -62,13 +62,13 @@ def _end_part(parts: list[Part], pieces: list[str]) -> None:
     text = _BREAKS.sub(lambda breaks: "\n\n" if "\n\n" in breaks[0] else "\n", "".join(pieces)).strip()
     pieces.clear()
     if any(letter.isalnum() for letter in text):
-        parts.append(plain_text(text))
+        parts.append(text)
 
 
 def _pieces(element: Element, *, in_section: bool, in_code: bool = False) -> Iterator[str | Heading]:
     tag = str(element.tag)
     if tag == "head" and in_section:
-        text = one_line("".join(map(str, element.itertext())))
+        text = " ".join("".join(map(str, element.itertext())).split())
         if text:
             yield Heading(_level(element), text)
         return

@@ -16,7 +16,7 @@ from guardgraph.tools.extraction.frames import FrameTooLong, receive, send
 
 __all__ = ["Child"]
 
-_LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "charset_normalizer", "pypdf")
+_LIBRARIES: Final = ("guardgraph", "trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf")
 _BOOT: Final = (
     "import sys; sys.path += [path for path in sys.argv[2:] if path not in sys.path]; "
     "from guardgraph.tools.extraction.worker import main; main(int(sys.argv[1]))"
@@ -34,6 +34,8 @@ class Child:
     """
 
     def __init__(self, memory: int) -> None:
+        if os.name != "posix":
+            raise ConfigurationError(f"os.name: {os.name!r}; pages are read within limits that posix systems have")
         if not sys.executable:
             raise ConfigurationError("sys.executable is empty; pages are read in a process of this Python")
         command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, str(memory), *_paths()]

@@ -6,9 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import date
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.tools.extraction.tree import Element
+from guardgraph.tools.extraction.tree import Element, elements_of, text_in
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 __all__ = ["declared_in", "guessed_from", "shown_in"]
 
@@ -27,16 +30,16 @@ _MOST_NODES: Final = 10_000
 """Of one page's JSON-LD."""
 
 
-def declared_in(tree: Element) -> str:
+def declared_in(root: LexborNode) -> str:
     """Return the day that a page declares in its head, such as ``2026-03-14``; an empty text where it declares none.
 
     It is the day of publication, of ``<meta>``, else of JSON-LD; else that of the last change.
 
     Args:
-        tree: the whole page.
+        root: the whole page.
     """
-    metas = {_name(meta): meta.get("content") or "" for meta in reversed(list(tree.iter("meta")))}
-    ld = list(_linked_data(tree))
+    metas = {_name(meta): meta.attributes.get("content") or "" for meta in reversed(elements_of(root, "meta"))}
+    ld = list(_linked_data(root))
     return (
         _first(metas.get(name, "") for name in _PUBLISHED)
         or _first(value for name, value in ld if name == "datePublished")
@@ -75,17 +78,18 @@ def _day(value: str) -> str:
         return ""
 
 
-def _name(meta: Element) -> str:
-    return (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").strip().lower()
+def _name(meta: LexborNode) -> str:
+    given = meta.attributes
+    return (given.get("property") or given.get("name") or given.get("itemprop") or "").strip().lower()
 
 
-def _linked_data(tree: Element) -> Iterator[tuple[str, str]]:
+def _linked_data(root: LexborNode) -> Iterator[tuple[str, str]]:
     """Yield names and texts of JSON-LD, in the order of the page."""
     waiting: list[Any] = []
-    for script in tree.iter("script"):
-        if (script.get("type") or "").strip().lower() == "application/ld+json":
+    for script in elements_of(root, "script"):
+        if (script.attributes.get("type") or "").strip().lower() == "application/ld+json":
             try:
-                waiting.append(json.loads(script.text or ""))
+                waiting.append(json.loads(text_in(script)))
             except (ValueError, RecursionError):
                 continue
     waiting.reverse()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from guardgraph.tools.extraction.blocks import one_line, parts_of, text_of_parts
+from guardgraph.tools.extraction.blocks import one_line, parts_of, plain_text, text_of_parts
 from guardgraph.tools.extraction.dates import declared_in, guessed_from, shown_in
 from guardgraph.tools.extraction.extracted import Extracted
 from guardgraph.tools.extraction.limits import within
-from guardgraph.tools.extraction.tree import tree_of
-from guardgraph.tools.extraction.visible import remove_unseen
+from guardgraph.tools.extraction.tree import elements_of, text_in, tree_of
+from guardgraph.tools.extraction.visible import visible_page
+from guardgraph.tools.folder.article import Heading, Part
+from guardgraph.tools.folder.html import parse_html
 
 __all__ = ["read_page"]
+
+_SHORT: Final = 250
+"""Characters. What trafilatura makes of less is all words of the page on one line; such a page is read as a file is."""
 
 
 def read_page(page: str, url: str, max_chars: int) -> Extracted:
@@ -25,17 +30,30 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     Raises:
         ExtractionFailed: `broken`, or `too_large`.
     """
+    from lxml.html import HTMLParser, document_fromstring  # type: ignore[import-untyped]
     from trafilatura import bare_extraction
 
-    tree = tree_of(page)
-    if tree is None:
+    root = tree_of(page)
+    shown = visible_page(root) if root is not None else ""
+    if root is None or not shown:
         return Extracted("", "", (), "", "")
-    declared = declared_in(tree)
-    remove_unseen(tree)
-    declared = declared or shown_in(tree)
-    title = one_line(tree.findtext(".//title") or tree.findtext(".//h1") or "")
+    # Without huge_tree, whatever is below the 255th level is lost.
+    tree = document_fromstring(shown.encode(), parser=HTMLParser(encoding="utf-8", huge_tree=True))
+    title = one_line(next((text_in(element) for element in elements_of(root, "head > title, h1")), ""))
+    declared = declared_in(root) or shown_in(tree)
     guessed = "" if declared else guessed_from(tree, url)
     found: Any = bare_extraction(tree, url=url or None, include_comments=False)
     parts = parts_of(found.body) if found is not None else []
-    text = within(text_of_parts(parts), max_chars)
-    return Extracted(title, text, tuple(parts), declared, guessed)
+    if len(text_of_parts(parts)) < _SHORT:
+        parts = _read_as_a_file(shown)
+    text = within(plain_text(text_of_parts(parts)), max_chars)
+    return Extracted(title, text, tuple(map(_plain, parts)), declared, guessed)
+
+
+def _read_as_a_file(shown: str) -> list[Part]:
+    parsed = parse_html(shown)
+    return [part if isinstance(part, Heading) else parsed.text[part.start : part.end] for part in parsed.parts]
+
+
+def _plain(part: Part) -> Part:
+    return Heading(part.level, one_line(part.text)) if isinstance(part, Heading) else plain_text(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Any, Final
 
@@ -14,6 +15,9 @@ __all__ = ["read_pdf"]
 
 _LEVEL: Final = 2
 """Of a page, below the title."""
+_SHOWING: Final = (b"Tj", b"TJ", b"'", b'"')
+_UNDRAWN: Final = (3, 7)
+"""Text rendering modes: neither fill nor stroke (ISO 32000-2, table 104)."""
 
 
 def read_pdf(content: bytes, max_chars: int) -> Extracted:
@@ -45,6 +49,7 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
 def _read(reader: Any, max_chars: int) -> Extracted:
     parts, texts, left = list[Part](), list[str](), max_chars
     for number, page in enumerate(reader.pages, start=1):
+        _leave_out_undrawn(page)
         if text := plain_text(page.extract_text()).strip():
             within(text, left)
             left -= len(text) + 2
@@ -52,6 +57,38 @@ def _read(reader: Any, max_chars: int) -> Extracted:
             parts.extend((Heading(_LEVEL, f"Page {number}"), text))
     title, created = _about(reader.metadata)
     return Extracted(title, within("\n\n".join(texts), max_chars), tuple(parts), "", created)
+
+
+def _leave_out_undrawn(page: Any) -> None:
+    """Leave out text that a page does not draw beside text that it does.
+
+    Where all of it is not drawn, it is the text of a scanned picture, and stays.
+    """
+    from pypdf.generic import NameObject
+
+    content = page.get_contents()
+    if content is None:
+        return
+    drawn = list(_drawn(content.operations))
+    shows = any(operator in _SHOWING for _, operator in drawn)
+    if shows and len(drawn) < len(content.operations):
+        content.operations = drawn
+        page[NameObject("/Contents")] = content
+
+
+def _drawn(operations: list[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:
+    """Yield the operations of a content stream but for those that show text in a mode that draws nothing."""
+    mode, saved = 0, list[Any]()
+    for operands, operator in operations:
+        if operator == b"q":
+            saved.append(mode)
+        elif operator == b"Q" and saved:
+            mode = saved.pop()
+        elif operator == b"Tr" and operands:
+            mode = operands[0]
+        elif operator in _SHOWING and mode in _UNDRAWN:
+            continue
+        yield operands, operator
 
 
 def _about(metadata: Any) -> tuple[str, str]:

@@ -25,7 +25,11 @@ MAX_CONTENT_BYTES: Final = 100_000_000
 _MOST_CHILDREN: Final = 8
 _ASKED: Final = 1_000
 """A child that was asked so often is replaced: what a parser does not give back is not kept for ever."""
-_LIBRARIES: Final = {"html": "trafilatura", "pdf": "pypdf", "text": "charset_normalizer"}
+_LIBRARIES: Final[dict[Kind, tuple[str, ...]]] = {
+    "html": ("trafilatura", "selectolax"),
+    "pdf": ("pypdf",),
+    "text": ("charset_normalizer",),
+}
 _BYTES_PER_CHAR: Final = 12
 """Of an answer: two copies of a character, each as six letters of JSON at most."""
 _BYTES_AROUND: Final = 100_000
@@ -130,14 +134,14 @@ def require(kind: Kind) -> None:
     """Refuse what cannot be read here.
 
     Raises:
-        ConfigurationError: the library is missing that reads such content; the extras `kb` and `web` install it.
+        ConfigurationError: a library is missing that reads such content; the extras `kb` and `web` install it.
     """
-    library = _LIBRARIES[kind]
-    if find_spec(library) is None:
-        raise ConfigurationError(
-            f"{kind} content is read with {library}, which is not installed; "
-            "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
-        )
+    for library in _LIBRARIES[kind]:
+        if find_spec(library) is None:
+            raise ConfigurationError(
+                f"{kind} content is read with {library}, which is not installed; "
+                "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+            )
 
 
 def _end(idle: list[Child], owner: int) -> None:

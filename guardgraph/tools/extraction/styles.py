@@ -48,7 +48,7 @@ _RELATIVE: Final = ("em", "ex", "ch", "%")
 def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
     """Say what an element's own attributes say of whether it is shown.
 
-    `hidden`, `aria-hidden`, `<dialog>` that is not open, and of `style`: `display`, `visibility`, `opacity`,
+    `hidden`, `popover`, `aria-hidden`, `<dialog>` that is not open, and of `style`: `display`, `visibility`, `opacity`,
     `content-visibility`, `font-size` and `font`. Where declarations contradict each other, the one that hides counts,
     though a browser may see it otherwise: what a reader might not see is no evidence.
 
@@ -56,7 +56,7 @@ def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
         tag: in lower case.
         attributes: their names in lower case.
     """
-    if "hidden" in attributes or attributes.get("aria-hidden", "").strip().lower() == "true":
+    if {"hidden", "popover"} & attributes.keys() or attributes.get("aria-hidden", "").strip().lower() == "true":
         return Shown(hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
         return Shown(hides=True)
@@ -88,7 +88,7 @@ def _sizes(words: list[str]) -> Iterator[bool]:
     found = next((match for match in map(_NUMBER.fullmatch, words) if match and _is_size(match)), None)
     if found is None:
         return
-    pixels = float(found[1]) * _PIXELS[found[2]]
+    pixels = float(found[1]) * _PIXELS.get(found[2], 0.0)
     if pixels < _LEAST_PIXELS:
         yield False
     elif found[2] not in _RELATIVE:
@@ -97,7 +97,7 @@ def _sizes(words: list[str]) -> Iterator[bool]:
 
 def _is_size(match: re.Match[str]) -> bool:
     """Tell a size from a weight, as in ``font: 700 12px serif``."""
-    return match[2] in _PIXELS and (bool(match[2]) or float(match[1]) == 0)
+    return float(match[1]) == 0 or (match[2] != "" and match[2] in _PIXELS)
 
 
 def _declarations(style: str) -> Iterator[tuple[str, list[str]]]:

@@ -1,25 +1,40 @@
-"""A page as its reader sees it: what its own attributes hide is taken out of the tree."""
+"""A page as its reader sees it: what its own attributes hide is left out."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import re
+from html import escape
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from guardgraph.tools.extraction.styles import shown_by
-from guardgraph.tools.extraction.tree import Element
-from guardgraph.tools.folder.html import RAISED
+from guardgraph.tools.extraction.tree import children_of
+from guardgraph.tools.folder.html import RAISED, UNSEEN, VOID
 
-__all__ = ["remove_unseen"]
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
-_UNSEEN: Final = frozenset(
+__all__ = ["visible_page"]
+
+_UNSEEN: Final = UNSEEN | {
+    "applet", "area", "base", "embed", "frameset", "link", "map", "math", "meta", "meter", "noembed", "noframes",
+    "param", "progress", "rp", "x-noembed",
+}  # fmt: skip
+"""Formulas are among them, since 10 to the power of 9 would be 109."""
+_INLINE: Final = frozenset(
     {
-        "annotation", "annotation-xml", "applet", "area", "audio", "base", "canvas", "datalist", "del", "embed",
-        "frameset", "iframe", "link", "map", "meta", "meter", "noembed", "noframes", "noscript", "object", "param",
-        "progress", "rp", "s", "script", "strike", "style", "svg", "template", "video",
+        "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "dfn", "em", "font", "i", "ins", "kbd", "label",
+        "mark", "nobr", "q", "rb", "rt", "ruby", "samp", "small", "span", "strong", "sub", "sup", "tt", "u", "var",
+        "wbr",
     }
 )  # fmt: skip
-"""Elements whose content is not shown, is no text, or is struck out."""
-_KEPT: Final = frozenset({"class", "colspan", "datetime", "href", "id", "itemprop", "rel", "role", "rowspan", "type"})
+"""Elements within a line, of which the text alone is kept: around some of them trafilatura parts words by a blank."""
+_KEPT: Final = ("class", "colspan", "datetime", "href", "id", "itemprop", "rel", "role", "rowspan")
 """Attributes by which trafilatura tells content from what is around it. In no other could a text be of use."""
+_READ_AS: Final = {"dialog": "div", "listing": "pre", "plaintext": "pre", "xmp": "pre"}
+"""Elements that trafilatura does not know, and in three of which tags are text."""
+_TEXT: Final = "-text"
+_NO_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What lxml refuses."""
 
 
 class _Place(NamedTuple):
@@ -31,34 +46,53 @@ class _Place(NamedTuple):
     """`sup` or `sub`."""
 
 
-def remove_unseen(root: Element) -> None:
-    """Take out of a tree what a reader of the page does not see; elements that nothing is left of stay, empty.
+def visible_page(root: LexborNode) -> str:
+    """Return a page again, without what its reader does not see: elements, texts, comments and attributes.
 
-    Letters that are not drawn or too small are taken out where they stand: an element in between may show its own.
+    Letters that are not drawn or too small are left out where they stand: an element in between may show its own.
     """
-    waiting = [(root, _Place())]
+    written: list[str] = []
+    waiting: list[tuple[LexborNode, _Place] | str] = [(root, _Place())]
     while waiting:
-        element, around = waiting.pop()
-        tag = str(element.tag)
-        attributes = {str(name).lower(): str(value) for name, value in element.attrib.items()}
-        shown = shown_by(tag, attributes)
-        if shown.hides or tag in _UNSEEN:
-            element.clear(keep_tail=True)
+        piece = waiting.pop()
+        if isinstance(piece, str):
+            written.append(piece)
             continue
-        for name in set(element.attrib) - _KEPT:
-            del element.attrib[name]
-        place = _Place(
-            around.drawn if shown.is_drawn is None else shown.is_drawn,
-            around.readable if shown.is_readable is None else shown.is_readable,
-            tag if tag in RAISED else around.raised,
-        )
-        element.text = _shown(element.text, place)
-        for child in element:
-            child.tail = _shown(child.tail, place)
-            waiting.append((child, place))
+        node, place = piece
+        tag = node.tag or ""
+        if tag == _TEXT:
+            written.append(_shown(node.text_content or "", place))
+        elif tag[:1].isalpha() and (inside := _inside(node, tag, place)):
+            tag = _READ_AS.get(tag, tag)
+            if tag not in _INLINE:
+                written.append(_opening(node, tag))
+                waiting.append("" if tag in VOID else f"</{tag}>")
+            waiting.extend((child, inside) for child in reversed(list(children_of(node))))
+    return "".join(written)
 
 
-def _shown(text: str | None, place: _Place) -> str | None:
-    if text is None or not (place.drawn and place.readable):
+def _inside(node: LexborNode, tag: str, around: _Place) -> _Place | None:
+    """Return what an element makes of what is in it; None where it is not shown."""
+    if tag in _UNSEEN:
         return None
-    return text.translate(RAISED[place.raised]) if place.raised else text
+    shown = shown_by(tag, {name: value or "" for name, value in node.attributes.items()})
+    if shown.hides:
+        return None
+    return _Place(
+        around.drawn if shown.is_drawn is None else shown.is_drawn,
+        around.readable if shown.is_readable is None else shown.is_readable,
+        tag if tag in RAISED else around.raised,
+    )
+
+
+def _shown(text: str, place: _Place) -> str:
+    if not (place.drawn and place.readable):
+        return ""
+    text = text.translate(RAISED[place.raised]) if place.raised else text
+    return escape(_NO_XML.sub("", text.replace("\u00a0", " ")))
+
+
+def _opening(node: LexborNode, tag: str) -> str:
+    given = node.attributes
+    kept = (f' {name}="{escape(_NO_XML.sub("", given[name] or ""))}"' for name in _KEPT if name in given)
+    return f"<{tag}{''.join(kept)}>"

@@ -8,6 +8,7 @@ import os
 import resource
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any, Final
 
 from guardgraph.tools.extraction.answer import answer_of, failure_of
@@ -33,15 +34,21 @@ def main(memory: int) -> None:
     os.dup2(nothing, 1)  # whatever a library prints is no answer
     _limit(memory)
     warnings.simplefilter("ignore")
-    while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
-        question = json.loads(head)
-        _limit_work(question["seconds"])
-        send_all(answers, _answer(content, question))
+    try:
+        while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
+            question = json.loads(head)
+            _limit_work(question["seconds"])
+            send_all(answers, _answer(content, question))
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BrokenPipeError:
+        return  # nobody waits for the answer any more
 
 
 def _limit(memory: int) -> None:
+    with suppress(ValueError):  # macOS refuses a limit of memory
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     for kind, most in (
-        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
@@ -68,7 +75,7 @@ def _answer(content: bytes, question: dict[str, Any]) -> bytes:
     except ExtractionFailed as failure:
         return failure_of(failure)
     except MemoryError:
-        os._exit(OUT_OF_MEMORY)
+        raise
     except Exception as error:  # noqa: BLE001  the boundary: parsers raise whatever they like on damaged content
         return failure_of(ExtractionFailed("broken", {"error": type(error).__name__}))
 

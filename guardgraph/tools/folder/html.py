@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from guardgraph.tools.extraction.styles import shown_by
 from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 
-__all__ = ["RAISED", "parse_html"]
+__all__ = ["RAISED", "UNSEEN", "VOID", "parse_html"]
 
-_VOID: Final = frozenset(
+VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
@@ -25,14 +26,13 @@ _PARAGRAPHS: Final = frozenset(
 """Elements with a blank line before and behind."""
 _LINES: Final = frozenset(["br", "caption", "dd", "dt", "li", "tbody", "tfoot", "thead", "tr"])
 """Elements that begin a line."""
-_UNSEEN: Final = frozenset(
+UNSEEN: Final = frozenset(
     {
         "audio", "button", "canvas", "datalist", "del", "iframe", "nav", "noscript", "object", "s", "script", "select",
         "strike", "style", "svg", "template", "textarea", "title", "video"
     }
 )  # fmt: skip
 """Elements whose text is not shown, is no text, leads elsewhere, or is struck out."""
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NO_SECTIONS_IN: Final = ("blockquote", "li")
 """A heading in one of these belongs to a quotation or an item."""
 _CELLS: Final = ("td", "th")
@@ -120,8 +120,8 @@ class _Reader:
         is_main = tag == "main" or given.get("role") == "main"
         if is_main and not self._hiding:
             self._flush()
-        if tag not in _VOID:
-            element = _Element(tag, tag in _UNSEEN or _is_hidden(given), is_main)
+        if tag not in VOID:
+            element = _Element(tag, tag in UNSEEN or _is_hidden(tag, given), is_main)
             self._open.append(element)
             self._count[tag] += 1
             self._hiding += element.hides
@@ -216,8 +216,9 @@ class _Reader:
         self._text, self._heading, self._breaks, self._mark = [], 0, 0, ""
 
 
-def _is_hidden(given: dict[str, str]) -> bool:
-    return "hidden" in given or given.get("role") == "navigation" or bool(_HIDING.search(given.get("style", "")))
+def _is_hidden(tag: str, given: dict[str, str]) -> bool:
+    shown = shown_by(tag, given)
+    return shown.hides or given.get("role") == "navigation" or shown.is_drawn is False or shown.is_readable is False
 
 
 def _says_something(pieces: Iterable[str]) -> bool:

@@ -1,0 +1,182 @@
+"""Which chunks cover most of what a question says, found without reading all postings of its common terms."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from typing import Final, NamedTuple
+
+from guardgraph.knowledge.index.postings import BLOCK, Cells, decoded
+from guardgraph.knowledge.index.values import marks
+from guardgraph.tools.relevance import damping
+
+__all__ = ["Gathering", "Term"]
+
+_SLACK: Final = 1e-9
+"""More than sums of some thousand weights differ when they are added up in another order."""
+
+
+_FEW: Final = 4
+"""Times what is wanted: so few chunks are summed one by one."""
+
+_LOOKED_UP: Final = 6
+"""To look a chunk up takes as long as to read so many of a term's chunks."""
+
+_ONE_BLOCK: Final = "SELECT size, data FROM postings WHERE term = ? AND part = ? AND block = ?"
+
+
+class Term(NamedTuple):
+    """A term of a question that some passages have."""
+
+    weight: float
+    most: int
+    """The largest count that a passage has."""
+    holders: int
+    forms: tuple[tuple[str, Sequence[int]], ...]
+    """Its keys, each with the parts in which it counts."""
+
+
+class _Damped(dict[int, float]):
+    """Damping by length, computed once."""
+
+    def __init__(self, average: float) -> None:
+        super().__init__()
+        self._average = average
+
+    def __missing__(self, length: int) -> float:
+        self[length] = damped = damping(length, self._average)
+        return damped
+
+
+class Gathering:
+    """Finds the chunks that cover most.
+
+    Terms that tell chunks apart are read whole, and the best chunks so far are summed over all terms: that is what a
+    chunk must cover at least. As soon as the terms that are left could not lift a new chunk so far, they are looked up
+    only for chunks that may still be among the best (Turtle and Flood, Query evaluation: strategies and optimizations,
+    1995). What is returned is summed in the order of the formula, so that no score depends on the way.
+
+    Args:
+        connection: in a transaction.
+        terms: of the question, in the order of the formula.
+        average: words of a passage.
+        parts: those that are searched.
+        wanted: how many chunks.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, terms: Sequence[Term], *, average: float, parts: set[int], wanted: int
+    ) -> None:
+        self._connection = connection
+        self._terms = terms
+        self._held = [
+            tuple((key, [part for part in among if part in parts]) for key, among in term.forms) for term in terms
+        ]
+        self._wanted = wanted
+        self._damped = _Damped(average)
+        self._covered: dict[int, float] | defaultdict[int, float] = {}
+        """What chunks cover of the terms that were read."""
+        self._summed: dict[int, float] = {}
+        """What chunks cover of all terms."""
+        self._least = 0.0
+        """What a chunk must cover at least to be among the best, as far as that is known."""
+        self._read: list[dict[int, list[Cells]]] = [{} for _ in terms]
+        """Of each term the blocks that were read; more than one where several parts have chunks in it."""
+
+    def best(self) -> dict[int, float]:
+        """Return what the best chunks cover; those that cover as much as the last of them are among them."""
+        bounds = [self._bound(term) for term in self._terms]
+        waiting = sorted(range(len(bounds)), key=lambda at: bounds[at] / self._terms[at].holders)
+        left, read = sum(bounds), 0
+        while waiting and left >= self._least:
+            number = waiting.pop()
+            self._add_all(number)
+            left -= bounds[number]
+            read += 1
+            if not read & (read - 1):  # after one, two, four, eight...: to do so takes time
+                self._sum_best()
+        waiting.sort(key=bounds.__getitem__)
+        self._narrow(left)
+        while waiting and len(self._covered) > _FEW * self._wanted:
+            number = waiting.pop()
+            left -= bounds[number]
+            self._add_known(number)
+            self._narrow(left)
+        return {chunk: self._sum(chunk) for chunk in self._covered}
+
+    def _bound(self, term: Term) -> float:
+        """Return how much of a term a chunk covers at most: one that has nothing but the term."""
+        return term.weight * term.most / (term.most + self._damped[term.most])
+
+    def _narrow(self, left: float) -> None:
+        """Leave out the chunks that cannot be among the best any more."""
+        least = self._least - left - _SLACK
+        self._covered = {chunk: covered for chunk, covered in self._covered.items() if covered >= least}
+
+    def _sum_best(self) -> None:
+        """Sum the best so far over all terms: the least of them is what a chunk must cover to be among the best."""
+        for chunk in nlargest(self._wanted, self._covered, key=self._covered.__getitem__):
+            self._sum(chunk)
+        if len(self._summed) >= self._wanted:
+            self._least = nlargest(self._wanted, self._summed.values())[-1] * (1 - _SLACK)
+
+    def _sum(self, chunk: int) -> float:
+        """Return what a chunk covers, summed in the order of the terms."""
+        if chunk not in self._summed:
+            covered, block, at = 0.0, chunk // BLOCK, chunk % BLOCK
+            for number, term in enumerate(self._terms):
+                for cells in self._block(number, block):
+                    if held := cells.at(at):
+                        covered += term.weight * (held[0] / (held[0] + self._damped[held[1]]))
+            self._summed[chunk] = covered
+        return self._summed[chunk]
+
+    def _add_all(self, number: int) -> None:
+        """Add what all chunks cover of a term."""
+        weight, damped = self._terms[number].weight, self._damped
+        covered = self._covered = defaultdict(float, self._covered)
+        for block, cells in self._blocks(number):
+            first = block * BLOCK
+            for chunk, count, length in zip(*cells, strict=True):
+                covered[first + chunk] += weight * (count / (count + damped[length]))
+
+    def _add_known(self, number: int) -> None:
+        """Add what the chunks that are left cover of a term."""
+        weight, damped, covered = self._terms[number].weight, self._damped, self._covered
+        if self._terms[number].holders > _LOOKED_UP * len(covered):
+            for chunk in covered:
+                for cells in self._block(number, chunk // BLOCK):
+                    if held := cells.at(chunk % BLOCK):
+                        covered[chunk] += weight * (held[0] / (held[0] + damped[held[1]]))
+            return
+        for block, cells in self._blocks(number):
+            first = block * BLOCK
+            for chunk, count, length in zip(*cells, strict=True):
+                if first + chunk in covered:
+                    covered[first + chunk] += weight * (count / (count + damped[length]))
+
+    def _blocks(self, number: int) -> Iterator[tuple[int, Cells]]:
+        """Read all blocks of a term."""
+        blocks = self._read[number] = defaultdict[int, list[Cells]](list)
+        for key, parts in self._held[number]:
+            statement = f"SELECT block, size, data FROM postings WHERE term = ? AND part IN ({marks(parts)})"
+            for block, size, data in self._connection.execute(statement, [key, *parts]):
+                cells = decoded(size, data)
+                blocks[block].append(cells)
+                yield block, cells
+
+    def _block(self, number: int, block: int) -> Sequence[Cells]:
+        """Return the postings of a term in a block, by part."""
+        read = self._read[number]
+        if (found := read.get(block)) is None:
+            if isinstance(read, defaultdict):  # all of them were read
+                return ()
+            found = read[block] = []
+            for key, parts in self._held[number]:
+                for part in parts:
+                    row = self._connection.execute(_ONE_BLOCK, [key, part, block]).fetchone()
+                    if row:
+                        found.append(decoded(*row))
+        return found

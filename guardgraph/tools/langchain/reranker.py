@@ -1,0 +1,73 @@
+"""A document compressor of LangChain's as a reranker: cross-encoders, rerankers behind an API, filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from guardgraph.state.json import JsonObject
+from guardgraph.tools.langchain.documents import is_langchain
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.documents.compressor import BaseDocumentCompressor
+
+__all__ = ["LangChainReranker", "is_compressor"]
+
+_METADATA = ("doc_id", "source", "title", "section", "updated_at", "score")
+"""What a compressor may read of a candidate, beside its text."""
+
+
+def is_compressor(given: object) -> TypeGuard[BaseDocumentCompressor]:
+    """Say whether something is a document compressor."""
+    return is_langchain(given, "documents.compressor", "BaseDocumentCompressor")
+
+
+class LangChainReranker(Runnable[JsonObject, list[JsonObject]]):
+    """Orders candidates by a document compressor; `create_rag_agent(reranker=...)` makes one of what it is given.
+
+    Args:
+        compressor: given the candidates as documents, whose metadata has the rest of each, it returns some of them,
+            best first. One that changes a text, such as an extractor, is no reranker: its run ends as
+            ``tool_invalid_output:rerank``.
+    """
+
+    def __init__(self, compressor: BaseDocumentCompressor) -> None:
+        self._compressor = compressor
+
+    def __repr__(self) -> str:
+        return f"LangChainReranker({type(self._compressor).__name__})"
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
+        """Order candidates.
+
+        Args:
+            input: ``{"query": str, "candidates": [...]}``.
+            config: LangChain's configuration, whose callbacks are handed on.
+            kwargs: not used.
+
+        Returns:
+            ``{"doc_id", "text"}`` of the candidates, best first.
+        """
+        asked = {"callbacks": (config or {}).get("callbacks")}
+        return _candidates(self._compressor.compress_documents(_documents(input), input["query"], **asked))
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
+        """Order like `invoke`, without blocking the event loop."""
+        asked = {"callbacks": (config or {}).get("callbacks")}
+        return _candidates(await self._compressor.acompress_documents(_documents(input), input["query"], **asked))
+
+
+def _documents(request: JsonObject) -> list[Document]:
+    from langchain_core.documents import Document
+
+    return [
+        Document(id=item["doc_id"], page_content=item["text"], metadata={key: item[key] for key in _METADATA})
+        for item in request["candidates"]
+    ]
+
+
+def _candidates(documents: Sequence[Document]) -> list[JsonObject]:
+    return [{"doc_id": item.metadata.get("doc_id", item.id), "text": item.page_content} for item in documents]

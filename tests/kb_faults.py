@@ -1,0 +1,187 @@
+"""What befalls a knowledge base: killed writers, many at once, full disks and damaged files, with real processes."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from multiprocessing import get_context
+from time import monotonic, sleep
+
+from guardgraph import GuardgraphError, KnowledgeBase
+
+DOCUMENTS, PIECES = 30, 4
+CALLER = {"tenant": "acme", "groups": ["staff"]}
+ADDING = "import sys; from guardgraph import KnowledgeBase; KnowledgeBase(sys.argv[1]).add(sys.argv[2], tenant='acme')"
+
+
+def text_of(version, number):
+    """A document of four pieces; those of another version have other words."""
+    said = (f"## Part {piece}\n\nCommon word of {version} number {number}.\n" for piece in range(PIECES))
+    return f"# Document {number}\n\n" + "\n".join(said)
+
+
+def folder_of(folder, version, documents=DOCUMENTS):
+    """A folder whose documents all say of which version they are, and of which every third is for the board alone."""
+    for number in range(documents):
+        place = folder / ("board" if number % 3 == 0 else "staff")
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{number}.md").write_text(text_of(version, number))
+    (folder / "access.yaml").write_text("readers: [tenant]\n")
+    (folder / "board" / "access.yaml").write_text("readers: ['group:board']\n")
+    (folder / "staff" / "access.yaml").write_text("readers: ['group:staff']\n")
+    return folder
+
+
+def versions(path, caller):
+    """Of which version each document is that a caller finds; whoever finds half of one finds an error."""
+    with KnowledgeBase(path) as base:
+        found = base.search("Common word", caller=caller, top_k=10_000)
+    texts = defaultdict(list)
+    for candidate in found:
+        assert candidate["readers"] == ["group:staff"], candidate
+        texts[candidate["doc_id"].split("#")[0]].append(candidate["text"])
+    told = {}
+    for number, pieces in texts.items():
+        [told[number]] = {piece.split()[3] for piece in pieces}
+        assert len(pieces) == PIECES, (number, pieces)
+    return told
+
+
+def survived(here, kills, seed):
+    """Kill a process that adds a folder again and again; return how many kills found it at work."""
+    old, new = folder_of(here / "old" / "docs", "old"), folder_of(here / "new" / "docs", "new")
+    path, begun = here / "kb.sqlite", monotonic()
+    _adding(path, old).wait()
+    took, chance, at_work = monotonic() - begun, random.Random(seed), 0
+    for kill in range(kills):
+        child = _adding(path, (new, old)[kill % 2])
+        sleep(chance.uniform(0.2, 1) * took)
+        at_work += child.poll() is None
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        told = versions(path, CALLER)
+        assert len(told) == DOCUMENTS - DOCUMENTS // 3
+        assert set(told.values()) <= {"old", "new"}
+    _adding(path, new).wait()
+    assert set(versions(path, CALLER).values()) == {"new"}
+    return at_work
+
+
+def _adding(path, folder):
+    return subprocess.Popen([sys.executable, "-c", ADDING, str(path), str(folder)])
+
+
+def _write(path, here, name, seconds):
+    ends, rounds = monotonic() + seconds, 0
+    with KnowledgeBase(path) as base:
+        while monotonic() < ends:
+            base.add(here / ("old", "new")[rounds % 2] / name, tenant="acme", name=name)
+            rounds += 1
+    return rounds
+
+
+def _read(path, seconds):
+    ends, rounds = monotonic() + seconds, 0
+    while monotonic() < ends:
+        told = versions(path, CALLER)
+        assert set(told.values()) <= {"old", "new"}
+        rounds += 1
+    return rounds
+
+
+def shared(here, readers, writers, seconds):
+    """Let processes read and write one file at once; return how often each of them did."""
+    names = [f"c{number}" for number in range(writers)]
+    for version in ("old", "new"):
+        for name in names:
+            folder_of(here / version / name, version, documents=6)
+    path = here / "kb.sqlite"
+    with get_context("spawn").Pool(readers + writers) as pool:
+        wrote = [pool.apply_async(_write, (path, here, name, seconds)) for name in names]
+        read = [pool.apply_async(_read, (path, seconds)) for _ in range(readers)]
+        counts = [done.get(seconds + 120) for done in (*wrote, *read)]
+        pool.close()
+        pool.join()
+    with KnowledgeBase(path) as base:
+        assert all(base.add(here / "new" / name, tenant="acme", name=name).ok for name in names)
+    assert set(versions(path, CALLER).values()) == {"new"}
+    return counts
+
+
+def without_room(path, folder, most):
+    """Add a folder by the command line where a file may have so many bytes; return how it ended."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    command = [sys.executable, "-m", "guardgraph", "kb", "add", str(path), str(folder), "--tenant", "acme"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
+
+
+def damaged(here, trials, seed):
+    """Cut and flip copies of a file; return how many of them still answered.
+
+    Whatever answers says only what was put in, to those who may read it.
+    """
+    chance, answered = random.Random(seed), 0
+    path = here / "kb.sqlite"
+    with KnowledgeBase(path) as base:
+        base.add(folder_of(here / "docs", "old"), tenant="acme")
+    content, copy = path.read_bytes(), here / "copy.sqlite"
+    for trial in range(trials):
+        spoilt = bytearray(content)
+        if trial % 4 == 0:
+            del spoilt[chance.randrange(len(spoilt)) :]
+        else:
+            for _ in range(1 + trial % 3 * 20):
+                spoilt[chance.randrange(len(spoilt))] ^= 1 << chance.randrange(8)
+        for beside in here.glob("copy.sqlite*"):
+            beside.unlink()
+        copy.write_bytes(spoilt)
+        try:
+            with KnowledgeBase(copy) as base:
+                found = base.search("Common word number", caller=CALLER, top_k=1000)
+        except GuardgraphError:
+            continue
+        answered += 1
+        for candidate in found:
+            number = candidate["doc_id"].split("/")[1].split(".")[0]
+            assert candidate["doc_id"].startswith("staff/"), candidate
+            assert candidate["text"] in text_of("old", number), candidate
+    return answered
+
+
+AS_NOBODY = """
+import contextlib, io, os, sys
+from guardgraph.cli import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    sys.argv = ["guardgraph", "kb", "add", *sys.argv[1:3]]
+    main()  # nobody may not even read our modules: this loads them
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+sys.argv = ["guardgraph", "kb", *COMMAND]
+main()
+"""
+
+
+def as_nobody(warm, folder, command):
+    """Run a command as a user who owns nothing here; return how it ended.
+
+    Args:
+        warm: where a knowledge base may be made before.
+        folder: what is added to it.
+        command: behind ``guardgraph kb``.
+    """
+    code = AS_NOBODY.replace("COMMAND", repr(command))
+    return subprocess.run(
+        [sys.executable, "-c", code, str(warm), str(folder)], capture_output=True, text=True, check=False
+    )
+
+
+IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0

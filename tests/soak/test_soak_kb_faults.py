@@ -1,0 +1,20 @@
+"""What takes minutes: twenty kills, a minute of readers and writers, hundreds of damaged files. `make soak` runs it."""
+
+from __future__ import annotations
+
+from kb_faults import damaged, shared, survived
+
+
+def test_twenty_kills(tmp_path):
+    """Whenever the process is killed that adds a folder, each document is whole, and the next addition completes."""
+    assert survived(tmp_path, kills=20, seed=20) > 10
+
+
+def test_eight_readers_and_two_writers_for_a_minute(tmp_path):
+    """No wrong answer, no file that is locked, and the next addition completes."""
+    assert min(shared(tmp_path, readers=8, writers=2, seconds=60)) > 0
+
+
+def test_hundreds_of_damaged_files(tmp_path):
+    """A file that was cut or changed says so, or answers with what was put in for those who ask."""
+    assert damaged(tmp_path, trials=400, seed=400) > 20

@@ -1,0 +1,177 @@
+"""A reranker orders what was found anew or leaves some of it out; whatever else it does stops the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from rag_agents import ANSWER, CANDIDATE, POLICY, QUESTION, agent_with
+from runs import MODES, check_result, run
+
+from guardgraph import ConfigurationError, create_rag_agent, verify
+from guardgraph.guards.rag import parse_ranking
+from guardgraph.guards.stop import Stop
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import scripted_tool
+
+FOUND = [
+    {**CANDIDATE, "doc_id": name, "text": f"The {name} team answers P1 within 15 minutes.", "score": score}
+    for name, score in (("night", 0.9), ("day", 0.8), ("week", 0.7))
+]
+WAY = ["retrieve", "candidates_guard", "rerank", "context_guard"]
+
+
+class Compressor(BaseDocumentCompressor):
+    """A document compressor of LangChain's that turns the documents round, or changes them."""
+
+    changed: str = ""
+    seen: list[Any] = []  # noqa: RUF012 - a field of a pydantic model
+
+    def compress_documents(self, documents, query, callbacks=None):
+        """Return the documents, last first."""
+        self.seen.append((query, [item.metadata["title"] for item in documents]))
+        return [item.model_copy(update={"page_content": self.changed or item.page_content}) for item in documents[::-1]]
+
+
+def backwards(request):
+    """Turn the candidates round."""
+    return request["candidates"][::-1]
+
+
+def shown(reranker, found=FOUND, **settings):
+    """Run an agent with a reranker; its result and the ids that its answerer saw."""
+    answerer = scripted_tool({**ANSWER, "answer": "It is 15 minutes.", "citations": ["day"]}, loop=True)
+    graph = agent_with(*found, answerer=answerer, reranker=reranker, **settings)
+    assert verify(graph) == []
+    result = check_result(RAG_REASONS, graph.invoke(QUESTION))
+    return result, [chunk["doc_id"] for call in answerer.calls for chunk in call["context_chunks"]]
+
+
+def test_another_order():
+    """The context has the reranker's order; scores stay the retriever's; the run says both orders."""
+    result, ids = shown(backwards)
+    assert ids == ["week", "day", "night"]
+    assert result["citation_details"][0]["score"] == 0.8
+    retrieval = result["history"][0]["retrieval"]
+    assert [item["doc_id"] for item in retrieval["candidates"]] == ["night", "day", "week"]
+    assert retrieval["reranked"] == result["trace"][0]["reranked"] == ["week", "day", "night"]
+    assert [name for name in result["path"] if name in WAY] == WAY
+
+
+def test_it_sees_the_query_and_the_candidates_and_nothing_else():
+    """A reranker is shown the query and each candidate with its text, but not who may read it; irrelevant ones too."""
+    reranker = scripted_tool([])
+    shown(reranker, [*FOUND, {**CANDIDATE, "doc_id": "low", "score": 0.05}])
+    [call] = reranker.calls
+    assert call.keys() == {"query", "candidates"}
+    keys = {"doc_id", "source", "title", "section", "updated_at", "text", "score"}
+    assert [item.keys() for item in call["candidates"]] == [keys] * 4
+
+
+def test_fewer():
+    """What a reranker leaves out is not shown; where nothing is left, the run asks for clarification."""
+    assert shown(lambda request: request["candidates"][1:2])[1] == ["day"]
+    result, ids = shown(lambda request: [])
+    assert (result["outcome"], result["best_score"], ids) == ("clarify", 0.9, [])
+
+
+def test_nothing_to_rank():
+    """Without candidates it is not asked."""
+    reranker = scripted_tool([])
+    assert shown(reranker, [])[0]["outcome"] == "clarify"
+    assert reranker.calls == []
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        None,
+        {},
+        "night",
+        ["night"],
+        [{"doc_id": "night"}],
+        [{**FOUND[0], "text": "The night team answers P1 within 5 minutes."}],
+        [{**FOUND[0], "text": f"{FOUND[0]['text']} "}],
+        [*FOUND, {**FOUND[0], "doc_id": "other"}],
+        [{**FOUND[0], "doc_id": 5}],
+    ],
+)
+def test_it_may_neither_add_nor_change(returned):
+    """A candidate that it was not given, or one with another text, stops the run."""
+    result, ids = shown(lambda request: returned)
+    assert (result["stop_reason"], ids) == ("tool_invalid_output:rerank", [])
+    assert result["details"].keys() == {"allowed", "given"}
+
+
+def test_what_it_says_beside_is_not_taken_over():
+    """Scores, sources and dates stay the retriever's, whatever the reranker returns; what it repeats counts once."""
+    result, ids = shown(lambda request: [{**item, "score": 5, "source": "wiki"} for item in request["candidates"] * 2])
+    assert ids == ["night", "day", "week"]
+    assert (result["citation_details"][0]["score"], result["citation_details"][0]["source"]) == (0.8, "support_policy")
+
+
+def test_a_failing_reranker():
+    """One that raises stops the run, with what it raised."""
+    result, _ = shown(scripted_tool(ValueError("no model loaded")))
+    assert (result["stop_reason"], result["details"]["type"]) == ("tool_invalid_output:rerank", "ValueError")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_compressor_of_langchains(mode):
+    """A document compressor is asked with documents, sync and async; one that changes a text stops the run."""
+    compressor = Compressor(seen=[])
+    found = [{**item, "title": item["doc_id"].title()} for item in FOUND]
+    answerer = scripted_tool({**ANSWER, "answer": "It is 15 minutes.", "citations": ["day"]}, loop=True)
+    result = run(agent_with(*found, answerer=answerer, reranker=compressor), QUESTION, mode=mode)
+    assert result["trace"][0]["reranked"] == ["week", "day", "night"]
+    assert compressor.seen == [("enterprise SLA P1 first response", ["Night", "Day", "Week"])]
+    changing = agent_with(*found, reranker=Compressor(changed="P1 within 5 minutes."))
+    assert run(changing, QUESTION, mode=mode)["stop_reason"] == "tool_invalid_output:rerank"
+
+
+def test_a_runnable_and_what_is_none():
+    """A Runnable will do; anything else is refused by name."""
+    assert shown(RunnableLambda(backwards))[1] == ["week", "day", "night"]
+    with pytest.raises(ConfigurationError, match=r"reranker: .* given: list"):
+        create_rag_agent(reranker=[])
+
+
+def test_a_source_that_was_switched_off_reaches_no_reranker():
+    """Between retrieval and reranking a source was switched off: the run stops before anybody sees its texts."""
+    reranker = scripted_tool([])
+    graph = agent_with(*FOUND, reranker=reranker, policy=POLICY, checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, thread, interrupt_before=["rerank"])
+    result = graph.invoke(None, thread, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+    assert (result["stop_reason"], reranker.calls) == ("source_denied:support_policy", [])
+
+
+def test_without_one_nothing_changes():
+    """The graph without a reranker has no node for it."""
+    assert {"rerank", "candidates_guard"}.isdisjoint(create_rag_agent().builder.nodes)
+
+
+GIVEN = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOUND]
+TEXTS = st.sampled_from([*(item["text"] for item in GIVEN), "x", 5])
+RETURNED = st.sampled_from([*GIVEN, *GIVEN, None]) | st.fixed_dictionaries(
+    {"doc_id": st.sampled_from(["night", "x", None]), "text": TEXTS}
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(RETURNED, max_size=5) | st.integers())
+def test_any_ranking(returned):
+    """Whatever is returned: what passes are the candidates themselves, each once, and only those that were named."""
+    try:
+        ranked = parse_ranking(returned, candidates=GIVEN)
+    except Stop as stop:
+        if stop.reason != "tool_invalid_output:rerank":
+            raise
+        return
+    assert all(any(item is given for given in GIVEN) for item in ranked)
+    assert [item["doc_id"] for item in ranked] == list(dict.fromkeys(item["doc_id"] for item in returned))

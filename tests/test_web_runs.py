@@ -1,0 +1,93 @@
+"""Runs of the Research agent over pages of a server on loopback."""
+
+import asyncio
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from web_server import LOOPBACK, WebServer, answer, redirect
+
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, web_reader
+
+HOSTS = ("a.test", "b.test")
+
+TEXT = "The service was restored at noon, and all customers were told of it."
+
+
+def given(**hints):
+    """What a run is given."""
+    question = {"question": "When was the service restored?"}
+    return {"goal": "Say what happened.", "request": {"request": question, "policy_hints": hints}}
+
+
+def agent_of(server, urls, **arguments):
+    """Return an agent that finds these URLs and reads them from the server."""
+
+    def notes(asked):
+        page = {"claim": TEXT, "quote": TEXT, "title": "", "published_at": ""}
+        return [{**page, "id": f"n{at}", "url": url} for at, url in enumerate(asked["pages"])]
+
+    return create_research_agent(
+        search=lambda asked: [{"url": url} for url in urls],
+        reader=web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK),
+        extractor=notes,
+        policy=ResearchPolicy(allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False),
+        budget=ResearchBudget(max_page_seconds=5.0),
+        **arguments,
+    )
+
+
+@pytest.fixture
+def server():
+    """A page on one host, and one that leads from the other to it."""
+    with WebServer({"a.test/": redirect("http://b.test/"), "b.test/": answer(TEXT)}) as server:
+        yield server
+
+
+def failures(result):
+    """Return the reasons by URL for which pages were not read."""
+    return {failed["url"]: failed["reason"] for failed in result["failed_sources"]}
+
+
+@pytest.mark.parametrize("run", ["invoke", "ainvoke"])
+def test_a_run_reads_pages_and_says_of_others_why_not(server, run):
+    """Good and bad sources in one run."""
+    server.pages |= {"b.test/gone": answer("no", "410 Gone"), "b.test/image": answer(b"x", content_type="image/png")}
+    agent = agent_of(server, ["http://a.test/", "http://b.test/gone", "http://b.test/image"])
+    result = agent.invoke(given()) if run == "invoke" else asyncio.run(agent.ainvoke(given()))
+    assert result["status"] == "ok"
+    assert failures(result) == {"http://b.test/gone": "http_status", "http://b.test/image": "content_type"}
+
+
+def test_hints_reach_every_hop(server):
+    """A request that asks for one host gets no page from the other, wherever it is led."""
+    result = agent_of(server, ["http://a.test/"]).invoke(given(allowed_domains_execution=["a.test"]))
+    assert result["status"] == "stopped"
+    assert failures(result) == {"http://a.test": "redirect_denied"}
+    assert "http://b.test/" not in server.log
+
+
+@pytest.mark.parametrize("field", ["allowed_domains_policy", "allowed_domains_execution"])
+def test_the_context_reaches_every_hop(server, field):
+    """Either list, tightened for one run."""
+    agent = agent_of(server, ["http://a.test/"])
+    result = agent.invoke(given(), context={"policy": {field: ["a.test"]}})
+    assert failures(result) == {"http://a.test": "redirect_denied"}
+    assert "http://b.test/" not in server.log
+
+
+def test_a_list_that_is_tightened_before_a_run_is_resumed_reaches_every_hop(server):
+    """What was switched off meanwhile is not read."""
+    agent = agent_of(server, ["http://a.test/"], checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    agent.invoke(given(), thread, interrupt_before=["read"])
+    assert server.log == []
+    result = agent.invoke(None, thread, context={"policy": {"allowed_domains_execution": ["a.test"]}})
+    assert failures(result) == {"http://a.test": "redirect_denied"}
+    assert {url.split("/")[2] for url in server.log} == {"a.test"}
+
+
+def test_the_budget_of_a_run_reaches_the_page(server):
+    """A page that is larger than the run allows is none."""
+    agent = agent_of(server, ["http://b.test/"])
+    result = agent.invoke(given(), context={"budget": {"max_page_bytes": 10}})
+    assert failures(result) == {"http://b.test": "too_large"}
