@@ -11,7 +11,17 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from guardgraph import create_rag_agent
+
 TESTS = Path(__file__).parent
+IN_A_WORKER = "GUARDGRAPH_TESTS_WORKER"
+
+
+def fatal(**settings):
+    """Return the RAG agent; in a worker, end its process as the kernel does where memory runs out."""
+    if IN_A_WORKER in os.environ:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return create_rag_agent(**settings)
 
 
 class Cluster:
@@ -26,12 +36,19 @@ class Cluster:
 
 
 @contextmanager
-def dask_cluster(folder, workers=2):
-    """Run a cluster in which each worker does one task at a time."""
+def dask_cluster(folder, workers=2, *, allowed_failures=10):
+    """Run a cluster in which each worker does one task at a time.
+
+    Args:
+        folder: what it writes stands there.
+        workers: how many there are; their environment has `IN_A_WORKER`.
+        allowed_failures: how many killed workers a task may cost before the cluster gives it up.
+    """
     from distributed import Client
 
     file, log = folder / "scheduler.json", (folder / "cluster.log").open("w")
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "10"}
+    failures = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures)}
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), **failures, IN_A_WORKER: "1"}
 
     def started(*command):
         return subprocess.Popen([sys.executable, "-m", *command], env=environment, stdout=log, stderr=log, cwd=folder)

@@ -17,7 +17,7 @@ from openai_server import OpenAIServer, answer, status
 from rag_agents import ANSWER, INTENT, QUESTION
 from stored_runs import asked, everything_written, recording
 
-from guardgraph import create_rag_agent, sql_store
+from guardgraph import Redaction, create_rag_agent, load_policy, sql_store
 
 here = pytest.fixture(autouse=True)(empty_folder)
 URL = "sqlite:///runs.db"
@@ -260,4 +260,41 @@ def test_no_key_or_header_is_in_anything_that_a_whole_story_writes(here, monkeyp
     assert told("audit", "export", results[0]["run_id"], "--store", URL, "--sign", "public.pem") == 2
     (here / "key.pem").unlink()
     everything = everything_written(here).decode("latin-1") + "".join(printed) + caplog.text
+    assert [secret for secret in secrets if secret in everything] == []
+
+
+def test_no_redacted_value_is_in_anything_that_a_whole_story_writes(here, monkeypatch, caplog):
+    """Of a question, under a policy file: not in store, documents, pages, what-ifs, listings, errors or logs."""
+    secrets = ["Ann Miller", "sk-canary-1234567890"]
+    caplog.set_level("DEBUG", "guardgraph")
+    (here / "rag.yaml").write_text("pattern: rag\nbudget:\n  min_chunk_score: 1.0\n")
+    redact = Redaction(fields=["input.question"], patterns=[r"sk-[\w-]+", r"Ann \w+"])
+    store = sql_store(URL, redact=redact)
+    settings = load_policy("rag.yaml").settings()
+    results = [
+        agent.invoke({"question": f"What is the P1 target of {secrets[0]}, {secrets[1]}?"})
+        for agent in (create_rag_agent(recorder=store), create_rag_agent(recorder=store, **settings))
+    ]
+    store.close()
+    assert secrets[0] in json.dumps(results[0])  # whoever asks is answered as ever
+    (here / "key.pem").write_bytes(keys()[0])
+    run_id, shared = results[0]["run_id"], ("--store", URL)
+    commands = {
+        ("audit", "verify", *shared): 0,
+        ("audit", "list", *shared): 0,
+        ("audit", "show", run_id, *shared): 0,
+        ("audit", "export", run_id, *shared, "-o", "run.json"): 0,
+        ("audit", "export", run_id, *shared, "-o", "signed.json", "--sign", "key.pem"): 0,
+        ("audit", "check", "run.json", "--agent", RAG): 3,  # what was redacted cannot be derived again
+        ("report", run_id, *shared, "-o", "run.html"): 0,
+        ("report", "signed.json", "-o", "signed.html"): 0,
+        ("what-if", RAG, *shared, "--policy", "rag.yaml", "--json"): 0,
+        ("what-if", RAG, *shared, "-o", "what_if.html"): 0,
+        ("policy", "check", "rag.yaml"): 0,
+        ("audit", "erase", run_id, *shared, "--by", "the tests"): 0,
+    }
+    done = {arguments: run(*arguments) for arguments in commands}
+    assert {arguments: each.exit_code for arguments, each in done.items()} == commands
+    printed = "".join(each.stdout + each.stderr for each in done.values())
+    everything = everything_written(here).decode("latin-1") + printed + caplog.text
     assert [secret for secret in secrets if secret in everything] == []

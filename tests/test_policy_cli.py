@@ -10,7 +10,15 @@ from cli_runs import empty_folder, refused, run
 from jsonschema import Draft202012Validator
 from policy_files import PLAIN
 
-from guardgraph import create_rag_agent, load_policy, serving, sql_store
+from guardgraph import (
+    ConfigurationError,
+    RagBudget,
+    create_rag_agent,
+    create_research_agent,
+    load_policy,
+    serving,
+    sql_store,
+)
 from guardgraph.graphs.patterns import COMMANDS
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -129,3 +137,36 @@ def test_a_served_agent_has_the_settings_of_the_folder(here, monkeypatch):
     _file(here, "rag.yaml", "pattern: rag\nbudget:\n  max_top_k: 2\n")
     monkeypatch.setenv("GUARDGRAPH_POLICY", str(here))
     assert asyncio.run(serving.rag()).frame.budget.max_top_k == 2
+
+
+def test_a_served_agent_is_that_of_the_tenant(here, monkeypatch):
+    """GUARDGRAPH_TENANT names whose overlay holds, beside what holds for all; in a file without tenants, none is."""
+    _file(here, "rag.yaml")
+    monkeypatch.setenv("GUARDGRAPH_POLICY", str(here))
+    for tenant, most in (("acme", 2), (" globex ", RagBudget().max_top_k)):
+        monkeypatch.setenv("GUARDGRAPH_TENANT", tenant)
+        agent = asyncio.run(serving.rag())
+        assert (agent.frame.budget.max_seconds, agent.frame.budget.max_top_k) == (20, most)
+        assert agent.frame.policy == load_policy("rag.yaml").settings(tenant.strip())["policy"]
+    assert asyncio.run(serving.research()).frame.budget == create_research_agent().frame.budget
+
+
+@pytest.mark.parametrize(
+    ("tenant", "folder", "message"),
+    [
+        ("acne", True, "GUARDGRAPH_TENANT: tenant: there are acme, globex; given: 'acne'"),
+        (None, True, "GUARDGRAPH_TENANT: one of rag's tenants is required: acme, globex; given: nothing"),
+        (" ", True, "GUARDGRAPH_TENANT: one of rag's tenants is required: acme, globex; given: nothing"),
+        ("acme", False, "GUARDGRAPH_POLICY: a folder is required beside GUARDGRAPH_TENANT; given: 'acme'"),
+    ],
+)
+def test_a_server_without_its_tenant_has_no_agent(tenant, folder, message, here, monkeypatch):
+    """One line that names the variable; no overlay is left out in silence."""
+    _file(here, "rag.yaml")
+    for name, value in {"GUARDGRAPH_TENANT": tenant, "GUARDGRAPH_POLICY": str(here) if folder else None}.items():
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as raised:
+        asyncio.run(serving.rag())
+    assert message in str(raised.value)

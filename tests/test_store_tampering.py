@@ -198,3 +198,26 @@ def test_a_change_of_any_byte_of_the_file_is_found(kept, tmp_path_factory, data)
     finally:
         store.close()
     assert found or _logical(copy) == _logical(file), at
+
+
+def test_an_index_that_no_longer_finds_a_run_is_named(kept, tmp_path):
+    """Entries and contents are what they were, but a run would not be found: that is no verified store."""
+    copy = tmp_path / "runs.db"
+    shutil.copy(kept[0], copy)
+    with opened(copy) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        [name] = connection.execute(
+            "SELECT min(name) FROM sqlite_master WHERE type = 'index' AND sql NOT NULL"
+        ).fetchone()
+        [sql] = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", [name]).fetchone()
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [f"{sql} WHERE seq < 2", name])
+    with opened(copy) as connection:
+        connection.execute(f"REINDEX {name}")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [sql, name])
+    store = sql_store(f"sqlite:///{copy}")
+    try:
+        with pytest.raises(StoreError, match=r"the entries are right, the file is damaged: .*index"):
+            store.verify(kept[1])
+    finally:
+        store.close()

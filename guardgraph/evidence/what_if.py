@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -53,7 +54,7 @@ def what_if(
         runs: stored runs (of ``store.runs()``) or recordings.
         executor: whose workers judge, such as a `ProcessPoolExecutor` or Dask's ``client.get_executor()``; runs of a
             store are read by the workers. The candidate is a name then, since an agent cannot be sent. What a broken
-            pool leaves undone is judged here.
+            pool leaves undone is judged here, and so is what a Dask cluster gives up after workers were killed over it.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
         policy: of a candidate that is a name.
         budget: of a candidate that is a name.
@@ -186,6 +187,12 @@ def _done(work: Work, part: Iterable[Any], future: Future[list[Row]] | None) -> 
     if future is not None:
         try:
             return future.result()
-        except BrokenExecutor:  # a worker was killed, and with it the pool
+        except _lost():
             pass
     return work(part)
+
+
+def _lost() -> tuple[type[Exception], ...]:
+    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew."""
+    dask = sys.modules.get("distributed")
+    return (BrokenExecutor,) if dask is None else (BrokenExecutor, dask.KilledWorker)

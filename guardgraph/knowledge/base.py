@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
@@ -23,6 +23,9 @@ from guardgraph.state.plain import json_problem
 from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.knowledge_base import Document
 
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
 __all__ = ["KnowledgeBase"]
 
 
@@ -34,26 +37,35 @@ class KnowledgeBase:
 
     Args:
         path: the file; it is made when it is not there, readable by its owner only.
-        embedding: reserved; words only for now.
+        embedding: LangChain's, by whose vectors what words find is ordered anew; its name and the size of its vectors
+            are in the file, and another one is refused. None for words only. Needs the extra ``kb``.
+        min_similarity: the cosine, 0 to 1, from which on a vector finds what no word does; its score is the cosine
+            then. None for never: how near a vector is says nothing of relevance.
 
     Raises:
         ConfigurationError: the file is no knowledge base of this version, or cannot be made.
         StoreError: it cannot be read.
     """
 
-    def __init__(self, path: str | Path, *, embedding: None = None) -> None:
+    def __init__(
+        self, path: str | Path, *, embedding: Embeddings | None = None, min_similarity: float | None = None
+    ) -> None:
         if not isinstance(path, str | Path) or not str(path).strip():
             raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
         self.path = Path(path)
-        self.embedding = embedding
-        self.index = Index(self.path)
-        self.index.source_names()  # a file that is none is refused at once
+        if min_similarity is not None and not _is_share(min_similarity):
+            raise ConfigurationError(
+                f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
+            )
+        self._opened_with = (self.path, embedding, min_similarity)
+        self.index = Index(self.path, embedding=embedding, min_similarity=min_similarity)
+        self.index.check_embedding()  # a file that is none is refused at once
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({str(self.path)!r})"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[Path]]:
-        return type(self), (self.path,)
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _opened, self._opened_with
 
     def __enter__(self) -> Self:
         return self
@@ -104,6 +116,7 @@ class KnowledgeBase:
         """
         _check_name("tenant", tenant)
         _check_name("name", name)
+        self.index.check_embedding(to_write=True)
         allowed = None if readers is None else _readers(readers)
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
@@ -165,6 +178,14 @@ class KnowledgeBase:
     def source_names(self) -> tuple[str, ...]:
         """Return the names of the sources of all documents, sorted."""
         return self.index.source_names()
+
+
+def _opened(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
+    return KnowledgeBase(path, embedding=embedding, min_similarity=min_similarity)
+
+
+def _is_share(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
 
 
 def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from signal import SIGKILL
 from threading import Timer
 
 import pytest
@@ -47,3 +48,12 @@ def test_a_dask_cluster_judges_in_order_and_a_killed_worker_loses_nothing(tmp_pa
         judged = judge(killing(numbered(200), 150, cluster.kill_worker))
     assert [row.seq for row in of_store.rows] == [*range(1, 81)]
     assert rows(judged) == expected(200)
+
+
+def test_what_a_dask_cluster_gives_up_is_judged_here(tmp_path):
+    """Runs over which every worker dies have their rows all the same, in their places."""
+    with dask_cluster(tmp_path, allowed_failures=0) as cluster:
+        executor = cluster.client.get_executor()
+        judged = what_if("dask_cluster:fatal", numbered(100), executor=executor, budget=RagBudget(min_chunk_score=0.9))
+        assert [worker.wait(20) for worker in cluster.workers] == [-SIGKILL, -SIGKILL]
+    assert rows(judged) == expected(100)

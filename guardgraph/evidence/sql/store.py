@@ -12,7 +12,7 @@ from guardgraph.evidence.sql.database import Database
 from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verified
-from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.state.errors import ConfigurationError, InputError, StoreError
 from guardgraph.state.hashing import canonical_json
 from guardgraph.state.recording import Recording
 
@@ -131,13 +131,17 @@ class SqlStore:
             How much there is, what was erased by whom and when, and what is not as it was written.
 
         Raises:
-            StoreError: there is no store, or it cannot be read.
+            StoreError: there is no store, or it cannot be read; or all entries are what they were, but SQLite finds its
+                file damaged, which may be an index by which runs are found.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.verifying import everything
+        from guardgraph.evidence.sql.verifying import damage, everything
 
         with self.database.steps() as transaction:
-            return verified(everything(transaction), head)
+            found = verified(everything(transaction), head)
+            if not found.findings and (said := transaction.step(damage)) is not None:
+                raise StoreError(f"{self.database.address.shown}: the entries are right, the file is damaged: {said}")
+            return found
 
     def erase(
         self, run_id: str | None = None, *, tenant: str | None = None, user: str | None = None, by: str

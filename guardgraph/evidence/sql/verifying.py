@@ -14,7 +14,7 @@ from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.transaction import Transaction
 from guardgraph.evidence.verification import Kept, KeptContent
 
-__all__ = ["everything"]
+__all__ = ["damage", "everything"]
 
 BATCH = 200
 """Entries that are read at a time."""
@@ -28,6 +28,14 @@ def everything(transaction: Transaction) -> Iterator[Kept]:
         yield from kept
         if after is None:
             return
+
+
+def damage(connection: Connection) -> str | None:
+    """Return the first thing that SQLite finds wrong with its file and indices; None if nothing is, or elsewhere."""
+    if connection.dialect.name != "sqlite":  # PostgreSQL offers this to a superuser with an extension only
+        return None
+    said = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
+    return None if said == "ok" else " ".join(said.split())[:300]
 
 
 def _batch(connection: Connection, after: int | None) -> tuple[list[Kept], int | None]:

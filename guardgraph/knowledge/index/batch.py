@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final, Self
 
 from guardgraph.knowledge.documents import StoredDocument
+from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.storing import put, refuse_taken
+from guardgraph.knowledge.index.vectors import note_embedding, vectors_of
 from guardgraph.knowledge.index.writing import Writer
 
 __all__ = ["Batch"]
@@ -21,8 +23,9 @@ class Batch:
     Whoever ends the process loses what waits; in the file, each document is as it was or as it is put.
     """
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, embedder: Embedder | None = None) -> None:
         self._file = file
+        self._embedder = embedder
         self._waiting: dict[tuple[str | None, str], StoredDocument] = {}
         self._chunks: set[tuple[str | None, str]] = set()
 
@@ -60,9 +63,20 @@ class Batch:
         documents = list(self._waiting.values())
         self._waiting.clear()
         self._chunks.clear()
-        if documents:
-            with self._file.writing() as connection:
-                writer = Writer(connection)
-                for document in documents:
-                    put(connection, writer, document)
-                writer.flush()
+        if not documents:
+            return
+        vectors = self._vectors(documents)
+        with self._file.writing() as connection:
+            if self._embedder is not None and vectors:
+                note_embedding(connection, self._embedder, vectors.values(), self._file.shown)
+            writer = Writer(connection)
+            for document in documents:
+                put(connection, writer, document, vectors)
+            writer.flush()
+
+    def _vectors(self, documents: list[StoredDocument]) -> dict[bytes, bytes] | None:
+        """Return the vectors of documents, before others have to wait for the transaction."""
+        if self._embedder is None:
+            return None
+        with self._file.reading() as connection:
+            return vectors_of(connection, self._embedder, documents)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index.batch import Batch
 from guardgraph.knowledge.index.candidates import candidates
+from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.explaining import NotFound, not_found
 from guardgraph.knowledge.index.file import File
-from guardgraph.knowledge.index.ranking import ranked
+from guardgraph.knowledge.index.fusion import POOL, fused
+from guardgraph.knowledge.index.nearness import Nearness
+from guardgraph.knowledge.index.ranking import Ranked, ranked
 from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
-from guardgraph.knowledge.index.statistics import view_of
+from guardgraph.knowledge.index.statistics import View, view_of
 from guardgraph.knowledge.index.storing import drop, move
+from guardgraph.knowledge.index.vectors import check_embedding, check_size
 from guardgraph.state.access import Access
 from guardgraph.state.context import Caller
 from guardgraph.state.json import JsonObject
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 __all__ = ["Index", "Listed"]
 
@@ -37,16 +45,35 @@ class Index:
 
     Args:
         path: the file; it is made when it is not there.
+        embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
+        min_similarity: the cosine from which on a vector finds what no word does; None for never.
 
     Raises:
         ConfigurationError: from every method, when the file is no knowledge base of this version.
         StoreError: likewise, when it cannot be read or written.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self, path: str | Path, *, embedding: Embeddings | None = None, min_similarity: float | None = None
+    ) -> None:
         self.path = Path(path)
         self._file = File(self.path)
         self._once: dict[object, tuple[int, ...]] = {}
+        self._embedder = None if embedding is None else Embedder(embedding)
+        self._nearness = Nearness()
+        self._min_similarity = min_similarity
+
+    def check_embedding(self, *, to_write: bool = False) -> None:
+        """Refuse an embedding that is not the one by which the file's vectors were made.
+
+        Args:
+            to_write: whether documents are put in, which need vectors where others have them.
+
+        Raises:
+            ConfigurationError: it says what the file has, and what was given.
+        """
+        with self._file.reading() as connection:
+            check_embedding(connection, self._embedder, self._file.shown, to_write=to_write)
 
     def put(self, document: StoredDocument) -> None:
         """Put a document in, in place of the one of its tenant that has its id.
@@ -59,7 +86,7 @@ class Index:
 
     def together(self) -> Batch:
         """Return what puts many documents in, several in a transaction; use it as a context manager."""
-        return Batch(self._file)
+        return Batch(self._file, self._embedder)
 
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
         """Take documents of a tenant out, each in a transaction of its own; ids that are not there are none."""
@@ -133,11 +160,30 @@ class Index:
         Raises:
             StoreError: a chunk that was found is not what was put in.
         """
+        asked = None if self._embedder is None else self._embedder.query(query)
         with self._file.reading() as connection:
             view = view_of(connection, permitted(connection, caller), self._once)
             within = None if sources is None else frozenset(sources)
-            found = ranked(connection, view, query, sources=within, top_k=top_k)
+            found = self._found(connection, view, query, asked, sources=within, top_k=top_k)
             return candidates(connection, view, caller, found, self._file.shown)
+
+    def _found(
+        self,
+        connection: sqlite3.Connection,
+        view: View,
+        query: str,
+        asked: bytes | None,
+        *,
+        sources: frozenset[str] | None,
+        top_k: int,
+    ) -> list[Ranked]:
+        """Return what words find; where there are vectors, in the order of both."""
+        if asked is None or not check_size(connection, asked, self._file.shown):
+            return ranked(connection, view, query, sources=sources, top_k=top_k)
+        most = max(POOL, top_k)
+        words = ranked(connection, view, query, sources=sources, top_k=most)
+        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
+        return fused(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
@@ -147,9 +193,10 @@ class Index:
         Raises:
             StoreError: as `search`.
         """
+        asked = None if self._embedder is None else self._embedder.query(query)
         with self._file.reading() as connection:
             view, known = view_of(connection, permitted(connection, caller), self._once), scopes(connection)
-            found = ranked(connection, view, query, sources=None, top_k=top_k)
+            found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
             whole = view_of(connection, known, self._once)
             everything = ranked(connection, whole, query, sources=None, top_k=2 * top_k)
             missing = not_found(connection, known, caller, found, everything)

@@ -53,6 +53,8 @@ CREATE TABLE words (
     term TEXT NOT NULL, part INTEGER NOT NULL, total INTEGER NOT NULL, holders INTEGER NOT NULL,
     most INTEGER NOT NULL, PRIMARY KEY (term, part)
 ) WITHOUT ROWID;
+CREATE TABLE vectors (chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);
+CREATE INDEX embedded ON vectors (key);
 CREATE TABLE postings (
     term TEXT NOT NULL, part INTEGER NOT NULL, block INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (term, part, block)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections.abc import Mapping
 
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.scopes import interned, key_of, scopes
+from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Kept, Writer
 from guardgraph.locales.language import language_of
 from guardgraph.state.access import Access
@@ -53,8 +55,19 @@ def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> No
         seen.add(chunk.id)
 
 
-def put(connection: sqlite3.Connection, writer: Writer, document: StoredDocument) -> None:
+def put(
+    connection: sqlite3.Connection,
+    writer: Writer,
+    document: StoredDocument,
+    vectors: Mapping[bytes, bytes] | None = None,
+) -> None:
     """Put a document in, in place of the one that has its id.
+
+    Args:
+        connection: in a transaction.
+        writer: of the transaction.
+        document: what is put in.
+        vectors: of its chunks, as `vectors_of` returns them; None for a base of words only.
 
     Raises:
         ConfigurationError: as `refuse_taken`; nothing was changed.
@@ -78,7 +91,10 @@ def put(connection: sqlite3.Connection, writer: Writer, document: StoredDocument
         added = connection.execute(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
         )
-        writer.add(Kept(int(added.lastrowid or 0), scope, language, document.title, chunk.section, chunk.text))
+        kept = Kept(int(added.lastrowid or 0), scope, language, document.title, chunk.section, chunk.text)
+        writer.add(kept)
+        if vectors is not None:
+            insert_vector(connection, kept.id, vectors, title=document.title, section=chunk.section, text=chunk.text)
 
 
 def _make_room(
@@ -103,6 +119,7 @@ def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> li
     chunks = _kept(connection, number)
     for chunk in chunks:
         writer.remove(chunk)
+    connection.execute("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)", [number])
     connection.execute("DELETE FROM chunks WHERE document = ?", [number])
     connection.execute("DELETE FROM documents WHERE id = ?", [number])
     return [chunk.id for chunk in chunks]

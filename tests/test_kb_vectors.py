@@ -1,0 +1,193 @@
+"""Vectors of a knowledge base: they order anew what words found, of what a caller may read, and nothing else."""
+
+import math
+import pickle
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.embeddings import Embeddings
+
+from guardgraph import ConfigurationError, KnowledgeBase
+
+SIDES = ("wing", "flow", "heat", "plate", "shock")
+TEXTS = ["wing wing heat", "heat of the plate", "flow and heat", "shock waves", "a wing in the flow", "heat heat heat"]
+
+
+class Sides(Embeddings):
+    """A vector for how often each of a few words stands in a text; it says what it was asked."""
+
+    def __init__(self, *, model="sides", more=0, scale=1.0):
+        self.model, self.more, self.scale, self.asked = model, more, scale, []
+
+    def embed_documents(self, texts):
+        self.asked += texts
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text):
+        words = text.casefold().split()
+        return [self.scale * (words.count(side) + 0.01) for side in SIDES] + [0.0] * self.more
+
+
+class Wrong(Sides):
+    """An embedding that returns something else."""
+
+    def __init__(self, returned):
+        super().__init__()
+        self.returned = returned
+
+    def embed_documents(self, texts):
+        return self.returned
+
+
+def documents(texts, **fields):
+    """Documents named by their place."""
+    return [
+        {"id": f"d{at}", "source": "s", "title": "", "section": "", "updated_at": "", "text": text, **fields}
+        for at, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture
+def base(tmp_path):
+    """A base of six public documents with vectors."""
+    made = KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides())
+    made.add(documents(TEXTS), readers=["public"])
+    with made:
+        yield made
+
+
+def test_vectors_order_what_words_found(base):
+    """Both orders count, the score is that of the words, and what no word finds is not found."""
+    words = KnowledgeBase(base.path).search("heat", top_k=10)
+    both = base.search("heat", top_k=10)
+    assert {hit["doc_id"]: hit["score"] for hit in both} == {hit["doc_id"]: hit["score"] for hit in words}
+    assert [hit["doc_id"] for hit in both] == ["d5", "d1", "d2", "d0"]
+    assert base.search("Kelvin", top_k=10) == []
+
+
+def test_near_vectors_find_alone_where_that_is_asked_for(base):
+    """With min_similarity a vector finds what no word does, and its cosine is the score."""
+    with KnowledgeBase(base.path, embedding=Heat(), min_similarity=0.9) as near:
+        found = near.search("Kelvin", top_k=10)
+        assert [hit["doc_id"] for hit in found] == ["d5"]
+        assert found[0]["score"] == pytest.approx(1, abs=1e-3)
+        assert near.search("Kelvin", top_k=10, caller={"tenant": "t"}) == found
+
+
+class Heat(Sides):
+    """An embedding that knows that Kelvin has to do with heat; by its name it is the other one."""
+
+    def embed_query(self, text):
+        return super().embed_query(text.replace("Kelvin", "heat"))
+
+
+Heat.__qualname__ = Sides.__qualname__
+
+
+def test_a_file_has_one_embedding(base):
+    """Another embedding, another size, and documents without vectors beside others are refused, and change nothing."""
+    before = base.path.read_bytes()
+    name = f"{Sides.__module__}.Sides:sides"
+    with pytest.raises(ConfigurationError, match=rf"embedding: .* has vectors of {name}; given: .*Sides:other"):
+        KnowledgeBase(base.path, embedding=Sides(model="other"))
+    with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
+        KnowledgeBase(base.path, embedding=Sides(more=2)).search("heat")
+    with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
+        KnowledgeBase(base.path, embedding=Sides(more=2)).add(documents(["new"]), readers=["public"], name="n")
+    with pytest.raises(ConfigurationError, match=rf"has vectors of {name}; documents are put in with this embedding"):
+        KnowledgeBase(base.path).add(documents(["new"]), readers=["public"], name="n")
+    assert base.path.read_bytes() == before
+    assert len(base.search("heat", top_k=10)) == 4
+
+
+def test_a_base_of_words_gets_no_vectors(tmp_path):
+    """What was made without vectors says so when an embedding is given."""
+    with KnowledgeBase(tmp_path / "kb.sqlite") as words:
+        words.add(documents(TEXTS), readers=["public"])
+    with pytest.raises(ConfigurationError, match="has documents without vectors"):
+        KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides())
+
+
+@pytest.mark.parametrize(
+    "returned", [[], [[1.0]] * 2, [[math.nan]], [[math.inf, 1]], [[]], [["a"]], [None], [[1.0] * 20_000]]
+)
+def test_what_is_no_vector_is_refused(tmp_path, returned):
+    """An embedding that returns something else puts nothing in."""
+    with KnowledgeBase(tmp_path / "kb.sqlite", embedding=Wrong(returned)) as base:
+        with pytest.raises(ConfigurationError, match="embedding: "):
+            base.add(documents(["heat"]), readers=["public"])
+        assert base.source_names() == ()
+
+
+@pytest.mark.parametrize("given", [5, "openai", object()])
+def test_what_is_no_embedding_is_refused(tmp_path, given):
+    """The message says what is required."""
+    with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required"):
+        KnowledgeBase(tmp_path / "kb.sqlite", embedding=given)
+
+
+@pytest.mark.parametrize("given", [-0.1, 1.1, "0.5", True, math.nan])
+def test_a_wrong_similarity_is_refused(tmp_path, given):
+    """The message says what is allowed."""
+    with pytest.raises(ConfigurationError, match=r"min_similarity: a number in 0\.\.1"):
+        KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides(), min_similarity=given)
+
+
+def test_a_text_is_embedded_once(tmp_path):
+    """A renamed file keeps its vector, and so does a text that stands in two files."""
+    embedding = Sides()
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The wing is heated.")
+    with KnowledgeBase(tmp_path / "kb.sqlite", embedding=embedding) as base:
+        base.add(folder, readers=["public"])
+        asked = len(embedding.asked)
+        (folder / "a.txt").rename(folder / "b.txt")
+        base.add(folder, readers=["public"], prune=True)
+        (found,) = base.search("wing")
+    assert found["doc_id"].startswith("b.txt#")
+    titles = {text.partition("\n")[0] for text in embedding.asked[asked:]}
+    assert titles <= {"b"}  # a title that is the file's name is part of what is embedded
+
+
+def test_revocation_holds_for_vectors(base):
+    """Who may read nothing any more finds nothing, by vectors neither, in a base that has been searched before."""
+    with KnowledgeBase(base.path, embedding=Heat(), min_similarity=0.5) as near:
+        assert near.search("Kelvin")
+        base.add(documents(TEXTS), readers=["user:ada"])
+        assert near.search("Kelvin") == []
+        assert near.search("Kelvin", caller={"user": "ada"})
+    rows = sqlite3.connect(base.path).execute("SELECT count(*) FROM vectors").fetchone()
+    assert rows == (len(TEXTS),)
+
+
+def test_what_is_removed_has_no_vector(base):
+    """Vectors go with their chunks."""
+    base.add(documents(TEXTS[:1]), readers=["public"], prune=True)
+    assert sqlite3.connect(base.path).execute("SELECT count(*) FROM vectors").fetchone() == (1,)
+
+
+def test_a_base_with_vectors_can_be_sent_to_a_worker(base):
+    """Pickling keeps path, embedding and threshold."""
+    assert pickle.loads(pickle.dumps(base)).search("heat") == base.search("heat")
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    hidden=st.lists(st.sampled_from([*TEXTS, "Kelvin heat", "wing"]), max_size=5),
+    question=st.sampled_from(["heat", "wing in the flow", "shock", "plate Kelvin"]),
+    least=st.sampled_from([None, 0.3]),
+)
+def test_what_a_caller_may_not_read_changes_nothing(tmp_path_factory, hidden, question, least):
+    """With and without documents of others every candidate is the same, order and scores included."""
+    found = []
+    for others in ([], hidden):
+        path = tmp_path_factory.mktemp("kb") / "kb.sqlite"
+        with KnowledgeBase(path, embedding=Sides(), min_similarity=least) as base:
+            base.add(documents(others), tenant="other", readers=["tenant"])
+            base.add(documents(TEXTS), tenant="acme", readers=["tenant"])
+            base.add(documents(others), tenant="acme", readers=["group:none"], name="n")
+            found.append(base.search(question, caller={"tenant": "acme", "user": "u"}, top_k=10))
+    assert found[0] == found[1]
