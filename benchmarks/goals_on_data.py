@@ -32,6 +32,37 @@ ON_DATA = (
         data="cranfield",
     ),
     Section(
+        "knowledge_base",
+        "A knowledge base in a file",
+        "Chunks that are put together from the sentences of the collection, and its questions, asked of a "
+        "`KnowledgeBase`, of SQLite's FTS5 and of two libraries that keep all in memory, of all in turn; by the number "
+        "of chunks. The goals hold for 100,000.",
+        (
+            Meaning("kb_*_query_ms", "Milliseconds for a question, the median; four chunks are asked for."),
+            Meaning("kb_*_query_over_*", "Of a smaller base: the time of the knowledge base by that of the other."),
+            Meaning("kb_100000_query_over_fts5_words", "By that of FTS5 over the words that we read.", at_most=0.7),
+            Meaning("kb_100000_query_over_fts5", "By that of FTS5 with its own tokenizer.", at_most=0.1),
+            Meaning("kb_100000_query_over_rank_bm25", "By that of rank_bm25 over our words.", at_most=0.05),
+            Meaning("kb_100000_query_over_bm25s", "By that of bm25s, which cannot be updated.", at_most=1.5),
+            Meaning(
+                "kb_*_query_filtered_over_all",
+                "The time of a caller who may read 1 % of the chunks, by that of one who may read all.",
+            ),
+            Meaning("kb_100000_query_filtered_over_all", "The same.", at_most=0.1),
+            Meaning("kb_*_build_over_fts5_words", "Processor time of building, by that of FTS5 over our words."),
+            Meaning("kb_100000_build_over_fts5_words", "The same.", at_most=3),
+            Meaning("kb_*_build_s", "Seconds of processor time of building."),
+            Meaning("kb_*_changed_ms", "Milliseconds in which one chunk is changed, the median."),
+            Meaning("kb_100000_changed_ms", "The same.", at_most=10),
+            Meaning("kb_changed_largest_over_smallest", "The same, of the largest base by the smallest.", at_most=2),
+            Meaning("kb_*_memory_over_retriever", "By what a process grows that searches, by `LexicalRetriever`'s."),
+            Meaning("kb_100000_memory_over_retriever", "The same.", at_most=0.1),
+            Meaning("kb_*_memory_mb", "By how many MB a process grows that searches the file."),
+            Meaning("kb_reingest_over_first", "Time of adding an unchanged folder again, by the first.", at_most=0.05),
+        ),
+        data="cranfield",
+    ),
+    Section(
         "languages",
         "The retriever in several languages",
         "XQuAD's questions on the paragraphs of all articles (related), and of all but their own (unrelated).",

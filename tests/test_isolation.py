@@ -162,9 +162,7 @@ async def _updates(agent, given, context):
     every=st.integers(2, 6),
     mode=st.sampled_from(["sync", "async"]),
 )
-def test_what_may_not_be_read_changes_nothing_that_can_be_observed(
-    watched, base, changes, caller, question, every, mode
-):
+def test_what_may_not_be_read_changes_nothing_to_be_observed(watched, base, changes, caller, question, every, mode):
     """Beside other documents that the caller may not read, at any moment, a run is the same to the last letter."""
     bases = BASES[base](), BASES[base]()
     for at, change in enumerate(changes, start=1):

@@ -30,6 +30,7 @@ def test_what_is_counted_for_others_is_told():
     """A base that counts what a caller may not read is filtered, one that does not is isolated."""
     assert check_retriever(LexicalBase) == "isolated"
     assert check_retriever(BASES["filtered"]) == "filtered"
+    assert check_retriever(BASES["in memory"]) == "isolated"
 
 
 class Ignorant(LexicalBase):

@@ -87,8 +87,9 @@ def create_rag_agent(
             with ids in square brackets behind it.
         knowledge_base: a folder of `.md`, `.rst`, `.html` and `.txt` files, as `load_folder` reads it; a
             `KnowledgeBase`, or its file; the demo base when neither it nor a retriever is given.
-        retriever: replaces the retriever; given ``{query, sources, top_k}``, it returns candidates, best first. A
-            vector store, a retriever or a tool of LangChain's is asked by a `LangChainRetriever`.
+        retriever: replaces the retriever; given ``{query, sources, top_k}`` and, of a run that has one, the ``caller``,
+            it returns candidates, best first. A vector store, a retriever or a tool of LangChain's is asked by a
+            `LangChainRetriever`.
         reranker: orders what was found anew, or leaves some of it out, before the context is chosen; given ``{query,
             candidates}``, it returns candidates of these, best first. A document compressor of LangChain's fits. None
             by default.

@@ -24,6 +24,9 @@ _FEW: Final = 4
 _LOOKED_UP: Final = 6
 """To look a chunk up takes as long as to read so many of a term's chunks."""
 
+_SOUGHT: Final = 16
+"""Blocks that are sought one by one; of more, all of a term are read in turn."""
+
 _ONE_BLOCK: Final = "SELECT size, data FROM postings WHERE term = ? AND part = ? AND block = ?"
 
 
@@ -36,6 +39,8 @@ class Term(NamedTuple):
     holders: int
     forms: tuple[tuple[str, Sequence[int]], ...]
     """Its keys, each with the parts in which it counts."""
+    stem: int | None = None
+    """Of a spelling, the place of its stem among the terms: whatever has the one has the other."""
 
 
 class _Damped(dict[int, float]):
@@ -88,23 +93,31 @@ class Gathering:
     def best(self) -> dict[int, float]:
         """Return what the best chunks cover; those that cover as much as the last of them are among them."""
         bounds = [self._bound(term) for term in self._terms]
-        waiting = sorted(range(len(bounds)), key=lambda at: bounds[at] / self._terms[at].holders)
-        left, read = sum(bounds), 0
-        while waiting and left >= self._least:
-            number = waiting.pop()
-            self._add_all(number)
-            left -= bounds[number]
+        waiting, read = self._in_turn(bounds), 0
+        while waiting and self._left(waiting, bounds, of_new=True) >= self._least:
+            self._add_all(waiting.pop())
             read += 1
             if not read & (read - 1):  # after one, two, four, eight...: to do so takes time
                 self._sum_best()
         waiting.sort(key=bounds.__getitem__)
-        self._narrow(left)
+        self._narrow(self._left(waiting, bounds))
         while waiting and len(self._covered) > _FEW * self._wanted:
-            number = waiting.pop()
-            left -= bounds[number]
-            self._add_known(number)
-            self._narrow(left)
+            self._add_known(waiting.pop())
+            self._narrow(self._left(waiting, bounds))
         return {chunk: self._sum(chunk) for chunk in self._covered}
+
+    def _in_turn(self, bounds: Sequence[float]) -> list[int]:
+        """Return the terms, those that weigh most for what it takes to read them last; a spelling before its stem."""
+        worth = [bound / term.holders for bound, term in zip(bounds, self._terms, strict=True)]
+        for number, term in enumerate(self._terms):
+            if term.stem is not None:
+                worth[number] = min(worth[number], worth[term.stem])
+        return sorted(range(len(worth)), key=lambda number: (worth[number], self._terms[number].stem is None))
+
+    def _left(self, waiting: Sequence[int], bounds: Sequence[float], *, of_new: bool = False) -> float:
+        """Return how much the terms that were not read lift a chunk at most, or one that has none that were."""
+        unread = {None, *waiting} if of_new else set()
+        return sum(bounds[number] for number in waiting if not of_new or self._terms[number].stem in unread)
 
     def _bound(self, term: Term) -> float:
         """Return how much of a term a chunk covers at most: one that has nothing but the term."""
@@ -112,6 +125,8 @@ class Gathering:
 
     def _narrow(self, left: float) -> None:
         """Leave out the chunks that cannot be among the best any more."""
+        if len(self._covered) >= self._wanted:
+            self._least = max(self._least, nlargest(self._wanted, self._covered.values())[-1] * (1 - _SLACK))
         least = self._least - left - _SLACK
         self._covered = {chunk: covered for chunk, covered in self._covered.items() if covered >= least}
 
@@ -146,6 +161,12 @@ class Gathering:
         """Add what the chunks that are left cover of a term."""
         weight, damped, covered = self._terms[number].weight, self._damped, self._covered
         if self._terms[number].holders > _LOOKED_UP * len(covered):
+            wanted = {chunk // BLOCK for chunk in covered}
+            if len(wanted) > _SOUGHT:
+                self._read[number] = {block: [] for block in wanted}
+                for block, size, data in self._rows(number):
+                    if block in wanted:
+                        self._read[number][block].append(decoded(size, data))
             for chunk in covered:
                 for cells in self._block(number, chunk // BLOCK):
                     if held := cells.at(chunk % BLOCK):
@@ -160,12 +181,15 @@ class Gathering:
     def _blocks(self, number: int) -> Iterator[tuple[int, Cells]]:
         """Read all blocks of a term."""
         blocks = self._read[number] = defaultdict[int, list[Cells]](list)
+        for block, size, data in self._rows(number):
+            cells = decoded(size, data)
+            blocks[block].append(cells)
+            yield block, cells
+
+    def _rows(self, number: int) -> Iterator[tuple[int, int, bytes]]:
         for key, parts in self._held[number]:
             statement = f"SELECT block, size, data FROM postings WHERE term = ? AND part IN ({marks(parts)})"
-            for block, size, data in self._connection.execute(statement, [key, *parts]):
-                cells = decoded(size, data)
-                blocks[block].append(cells)
-                yield block, cells
+            yield from self._connection.execute(statement, [key, *parts])
 
     def _block(self, number: int, block: int) -> Sequence[Cells]:
         """Return the postings of a term in a block, by part."""

@@ -12,6 +12,7 @@ from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import marks
 from guardgraph.knowledge.index.words import term_of
 from guardgraph.tools.relevance import asked, rarity, scaled, score
+from guardgraph.tools.terms import stems
 
 __all__ = ["Ranked", "ranked"]
 
@@ -35,7 +36,7 @@ def ranked(
         sources: those that are searched; None for all.
         top_k: how many chunks at most.
     """
-    if not view.parts:
+    if not view.parts or top_k < 1:
         return []
     whole, terms = _terms(connection, view, query)
     allowed = {part.id for part in view.parts if sources is None or view.scopes[part.scope].source in sources}
@@ -50,25 +51,29 @@ def ranked(
 
 def _terms(connection: sqlite3.Connection, view: View, query: str) -> tuple[float, list[Term]]:
     """Return what a question says, and its terms, in the order in which they are summed."""
-    whole, terms = 0.0, list[Term]()
+    whole, terms, stems_at = 0.0, list[Term](), dict[tuple[str, ...], int]()
     everywhere = [part.id for part in view.parts]
     by_language = {
         language: [part.id for part in view.parts if part.language == language] for language in view.languages
     }
     for reading, term, times in scaled(asked(query, view.language, view.languages)):
+        stem = None
         if reading == 0:
             forms = tuple(
                 (term_of(reading, form), by_language[language])
                 for language, form in zip(view.languages, term, strict=True)
             )
+            stems_at[term] = len(terms)
         else:
             forms = ((term_of(reading, term[0]), everywhere),)
+            if reading == 1:
+                stem = stems_at[tuple(stems(term, language)[0] for language in view.languages)]
         known = [_known(connection, key, parts) for key, parts in forms]
         holders = sum(each for each, _ in known)
         weight = times * view.known[reading].weight(holders)
         whole += weight
         if holders:
-            terms.append(Term(weight, max(most for _, most in known), holders, forms))
+            terms.append(Term(weight, max(most for _, most in known), holders, forms, stem))
     return whole, terms
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.scopes import Scope
 from guardgraph.knowledge.index.values import marks
@@ -13,6 +13,10 @@ from guardgraph.knowledge.index.words import KINDS
 from guardgraph.tools.relevance import Known, most_common
 
 __all__ = ["Part", "View", "view_of"]
+
+
+_SETS: Final = 1000
+"""Sets of parts of which it is remembered how many words occur once."""
 
 
 class Part(NamedTuple):
@@ -66,6 +70,8 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: d
     passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
     key = tuple((part.id, part.changed) for part in parts)
     if key not in once:
+        if len(once) >= _SETS:
+            once.clear()
         once[key] = _once(connection, [part.id for part in parts])
     known = tuple(Known(passages, words, single) for single in once[key])
     languages = tuple(sorted({part.language for part in parts}))
