@@ -6,6 +6,7 @@ import asyncio
 import functools
 import threading
 import time
+from datetime import date
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -15,6 +16,8 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from guardgraph import InputError
+from guardgraph.state.errors import ExpectedFailure
+from guardgraph.state.expected import expected_in
 from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
 from guardgraph.world.calls import aperform, perform
@@ -262,3 +265,23 @@ def test_a_rule_of_the_deployment_that_raises_is_no_failure_of_a_model(kind, mod
 def test_a_rule_that_asks_a_server_fails_as_a_model_does(kind, mode):
     """What only a server causes keeps its reason, whoever called the server."""
     assert outcome(RULES[kind](ConnectionResetError()), mode).content["reason"] == "llm_timeout"
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("how", ["raised", "returned"])
+def test_a_failure_that_was_to_be_expected_keeps_its_reason(how, mode):
+    """A tool's error has reason and details as plain JSON beside type and message; a proposer's own ends the run."""
+
+    def fails(request):
+        failure = ExpectedFailure("away", {"since": date(2026, 1, 1)})
+        if how == "raised":
+            raise failure
+        return failure
+
+    came = outcome(fails, mode, kind="tool").content
+    said = {"reason": "away", "details": {"since": "2026-01-01"}}
+    message = "away (since: 2026-01-01)"
+    assert came["details"] == {"type": "ExpectedFailure", "message": message, "expected": said}
+    assert expected_in(came) == ("away", {"since": "2026-01-01"})
+    with pytest.raises(ExpectedFailure):
+        outcome(fails, mode)

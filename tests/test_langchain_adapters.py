@@ -40,7 +40,7 @@ from guardgraph import (
     create_research_agent,
 )
 from guardgraph.tools.demo import research_input
-from guardgraph.tools.recordings import recorded_reader, recorded_search
+from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 
 SCORED = [{"doc_id": name, "source": source, "text": text, "score": 0.5} for name, source, text in ROWS[:2]]
 
@@ -583,7 +583,7 @@ def test_a_tool_reads_pages(form):
         """Fetch a page."""
         return form(recorded_reader()({"url": url}))
 
-    result = research(reader=fetch)
+    result = research(reader=fetch, extractor=recorded_notes())
     assert result["citation_details"] == research()["citation_details"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.quotes import stands_in
+from guardgraph.guards.quotes import comparable, place_of, stands_in
 
 LETTERS = "abcdeghäéñżабвгєідलमन"
 WORDS = st.one_of(
@@ -51,3 +51,24 @@ def test_scripts_without_blanks_are_cut_anywhere(text, data):
     first = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(first + 1, len(text)))
     assert stands_in(text[first:end], text)
+
+
+@given(SENTENCES, JOINTS, st.data())
+def test_a_quote_has_a_place_where_it_stands(parts, joint, data):
+    """What stands at the place is the quote, however both are spelled; what stands nowhere has none."""
+    first = data.draw(st.integers(0, len(parts) - 1))
+    end = data.draw(st.integers(first + 1, len(parts)))
+    sentence, quote = joined(parts, joint), joined(parts[first:end], joint)
+    text = f" \n{sentence.replace(' ', data.draw(st.sampled_from([' ', '  ', chr(10)])))}\n".translate(TYPOGRAPHIC)
+    start, behind = place_of(quote, text)
+    assert comparable(text[start:behind]) == comparable(quote)
+    assert text[start:behind] == text[start:behind].strip()
+
+
+@given(st.text(), st.text())
+def test_a_place_is_where_a_quote_stands(quote, text):
+    """Any text has a place in another one, or none, just as it stands there or not."""
+    place = place_of(quote, text)
+    assert (place is not None) == (stands_in(quote, text) and comparable(quote) != "")
+    if place is not None:
+        assert comparable(text[slice(*place)]) == comparable(quote)

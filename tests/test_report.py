@@ -144,7 +144,8 @@ def test_sources_are_shown_with_their_words():
     for item, (detail, passage) in zip(with_class(root, "source"), cited, strict=True):
         assert said(item.find("blockquote")) == passage["quote"]
         assert passage["claim"] in said(item)
-        assert item.find("p/a").get("href") == detail["url"]
+        assert item.find("p/a").get("href") == detail["link"]
+        assert said(item.find("p/a")) == detail["url"]
     [left] = with_class(root, "left")
     for denied in result["aggregate"]["denied_sources"]:
         assert denied["url"] in said(left)

@@ -45,7 +45,7 @@ def test_a_model_proposes_the_notes():
     result, model = proposed({"notes": [NOTE]}, ANSWER)
     assert result["status"] == "ok"
     [cited] = result["citation_details"]
-    assert (cited["url"], cited["title"], cited["published_at"], cited["span"]) == (
+    assert (cited["url"], cited["title"], cited["published_at"], cited["document_span"]) == (
         PAGE,
         "Support",
         "2026-01-02",

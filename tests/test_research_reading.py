@@ -138,7 +138,7 @@ def test_a_note_cites_where_its_page_was_in_the_end():
     result = reading(led(**known))
     [cited] = result["citation_details"]
     link = f"{ELSEWHERE}#:~:text=This%20is%20what%20the%20page%20says%20in%20the%20end."
-    where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "span": [0, len(SAYS)], "link": link}
+    where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "document_span": [0, len(SAYS)], "link": link}
     assert cited == {"id": "n1", "title": "T", "published_at": "", **where, **known}
 
 

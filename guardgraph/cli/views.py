@@ -20,7 +20,7 @@ STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright
 STEP_COLUMN, WAY_COLUMN = 26, 42
 """Where second columns begin: what a node decided, what a command does."""
 EXCERPT_CHARS = 100
-UNSHOWN = ("title", "link", "span", "sha256", "text_sha256")
+UNSHOWN = ("title", "link", "document_span", "sha256", "text_sha256")
 """What of a source a program reads."""
 EVIDENCE_CHARS = 600
 

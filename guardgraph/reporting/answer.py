@@ -89,13 +89,14 @@ def _source(item: JsonObject) -> Html:
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
     heading = tag("h3", named(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
+    place = rest.pop("link") if address and isinstance(rest.get("link"), str) else None
     says = [_says(rest.pop(key), item) for key in WORDS if isinstance(rest.get(key), str)]
     claimed = isinstance(rest.get("claim"), str)
     claim = [_label("Claim"), passage(unwrapped(rest.pop("claim"))), _label("Borne out by")] if claimed else None
     return tag(
         "li",
         heading,
-        tag("p", link(address)) if address else None,
+        tag("p", link(address, place)) if address else None,
         claim,
         says,
         facts([*((key, named(inner)) for key, inner in rest.items() if inner != ""), *places], "facts inline"),

@@ -107,9 +107,14 @@ def folded(text: str, head: str = "", *, code: bool = False, marks: Marks = None
     return tag("details", summary, whole, class_="folded")
 
 
-def link(address: str) -> Html:
-    """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``."""
-    target = _address(address)
+def link(address: str, place: str | None = None) -> Html:
+    """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``.
+
+    Args:
+        address: what is shown.
+        place: where it leads instead, such as to a quote in the page.
+    """
+    target = _address(address if place is None else place)
     if target is None:
         return tag("bdi", address, class_="address")
     away = "noopener noreferrer nofollow"

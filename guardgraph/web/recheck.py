@@ -79,7 +79,7 @@ def _cited(at: int, item: JsonValue, quotes: Mapping[Any, JsonValue]) -> Cited:
     match item:
         case {"id": str(name), "url": str(url)} if isinstance(quote := quotes.get(name), str):
             text = item.get("text_sha256")
-            return Cited(name, url, quote, _span(item.get("span")), text if isinstance(text, str) else None)
+            return Cited(name, url, quote, _span(item.get("document_span")), text if isinstance(text, str) else None)
     raise InputError(f"run: citation_details.{at}: an id, a url and a passage with the quote are required")
 
 

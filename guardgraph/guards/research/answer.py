@@ -66,13 +66,13 @@ def citation(note: Note, page: Page | None) -> JsonObject:
 
     Returns:
         The note's `id`, `url`, `title` and `published_at`, and what more is known: `asked_url`, `guessed_date`, the
-        `span` of the quote in characters of the page's text, a `link` that opens the page at the quote; of the page
-        `fetched_at`, `sha256` and `text_sha256`.
+        `document_span` of the quote in characters of the page's text, a `link` that opens the page at the quote; of the
+        page `fetched_at`, `sha256` and `text_sha256`.
     """
     said: JsonObject = {key: note[key] for key in ("id", "url", "title", "published_at")}
     more: JsonObject = {key: note[key] for key in ("asked_url", "guessed_date") if key in note}
     if "start" in note and "end" in note:
-        more["span"] = [note["start"], note["end"]]
+        more["document_span"] = [note["start"], note["end"]]
         shown = page["body"][note["start"] : note["end"]] if page else note["quote"]
         more["link"] = text_fragment(note["url"], shown)
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
