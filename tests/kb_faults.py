@@ -16,7 +16,13 @@ from guardgraph import GuardgraphError, KnowledgeBase
 
 DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
-ADDING = "import sys; from guardgraph import KnowledgeBase; KnowledgeBase(sys.argv[1]).add(sys.argv[2], tenant='acme')"
+ADDING = """
+import sys
+from guardgraph import KnowledgeBase
+with KnowledgeBase(sys.argv[1]) as base:
+    print("begins", flush=True)
+    base.add(sys.argv[2], tenant="acme")
+"""
 
 
 def text_of(version, number):
@@ -52,28 +58,34 @@ def versions(path, caller):
     return told
 
 
-def survived(here, kills, seed):
+def survived(here, kills, seed, documents=DOCUMENTS):
     """Kill a process that adds a folder again and again; return how many kills found it at work."""
-    old, new = folder_of(here / "old" / "docs", "old"), folder_of(here / "new" / "docs", "new")
-    path, begun = here / "kb.sqlite", monotonic()
-    _adding(path, old).wait()
-    took, chance, at_work = monotonic() - begun, random.Random(seed), 0
+    old, new = (folder_of(here / version / "docs", version, documents) for version in ("old", "new"))
+    path, chance, at_work = here / "kb.sqlite", random.Random(seed), 0
+    _adding(path, old).communicate()
+    child, begun = _adding(path, new), monotonic()
+    child.communicate()
+    took = monotonic() - begun
     for kill in range(kills):
-        child = _adding(path, (new, old)[kill % 2])
-        sleep(chance.uniform(0.2, 1) * took)
+        child = _adding(path, (old, new)[kill % 2])
+        sleep(chance.uniform(0, took))
         at_work += child.poll() is None
         child.send_signal(signal.SIGKILL)
-        child.wait()
+        child.communicate()
         told = versions(path, CALLER)
-        assert len(told) == DOCUMENTS - DOCUMENTS // 3
+        assert len(told) == documents - (documents + 2) // 3
         assert set(told.values()) <= {"old", "new"}
-    _adding(path, new).wait()
+    _adding(path, new).communicate()
     assert set(versions(path, CALLER).values()) == {"new"}
     return at_work
 
 
 def _adding(path, folder):
-    return subprocess.Popen([sys.executable, "-c", ADDING, str(path), str(folder)])
+    """Start a process, and return it when it begins to add."""
+    command = [sys.executable, "-c", ADDING, str(path), str(folder)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"begins\n"
+    return child
 
 
 def _write(path, here, name, seconds):

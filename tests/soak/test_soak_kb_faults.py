@@ -7,7 +7,7 @@ from kb_faults import damaged, shared, survived
 
 def test_twenty_kills(tmp_path):
     """Whenever the process is killed that adds a folder, each document is whole, and the next addition completes."""
-    assert survived(tmp_path, kills=20, seed=20) > 10
+    assert survived(tmp_path, kills=20, seed=20, documents=600) > 10
 
 
 def test_eight_readers_and_two_writers_for_a_minute(tmp_path):
