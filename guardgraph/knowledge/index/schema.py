@@ -10,7 +10,7 @@ from typing import Final
 
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["check", "make"]
+__all__ = ["WORDS_VERSION", "check", "is_empty", "make"]
 
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
@@ -18,7 +18,7 @@ _APPLICATION: Final = 0x67676B62
 _FORMAT: Final = 1
 """Of the tables. Other numbers are other versions of guardgraph."""
 
-_WORDS: Final = 1
+WORDS_VERSION: Final = 1
 """Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
 
 _TABLES: Final = """
@@ -107,4 +107,4 @@ def _number(connection: sqlite3.Connection, name: str) -> int:
 def _words() -> str:
     """Return by what the words of a file were read: our rules, the stemmer's, Unicode's; and the order of bytes."""
     stemmer = version("snowballstemmer")
-    return f"words {_WORDS}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"
+    return f"words {WORDS_VERSION}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"
