@@ -268,7 +268,10 @@ def test_what_is_seen():
 
 def test_more_than_top_k():
     """A retriever that returns more than asked for is cut; unsorted results keep their order as rank."""
-    found = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate([0.3, 0.9, 0.5, 1])]
+    found = [
+        {**CANDIDATE, "doc_id": str(place), "text": f"P{place} is first.", "score": score}
+        for place, score in enumerate([0.3, 0.9, 0.5, 1])
+    ]
     result = agent_with(*found, plan={**INTENT, "top_k": 2}, answer={"answer": "Yes.", "citations": ["0"]}).invoke(
         QUESTION
     )

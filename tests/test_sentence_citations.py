@@ -280,7 +280,7 @@ def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
             [chunk],
             answer=chunk["text"],
             sentences=whole,
-            spans_by="citation",
+            spans_by="cited",
             terms=terms,
         )
         assert document[slice(*detail["passage_span"])] == chunk["text"]
