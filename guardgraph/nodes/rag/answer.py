@@ -90,7 +90,7 @@ def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
     read = _read(given.value, chunks, marked=policy.require_sentence_citations)
     _hold(read, question, chunks, policy)
     citations = [item["doc_id"] for item in read.details]
-    by: SpansBy = "citation" if policy.require_sentence_citations or len(citations) == 1 else "words"
+    by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"
     details = guards.with_spans(
         read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=terms
     )
