@@ -80,13 +80,13 @@ def test_a_vector_store_answers_with_its_metadata_and_its_similarity():
     result = ask(found)
     assert result["answer"] == "Hotels are booked at most 30 days ahead."
     [cited] = result["citation_details"]
-    score = cited.pop("score")
-    assert cited == {
-        "doc_id": "hotels",
-        "source": "travel",
-        "title": "Travel rules",
-        "section": "Hotels",
-        "updated_at": "2026-03-06",
+    score = cited["score"]
+    assert cited.items() >= {
+        ("doc_id", "hotels"),
+        ("source", "travel"),
+        ("title", "Travel rules"),
+        ("section", "Hotels"),
+        ("updated_at", "2026-03-06"),
     }
     assert score == pytest.approx(found.similarity_search_with_score(QUESTION["question"])[0][1])
 
@@ -328,13 +328,13 @@ def test_metadata_may_be_named_otherwise():
         },
     )
     [cited] = create_rag_agent(retriever=retriever).invoke(QUESTION)["citation_details"]
-    assert cited == {
-        "doc_id": "docs/travel/hotels.md",
-        "title": "",
-        "section": "",
-        "updated_at": "2026-03-06",
-        "source": "travel",
-        "score": 1.0,
+    assert cited.items() >= {
+        ("doc_id", "docs/travel/hotels.md"),
+        ("title", ""),
+        ("section", ""),
+        ("updated_at", "2026-03-06"),
+        ("source", "travel"),
+        ("score", 1.0),
     }
 
 

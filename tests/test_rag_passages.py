@@ -62,7 +62,10 @@ def test_only_the_shown_passage_licenses():
 
 def test_several_long_texts_share_the_context():
     """Each of several long texts shows its part, and a short one beside them fits."""
-    found = [{**CANDIDATE, "doc_id": "s"}, *(long_chunk(f"l{place}") for place in range(3))]
+    found = [
+        {**CANDIDATE, "doc_id": "s"},
+        *(long_chunk(f"l{place}", text=long_text(100 + place)) for place in range(3)),
+    ]
     result = agent_with(*found, answer={"answer": "15 minutes", "citations": ["l2"]}).invoke(QUESTION)
     assert result["history"][0]["retrieval"]["context_chunks"] == ["s", "l0", "l1", "l2"]
 
