@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 
 if TYPE_CHECKING:
+    from guardgraph.knowledge.checking import CheckedBase
     from guardgraph.knowledge.index.scopes import Scope
     from guardgraph.knowledge.ingest.report import Report
     from guardgraph.state.context import Caller
@@ -167,6 +169,31 @@ def search(
 
 
 @app.command()
+def check(
+    file: File,
+    *,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Put right what is found; what cannot be is nobody's until it is added again."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check whether the file, each chunk and all that is counted of words are what was put in.
+
+    Exit code 3 if something is not; with --repair, if documents have to be added again.
+    """
+    from guardgraph.knowledge.checking import check_file
+
+    inputs.load_environment()
+    checked = check_file(Path(inputs.existing_file("FILE", file)), repair=repair)
+    if as_json:
+        _print_json(checked.plain())
+    else:
+        _show_checked(Screen(), file, checked)
+    raise typer.Exit(OK if checked.ok else STOPPED)
+
+
+@app.command()
 def access(file: File, tenant: Asking = None, user: User = None, group: Group = None, as_json: Json = False) -> None:
     """Show who may read what: the readers of each source, and whether a caller may; without options, anybody.
 
@@ -214,6 +241,20 @@ def _show_report(screen: Screen, folder: str, report: Report) -> None:
         screen.show((f"{failed.name}: {failed.reason}", "red"), hang=2)
     if left_out := report.describe_left_out():
         note(f"left out of {folder}: {left_out}")
+
+
+def _show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
+    screen.show(f"{file}: {checked.documents} documents, {checked.chunks} chunks", indent=0)
+    for finding in checked.findings:
+        screen.show((str(finding), "red"), hang=2)
+    if not checked.findings:
+        screen.show(("no findings", "green"), indent=0)
+    elif checked.repaired:
+        screen.show(("repaired", "green"), indent=0)
+    for items, became in ((checked.closed, "nobody may read it now"), (checked.removed, "taken out")):
+        for item in items:
+            whose = f" of {item.tenant}" if item.tenant else ""
+            screen.show((f"{item.id}{whose}: {became}; add it again", "red"), hang=2)
 
 
 def _listed(report: Report) -> JsonObject:
