@@ -177,6 +177,8 @@ EVERY = [
     ("UPDATE documents SET title = title || '!'", "row"),
     ("UPDATE documents SET scope = 99", "reference"),
     ("UPDATE documents SET name = 'z.md' WHERE id = 1", "row"),
+    ("UPDATE documents SET place = 9223372036854775807 WHERE id = 1", "row"),
+    ("UPDATE documents SET size = 'much'", "row"),
     ("UPDATE chunks SET document = 99 WHERE id = 1", "reference"),
     ("UPDATE chunks SET document = 2 WHERE id = 1", "row"),
     ("UPDATE chunks SET language = 'fr'", "row"),

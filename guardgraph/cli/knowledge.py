@@ -12,6 +12,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.cli.checked import show_checked
 from guardgraph.cli.folders import bar
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, note
@@ -19,7 +20,6 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonObject
 
 if TYPE_CHECKING:
-    from guardgraph.knowledge.checking import CheckedBase
     from guardgraph.knowledge.index.scopes import Scope
     from guardgraph.knowledge.ingest.report import Report
     from guardgraph.state.context import Caller
@@ -189,7 +189,7 @@ def check(
     if as_json:
         _print_json(checked.plain())
     else:
-        _show_checked(Screen(), file, checked)
+        show_checked(Screen(), file, checked)
     raise typer.Exit(OK if checked.ok else STOPPED)
 
 
@@ -241,20 +241,6 @@ def _show_report(screen: Screen, folder: str, report: Report) -> None:
         screen.show((f"{failed.name}: {failed.reason}", "red"), hang=2)
     if left_out := report.describe_left_out():
         note(f"left out of {folder}: {left_out}")
-
-
-def _show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
-    screen.show(f"{file}: {checked.documents} documents, {checked.chunks} chunks", indent=0)
-    for finding in checked.findings:
-        screen.show((str(finding), "red"), hang=2)
-    if not checked.findings:
-        screen.show(("no findings", "green"), indent=0)
-    elif checked.repaired:
-        screen.show(("repaired", "green"), indent=0)
-    for items, became in ((checked.closed, "nobody may read it now"), (checked.removed, "taken out")):
-        for item in items:
-            whose = f" of {item.tenant}" if item.tenant else ""
-            screen.show((f"{item.id}{whose}: {became}; add it again", "red"), hang=2)
 
 
 def _listed(report: Report) -> JsonObject:

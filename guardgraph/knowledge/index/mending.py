@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from guardgraph.knowledge.index.rows import Row, Suspects, is_key, readable_scopes, rows_of
+from guardgraph.knowledge.index.rows import MOST_PLACES, Row, Suspects, is_key, readable_scopes, rows_of
 from guardgraph.knowledge.index.scopes import Scope, interned, key_of, tenant_of
 from guardgraph.knowledge.index.storing import NEXT_PLACE, digest_of
 from guardgraph.locales.language import language_of
@@ -15,6 +15,7 @@ from guardgraph.state.access import Access
 
 __all__ = ["Doubtful", "Mending"]
 
+_PLACE: Final = f"{NEXT_PLACE} WHERE typeof(place) = 'integer' AND place < {MOST_PLACES}"
 _UNKNOWN: Final = (-1, 0, "")
 """A stamp that no file has, so that the next addition reads the document again."""
 
@@ -111,7 +112,7 @@ class Mending:
         scope = interned(self._connection, about[1], access)
         self._scopes[scope] = Scope(scope, about[1], access)
         self._connection.execute(
-            f"UPDATE documents SET tenant = ?, name = ?, title = ?, updated_at = ?, scope = ?, place = ({NEXT_PLACE}) "
+            f"UPDATE documents SET tenant = ?, name = ?, title = ?, updated_at = ?, scope = ?, place = ({_PLACE}) "
             "WHERE id = ?",
             [key_of(access.tenant), about[0], about[2], about[3], scope, document],
         )
@@ -141,7 +142,7 @@ class Mending:
         tenant = key_of(self._scopes[found[0]].access.tenant)
         self._connection.execute(
             f"UPDATE documents SET tenant = ?, size = ?, modified = ?, sha256 = ?, place = "
-            f"iif(typeof(place) = 'integer', place, ({NEXT_PLACE})) WHERE id = ?",
+            f"iif(typeof(place) = 'integer' AND place < {MOST_PLACES}, place, ({_PLACE})) WHERE id = ?",
             [tenant, *_UNKNOWN, document],
         )
         rows = sorted(rows_of(self._connection, document), key=lambda row: (row.start, row.id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.index.scopes import Scope, tenant_of
@@ -13,14 +13,17 @@ from guardgraph.knowledge.index.storing import digest_of
 from guardgraph.locales.language import language_of
 from guardgraph.state.access import access_of
 
-__all__ = ["Row", "Suspects", "check_rows", "is_key", "readable_scopes", "rows_of"]
+__all__ = ["MOST_PLACES", "Row", "Suspects", "check_rows", "is_key", "readable_scopes", "rows_of"]
 
-_ROWS = (
+MOST_PLACES: Final = 1 << 62
+"""No document has a place as high; behind the highest number there is none for another."""
+
+_ROWS: Final = (
     "SELECT chunks.id, document, number, chunks.tenant, chunks.name, section, start, stop, language, hash, text, "
     "documents.tenant, documents.name, title, updated_at, scope FROM chunks "
     "LEFT JOIN documents ON documents.id = document {} ORDER BY document, number, chunks.id"
 )
-_DOCUMENTS = (
+_DOCUMENTS: Final = (
     "SELECT id, tenant, name, scope, place, size, modified, "
     "EXISTS (SELECT 1 FROM chunks WHERE document = documents.id) FROM documents ORDER BY id"
 )
@@ -138,9 +141,9 @@ def _check_documents(
         elif not is_key(tenant) or tenant_of(tenant) != known[scope].access.tenant:
             suspects.mixed.add(number)
             findings.note("reference", shown, "its tenant is not that of its readers")
-        if not all(isinstance(cell, int) for cell in (place, size, modified)):
+        if not all(isinstance(cell, int) for cell in (place, size, modified)) or place >= MOST_PLACES:
             suspects.mixed.add(number)
-            findings.note("row", shown, "its place, size or time is no number")
+            findings.note("row", shown, "its place, size or time is no number that it may be")
 
 
 def _check_chunk(row: Row, scope: Scope | None, expected: int, findings: Findings, suspects: Suspects) -> None:
