@@ -10,8 +10,10 @@ from kb_faults import (
     DOCUMENTS,
     IS_ROOT,
     as_nobody,
+    assert_whole,
     damaged,
     folder_of,
+    repairs_survived,
     shared,
     survived,
     versions,
@@ -41,8 +43,15 @@ def test_a_full_disk_is_one_line(tmp_path):
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert done.stderr.startswith(f"guardgraph: {path}: ")
     assert len(versions(path, CALLER)) == DOCUMENTS - DOCUMENTS // 3
+    assert_whole(path)
     assert without_room(path, folder, 1 << 30).returncode == 0
     assert set(versions(path, CALLER).values()) == {"new"}
+    assert_whole(path)
+
+
+def test_a_killed_repair_leaves_the_base_as_it_was(tmp_path):
+    """After kill -9 of a repair the base is as it was or whole, and the next repair completes."""
+    repairs_survived(tmp_path, kills=2, seed=1)
 
 
 def test_damage_shows_nothing_that_was_not_put_in(tmp_path):

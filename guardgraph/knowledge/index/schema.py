@@ -10,7 +10,7 @@ from typing import Final
 
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["WORDS_VERSION", "check", "is_empty", "make"]
+__all__ = ["WORDS_VERSION", "check", "is_empty", "make", "note_words", "words_problem"]
 
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
@@ -79,8 +79,13 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     )
 
 
-def check(connection: sqlite3.Connection, shown: str) -> None:
+def check(connection: sqlite3.Connection, shown: str, *, any_words: bool = False) -> None:
     """Refuse what is no knowledge base of this version.
+
+    Args:
+        connection: to the file.
+        shown: how messages call the file.
+        any_words: whether its words may have been read otherwise.
 
     Raises:
         ConfigurationError: it is another application's, of another version, or its words were read otherwise.
@@ -92,12 +97,22 @@ def check(connection: sqlite3.Connection, shown: str) -> None:
             f"{shown}: a knowledge base of format {_FORMAT} is required; it has {found}; "
             "`guardgraph kb add` into a new file makes one"
         )
-    (words,) = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
-    if words != _words():
-        raise ConfigurationError(
-            f"{shown}: its words were read otherwise than this guardgraph reads them ({words!r}, not {_words()!r}); "
-            f"`guardgraph kb check --repair {shown}` reads its texts again"
-        )
+    if not any_words and (problem := words_problem(connection)) is not None:
+        raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb check --repair {shown}` reads its texts again")
+
+
+def words_problem(connection: sqlite3.Connection) -> str | None:
+    """Say how the words of a file were read otherwise than this version reads them; None where they were not."""
+    row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
+    if row == (_words(),):
+        return None
+    given = repr(row[0]) if row else "nothing says how"
+    return f"its words were read otherwise than this guardgraph reads them ({given}, not {_words()!r})"
+
+
+def note_words(connection: sqlite3.Connection) -> None:
+    """Note that the words of a file were read as this version reads them."""
+    connection.execute("INSERT OR REPLACE INTO state VALUES ('words', ?)", [_words()])
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int:
