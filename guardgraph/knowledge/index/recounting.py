@@ -180,4 +180,4 @@ def _bare(term: object) -> str:
 
 
 def _shown(terms: list[str]) -> str:
-    return ", ".join(f"{_bare(term)!r:.40}" for term in sorted(terms)[:3])
+    return ", ".join(f"{term!r:.40}" for term in sorted(set(map(_bare, terms)))[:3])
