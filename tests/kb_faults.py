@@ -186,14 +186,15 @@ def shared(here, readers, writers, seconds):
     return counts
 
 
-def without_room(path, folder, most):
-    """Add a folder by the command line where a file may have so many bytes; return how it ended."""
+def without_room(most, command, *arguments):
+    """Run a command of `guardgraph kb` for the tenant where a file may have so many bytes; return how it ended."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    command = [sys.executable, "-m", "guardgraph", "kb", "add", str(path), str(folder), "--tenant", "acme"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
+    tenant = ["--tenant", "acme"] if command == "add" else []
+    line = [sys.executable, "-m", "guardgraph", "kb", command, *map(str, arguments), *tenant]
+    return subprocess.run(line, capture_output=True, text=True, check=False, preexec_fn=limit)
 
 
 def damaged(here, trials, seed):

@@ -88,7 +88,9 @@ def cells(path):
 
 
 def other(value, chance):
-    """Another value of the same kind."""
+    """Another value, mostly of the same kind."""
+    if chance.random() < 0.2:
+        return chance.choice([b"\xff\0", "x\0y", 1.5, -1, "", 1 << 62])
     if isinstance(value, int):
         return value + chance.choice([-1, 1, 1000])
     if isinstance(value, bytes):

@@ -29,7 +29,7 @@ class CheckedBase:
     documents: int
     chunks: int
     findings: tuple[BaseFinding, ...]
-    """What was found, before anything was repaired; the first hundred."""
+    """What was found, before anything was repaired; the first hundred of each kind."""
     repaired: bool = False
     """Whether something was found, and was put right."""
     closed: tuple[Doubtful, ...] = ()

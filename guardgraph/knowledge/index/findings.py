@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 __all__ = ["BaseFinding", "BaseFindingKind", "Findings"]
 
 MOST: Final = 100
-"""Findings that are kept; one says enough, and a file that is all wrong has one for each row."""
+"""Findings of a kind that are kept; one says enough, and a file that is all wrong has one for each row."""
 
 BaseFindingKind: TypeAlias = Literal["file", "version", "reference", "row", "postings", "counts", "statistics"]
 """What is wrong: the file itself; the version that read its words; rows that do not belong together; a row that is not
@@ -29,9 +30,14 @@ class BaseFinding:
 
 
 class Findings(list[BaseFinding]):
-    """Keeps the first findings."""
+    """Keeps the first findings of each kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts = Counter[BaseFindingKind]()
 
     def note(self, kind: BaseFindingKind, place: str, message: str) -> None:
         """Note what is wrong."""
-        if len(self) < MOST:
+        self._counts[kind] += 1
+        if self._counts[kind] <= MOST:
             self.append(BaseFinding(kind, place, message))

@@ -62,9 +62,10 @@ class _Recount:
         self._connection = connection
         self._findings = findings
         rows = connection.execute("SELECT scope, language, told, id FROM parts").fetchall()
-        self._parts = {(scope, language, bool(told)): number for scope, language, told, number in rows}
+        self._parts = {(scope, language, told): number for scope, language, told, number in rows}
         told = {language for (language,) in connection.execute("SELECT DISTINCT language FROM chunks") if language}
-        self._languages = sorted({DEFAULT_LANGUAGE, *told, *(language for _, language, *_ in rows)})
+        languages = {DEFAULT_LANGUAGE, *told, *(language for _, language, *_ in rows)}
+        self._languages = sorted(language for language in languages if isinstance(language, str))
         self._readers: dict[str, Reader] = {}
         self._missing = set[tuple[Any, ...]]()
         self.passages = Counter[int]()
@@ -77,7 +78,7 @@ class _Recount:
         """Count the chunks of a block."""
         parts: defaultdict[int, _Terms] = defaultdict(lambda: _Terms(list))
         for chunk in chunks:
-            for language in [chunk.language] if chunk.language else self._languages:
+            for language in [_text(chunk.language)] if chunk.language else self._languages:
                 terms, length = self._counted(chunk, language)
                 if (part := self._part(chunk, language)) is not None:
                     self.passages[part] += 1
@@ -180,4 +181,4 @@ def _bare(term: object) -> str:
 
 
 def _shown(terms: list[str]) -> str:
-    return ", ".join(f"{_bare(term)!r:.40}" for term in sorted(terms)[:3])
+    return ", ".join(f"{term!r:.40}" for term in sorted(set(map(_bare, terms)))[:3])
