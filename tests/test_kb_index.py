@@ -201,6 +201,23 @@ def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
     assert {found["doc_id"] for found in index.search("wing")} == {"a#1", "globex:a#1"}
 
 
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        ([(None, "x"), ("public", "x")], {"public:x", "%70ublic:x"}),
+        ([("mine", "x"), ("acme", "x"), ("mine", "acme:x")], {"x", "acme::x", "acme:x"}),
+        ([("a:b", "c"), ("a", "b:c"), ("mine", "c"), ("mine", "b:c")], {"a%3Ab:c", "a:b:c", "c", "b:c"}),
+    ],
+)
+def test_no_two_chunks_are_shown_by_one_id(index, held, shown):
+    """Whatever tenants and documents are called, each of what a caller may read has an id of its own."""
+    for tenant, name in held:
+        index.put(stored(name, f"A ledger of {tenant} {name}.", Access(tenant, ("public",))))
+    found = index.search("ledger", caller=Caller(tenant="mine"), top_k=9)
+    assert {hit["doc_id"].removesuffix("#1") for hit in found} == shown
+    assert len(found) == len(held)
+
+
 def test_sources_narrow_what_is_found_and_no_score(index):
     """A score is the same whichever sources are searched."""
     index.put(stored("a", "wing flow", source="one"))
