@@ -80,6 +80,18 @@ def test_a_page_without_hops_is_judged_by_the_url_that_was_asked():
     assert (again.kind, again.new.stop_reason) == ("changed", "no_reliable_sources")
 
 
+def test_what_a_robots_txt_denied_is_known_under_the_same_lists_only():
+    """It may lead to other hosts itself, which the hops of a page do not say."""
+
+    def reader(request):
+        if request["url"].endswith("a"):
+            raise ReadFailure("robots_denied", {"hops": [{"url": request["url"], "denied": None}]})
+        return {"body": "This is what the other page says."}
+
+    assert judged(reader, HOSTS, HOSTS).kind == "same"
+    assert judged(reader, HOSTS, (SLA_HOST,)).kind == "unknown"
+
+
 def test_caps_of_a_page_count_where_they_may_have_decided():
     """What was read is read with more room too; with less, and for a failure with any other, nobody knows."""
     few, more = ResearchBudget(max_wire_bytes=1000), ResearchBudget(max_wire_bytes=2000)

@@ -9,7 +9,8 @@ from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.state.fragments import text_fragment
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.research import Note, Page, ResearchAnswer
+from guardgraph.state.pages import Note, Page
+from guardgraph.state.research import ResearchAnswer
 
 __all__ = ["check_answer_facts", "check_answer_names", "citation", "cited_notes", "parse_research_answer"]
 

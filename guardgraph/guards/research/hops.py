@@ -32,6 +32,8 @@ def read_otherwise(content: JsonValue, *, hosts: Collection[str], limits: Mappin
         return None
     if failure is None and said.get("reason") in ("max_seconds", "tool_invalid_output"):
         return "it was cut off or refused under other hosts or limits, and does not say how far it had come"
+    if failure is not None and failure[0] == "robots_denied":
+        return "its site's robots.txt denied it under other hosts or limits, and does not say where that led"
     return _led_otherwise(said.get("hops"), hosts) or _limited_otherwise(said, limits, failed=failure is not None)
 
 

@@ -11,8 +11,9 @@ from guardgraph.guards.urls import denial
 from guardgraph.state.expected import expected_in
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
+from guardgraph.state.pages import Page
 from guardgraph.state.plain import excerpt
-from guardgraph.state.research import READ_FAILURES, Page
+from guardgraph.state.research import READ_FAILURES
 
 __all__ = ["failed_read", "is_readable", "page_shown", "parse_page"]
 
