@@ -109,3 +109,10 @@ def test_a_page_leads_nowhere_but_where_the_lists_allow():
     assert result["failed_sources"][1]["hops"][-1]["url"] == "http://169.254.169.254/latest"
     assert [item["url"] for item in result["aggregate"]["denied_sources"]] == ["http://evil.example/x"]
     assert all(stands_in(item["quote"], shown["text"]) for item in result["passages"])
+
+
+def test_a_heading_that_nobody_sees_is_no_title():
+    """A title is shown beside a quote, and dates what is quoted."""
+    body = f"<main><h1 hidden>{ORDER}</h1><h1>Terms</h1><p>{html.escape(SEEN)}</p><p>Invoices are due.</p></main>"
+    result, _, [shown] = researched(answer(body, content_type="text/html"), {"notes": [HONEST]}, CITES)
+    assert shown["title"] == result["citation_details"][0]["title"] == "Terms"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recorded_runs import Kept
 from research_cases import QUESTION, RUMORS, SLA, research
 from runs import check_result
-from web_server import WebServer, after, answer, redirect
+from web_server import WebServer, after, answer, drip, redirect
 
 from guardgraph import ConfigurationError, listed_search, searx_search
 from guardgraph.guards.urls import dedupe
@@ -93,6 +93,20 @@ def test_a_server_that_is_slow_or_away_is_a_failure():
         searx_search("http://127.0.0.1:9")(ASKED)
 
 
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["head", "body"])
+def test_a_server_that_drips_is_a_failure(start):
+    """The time holds for a question and its whole answer, not for each piece of it."""
+    assert asked(drip([start, *[b"x: y\r\n"] * 100], 0.05), timeout=0.3)[0].reason == "timeout"
+
+
+@pytest.mark.parametrize("query", ["x" * 70_000, "\ud800", "a\0b", "?&#q=1&format=html"])
+def test_any_query_can_be_asked(query):
+    """However long it is, and whatever it is made of; it changes nothing else of the question."""
+    hits, server = asked(found(HIT), request={**ASKED, "query": query})
+    assert len(hits) == 1
+    assert server.log[0].endswith("&format=json")
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -120,6 +134,8 @@ def test_a_wrong_url_is_named(url):
         ({"headers": ["X-Key"]}, "headers"),
         ({"headers": {"X-Key": "s3cret\r\nHost: x"}}, "headers"),
         ({"headers": {"X-Key": 5}}, "headers"),
+        ({"headers": {"X Key": "s3cret"}}, "headers"),
+        ({"headers": {"Content-Length": "5"}}, "headers"),
     ],
 )
 def test_a_wrong_argument_is_named(given, name):

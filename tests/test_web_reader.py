@@ -313,6 +313,15 @@ def test_a_packed_page_is_unpacked(packed, encoding):
         assert read(server, "http://a.test/")["body"] == "hello"
 
 
+@pytest.mark.parametrize("bits", [-15, 15, 31], ids=["deflate", "zlib", "gzip"])
+@pytest.mark.parametrize("size", [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 256 * 1024 + 200])
+def test_a_packed_page_of_any_length_is_read_to_its_end(size, bits):
+    """Also where all that came is taken in before all of it is given out."""
+    packed = answer(zlib.compress(b"x" * size, wbits=bits), content_encoding="gzip" if bits > 15 else "deflate")
+    with WebServer({"/": packed}) as server:
+        assert len(read(server, "http://a.test/")["body"]) == size
+
+
 @pytest.mark.parametrize("busy", ["429 Too Many Requests", "502 Bad Gateway", "503 Busy", "504 Late"])
 def test_a_server_that_is_busy_is_asked_again(busy):
     """When it says that it wants that."""

@@ -7,10 +7,9 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
-import httpcore2
 import httpx2
 
 from guardgraph.state.errors import ReadFailure
@@ -20,7 +19,7 @@ from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter
 from guardgraph.web.network import Backend, Resolve
 from guardgraph.web.retry import retried, seconds_of
-from guardgraph.web.transport import ASKED_AT, Transport
+from guardgraph.web.transport import ASKED_AT, Transport, request_to, system_context
 from guardgraph.web.unpacking import ACCEPTED, unpacked
 
 __all__ = ["Fetched", "Fetching"]
@@ -35,10 +34,6 @@ REDIRECT_BYTES = 64 * 1024
 """What is read of a redirect's own text, so that it can be kept."""
 
 ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9, */*;q=0.1"
-
-
-_ANY = httpx2.URL("http://page/")
-"""The URL of all requests: httpx2 would parse each in its own way, so what is dialled and kept goes by extensions."""
 
 
 class Fetched(NamedTuple):
@@ -67,10 +62,6 @@ class Fetching:
     context: ssl.SSLContext | None
     user_agent: str
     cache: Cache | None
-
-    @cached_property
-    def _ssl(self) -> ssl.SSLContext:
-        return self.context or httpx2.create_ssl_context(trust_env=False)
 
     def page(
         self,
@@ -112,25 +103,14 @@ class Fetching:
 
     def _answer(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
         backend = Backend(self.resolve, self.allowed, meter)
-        with closing(Transport(backend, self._ssl)) as transport:
+        with closing(Transport(backend, self.context or system_context())) as transport:
             asking = transport if cache is None else cache.around(transport)
             with closing(asking.handle_request(self._request(place))) as response:
                 return _read(response, meter, keep=cache is not None)
 
     def _request(self, place: Place) -> httpx2.Request:
-        host = place.host.removeprefix("[").removesuffix("]")
-        at = httpcore2.URL(
-            scheme=place.scheme.encode(), host=host.encode(), port=None, target=place.target.encode("ascii")
-        )
-        headers = {
-            "Host": place.host,
-            "User-Agent": self.user_agent,
-            "Accept": ACCEPT,
-            "Accept-Encoding": ACCEPTED,
-            "Connection": "close",
-        }
-        extensions = {"place": at, **key_of(place.url)}
-        return httpx2.Request("GET", _ANY, headers=headers, stream=httpx2.ByteStream(b""), extensions=extensions)
+        headers = {"User-Agent": self.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
+        return request_to(place.parsed, headers, **key_of(place.url))
 
 
 def _read(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:

@@ -28,10 +28,10 @@ class Place:
     """A URL that may be asked, as what is dialled and sent: made of the same parse by which it was judged."""
 
     def __init__(self, parsed: URL) -> None:
+        self.parsed = parsed
         self.url = parsed.href.partition("#")[0]
         self.scheme = parsed.protocol.removesuffix(":")
         self.host = parsed.hostname
-        self.target = parsed.pathname + parsed.search
 
     @property
     def origin(self) -> str:

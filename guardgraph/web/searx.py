@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import time
+import re
 from collections.abc import Mapping
-from typing import Any, Final
+from contextlib import closing
+from http import HTTPStatus
+from ipaddress import ip_network
+from typing import Final
+from urllib.parse import urlencode
 
-from guardgraph.state.errors import ConfigurationError, ExpectedFailure
+from ada_url import URL
+
+from guardgraph.state.errors import ConfigurationError, ExpectedFailure, ReadFailure
 from guardgraph.state.hosts import parsed_url
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import NotJson, excerpt, parse_json
-from guardgraph.state.secrets import message_of, without_secrets
+from guardgraph.state.secrets import without_secrets
+from guardgraph.state.version import version
+from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.world.deadline import deadline
 
 __all__ = ["SearxSearch", "searx_search"]
@@ -19,7 +27,15 @@ MOST_BYTES: Final = 16_000_000
 """Of an answer; thousands of hits take a tenth of it."""
 SHOWN_CHARS: Final = 500
 """Characters of a hit's title and snippet that the run keeps."""
+ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+"""The server is the operator's own, wherever it is."""
 JSON_IS_OFF: Final = "let SearXNG answer in JSON: search.formats in its settings.yml"
+
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~\w-]+", re.ASCII)
+"""What names a header (RFC 9110, 5.1)."""
+_OF_THE_CONNECTION: Final = frozenset({"connection", "content-length", "host", "transfer-encoding"})
+"""Headers that are not the operator's to give: they say how a question comes, and where it goes."""
 
 
 def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10) -> SearxSearch:
@@ -69,7 +85,8 @@ class SearxSearch:
             a text as its url has None there, and is dropped by the run.
 
         Raises:
-            ExpectedFailure: ``connection``, ``timeout``, ``http_status``, ``too_large`` or ``no_json``.
+            ExpectedFailure: ``connection``, ``tls``, ``timeout``, ``http_status``, ``too_large``, ``decompression`` or
+                ``no_json``.
         """
         found = self._answer(request["query"])
         hits = found.get("results") if isinstance(found, dict) else None
@@ -78,37 +95,38 @@ class SearxSearch:
         return [_hit(hit) for hit in hits[: request["max_results"]]]
 
     def _answer(self, query: str) -> JsonValue:
-        import httpx2
-
-        left = deadline()
-        seconds = self._timeout if left is None else max(min(self._timeout, left), 0.001)
+        seconds = self._timeout
+        times = {"max_connect_seconds": seconds, "max_first_byte_seconds": seconds, "max_page_seconds": seconds}
+        meter = Meter(WebLimits(**times, max_wire_bytes=MOST_BYTES, max_page_bytes=MOST_BYTES), deadline())
         try:
-            with httpx2.Client(trust_env=False, follow_redirects=False, timeout=seconds) as client:
-                asked = {"q": query, "format": "json"}
-                with client.stream("GET", self._endpoint, params=asked, headers=self._headers) as response:
-                    body = self._read(response, time.monotonic() + seconds)
-        except httpx2.TimeoutException:
-            raise self._failure("timeout", seconds=seconds) from None
-        except httpx2.HTTPError as error:
-            raise self._failure("connection", cause=message_of(error)) from None
-        if response.status_code != httpx2.codes.OK:
-            advice = {"advice": JSON_IS_OFF} if response.status_code == httpx2.codes.FORBIDDEN else {}
-            raise self._failure("http_status", status=response.status_code, **advice)
+            status, kind, body = self._fetched(query, meter)
+        except ReadFailure as failure:
+            raise self._failure(failure.reason, **failure.details) from None
+        if status != HTTPStatus.OK:
+            advice = {"advice": JSON_IS_OFF} if status == HTTPStatus.FORBIDDEN else {}
+            raise self._failure("http_status", status=status, **advice)
         try:
             return parse_json(body.decode())
         except (NotJson, UnicodeDecodeError):
-            kind = response.headers.get("content-type", "")[:80]
-            raise self._failure("no_json", content_type=kind, advice=JSON_IS_OFF) from None
+            raise self._failure("no_json", content_type=kind[:80], advice=JSON_IS_OFF) from None
 
-    def _read(self, response: Any, ends: float) -> bytes:
-        body = bytearray()
-        for piece in response.iter_bytes():
-            body += piece
-            if len(body) > MOST_BYTES:
-                raise self._failure("too_large", bytes=MOST_BYTES)
-            if time.monotonic() > ends:
-                raise self._failure("timeout", seconds=self._timeout)
-        return bytes(body)
+    def _fetched(self, query: str, meter: Meter) -> tuple[int, str, bytes]:
+        from guardgraph.web.network import Backend
+        from guardgraph.web.transport import Transport, request_to, system_context
+        from guardgraph.web.unpacking import ACCEPTED, unpacked
+
+        asked = urlencode({"q": query, "format": "json"}, errors="replace")
+        ours = {"Accept": "application/json", "Accept-Encoding": ACCEPTED, "User-Agent": f"guardgraph/{version()}"}
+        named = {name.lower() for name in self._headers}
+        headers = {name: text for name, text in ours.items() if name.lower() not in named} | self._headers
+        request = request_to(URL(f"{self._endpoint}?{asked}"), headers)
+        transport = Transport(Backend(None, ANYWHERE, meter), system_context())
+        with closing(transport), closing(transport.handle_request(request)) as response:
+            if response.status_code != HTTPStatus.OK:
+                return response.status_code, "", b""
+            packings = response.headers.get("content-encoding", "")
+            body = b"".join(unpacked(response.iter_raw(), packings, meter))
+            return response.status_code, response.headers.get("content-type", ""), body
 
     def _failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
         return ExpectedFailure(reason, {"server": self._endpoint.removesuffix("/search"), **details})
@@ -149,4 +167,7 @@ def _checked_headers(given: object) -> dict[str, str]:
 
 
 def _is_header(item: tuple[object, object]) -> bool:
-    return all(isinstance(text, str) and text.isascii() and text.isprintable() for text in item) and item[0] != ""
+    if not all(isinstance(text, str) and text.isascii() and text.isprintable() for text in item):
+        return False
+    name = str(item[0])
+    return _TOKEN.fullmatch(name) is not None and name.lower() not in _OF_THE_CONNECTION

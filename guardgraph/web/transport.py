@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
+from typing import Any
 
 import httpcore2
 import httpx2
+from ada_url import URL
 
 from guardgraph.state.errors import ReadFailure
 from guardgraph.web.network import Backend
 
-__all__ = ["ASKED_AT", "Transport"]
+__all__ = ["ASKED_AT", "Transport", "request_to", "system_context"]
 
 ASKED_AT = "guardgraph-asked-at"
 """The header that says when an answer came: a cache keeps it with the answer, and renews it with the answer."""
@@ -21,6 +24,37 @@ ASKED_AT = "guardgraph-asked-at"
 
 _ENDS = frozenset({b"content-length", b"transfer-encoding"})
 """Headers by which the end of an answer is known from a connection that broke."""
+
+
+_ANY = httpx2.URL("http://page/")
+"""The URL of all requests: httpx2 would parse each in its own way, so what is dialled and kept goes by extensions."""
+
+
+def request_to(parsed: URL, headers: Mapping[str, str], **extensions: Any) -> httpx2.Request:
+    """Return a request for what was judged, whatever another parser makes of it.
+
+    Args:
+        parsed: where it goes.
+        headers: beside those that say where it goes, and that one question is asked.
+        extensions: more, for a cache.
+    """
+    host = parsed.hostname.removeprefix("[").removesuffix("]")
+    place = httpcore2.URL(
+        scheme=parsed.protocol.removesuffix(":").encode(),
+        host=host.encode(),
+        port=int(parsed.port) if parsed.port else None,
+        target=(parsed.pathname + parsed.search).encode("ascii"),
+    )
+    given = {"Host": parsed.host, **headers, "Connection": "close"}
+    return httpx2.Request(
+        "GET", _ANY, headers=given, stream=httpx2.ByteStream(b""), extensions={"place": place, **extensions}
+    )
+
+
+@cache
+def system_context() -> ssl.SSLContext:
+    """Return how servers prove that they are the host, by the certificates of the system alone."""
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 class Transport(httpx2.BaseTransport):

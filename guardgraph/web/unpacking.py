@@ -56,13 +56,15 @@ def _layer(pieces: Iterator[bytes], name: str, meter: Meter) -> Iterator[bytes]:
     undo, members = None, 0
     try:
         for piece in pieces:
-            rest = piece
-            while rest:
+            rest, has_more = piece, False
+            while rest or has_more:
                 if undo is None or undo.eof:  # a page may be several packed one after another (RFC 1952, 2.2)
                     members += 1
                     undo = zlib.decompressobj(_window(name, rest, members))
                 out = undo.decompress(rest, PIECE_BYTES)
                 rest = undo.unused_data if undo.eof else undo.unconsumed_tail
+                # What was taken in as a whole may not have been given out as a whole.
+                has_more = len(out) == PIECE_BYTES and not undo.eof
                 meter.unpacked(len(out))
                 if out:
                     yield out

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.tools.extraction.blocks import one_line, parts_of, plain_text, text_of_parts
 from guardgraph.tools.extraction.dates import declared_in, guessed_from, shown_in
 from guardgraph.tools.extraction.extracted import Extracted
 from guardgraph.tools.extraction.limits import within
-from guardgraph.tools.extraction.tree import elements_of, text_in, tree_of
+from guardgraph.tools.extraction.tree import Element, elements_of, text_in, tree_of
 from guardgraph.tools.extraction.visible import visible_page
 from guardgraph.tools.folder.article import Heading, Part
 from guardgraph.tools.folder.html import parse_html
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 __all__ = ["read_page"]
 
@@ -39,7 +42,7 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
         return Extracted("", "", (), "", "")
     # Without huge_tree, whatever is below the 255th level is lost.
     tree = document_fromstring(shown.encode(), parser=HTMLParser(encoding="utf-8", huge_tree=True))
-    title = one_line(next((text_in(element) for element in elements_of(root, "head > title, h1")), ""))
+    title = _title(root, tree)
     declared = declared_in(root) or shown_in(tree)
     guessed = "" if declared else guessed_from(tree, url)
     found: Any = bare_extraction(tree, url=url or None, include_comments=False)
@@ -48,6 +51,12 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
         parts = _read_as_a_file(shown)
     text = within(plain_text(text_of_parts(parts)), max_chars)
     return Extracted(title, text, tuple(map(_plain, parts)), declared, guessed)
+
+
+def _title(root: LexborNode, shown: Element) -> str:
+    named = [text_in(element) for element in elements_of(root, "head > title")]
+    named += ["".join(heading.itertext()) for heading in shown.iter("h1")]
+    return next(filter(None, map(one_line, named)), "")
 
 
 def _read_as_a_file(shown: str) -> list[Part]:
