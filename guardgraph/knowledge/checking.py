@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from guardgraph.knowledge.index.rebuilding import rebuild
 from guardgraph.knowledge.index.recounting import check_words
 from guardgraph.knowledge.index.rows import check_rows
 from guardgraph.knowledge.index.schema import words_problem
+from guardgraph.knowledge.index.vectors import check_vectors, mend_vectors
 from guardgraph.state.errors import StoreError
 from guardgraph.state.json import JsonObject
 
@@ -86,6 +88,7 @@ def _found(connection: sqlite3.Connection) -> Findings:
     if findings:
         return findings
     check_rows(connection, findings)
+    check_vectors(connection, findings)
     if (problem := words_problem(connection)) is not None:
         findings.note("version", "state: words", problem)
     else:
@@ -105,9 +108,14 @@ def _repaired(connection: sqlite3.Connection, checked: CheckedBase, shown: str) 
             raise StoreError(f"{shown}: damaged beyond repair ({damage[0]}); {_ANEW}")
     mending = Mending(connection)
     mending.mend(check_rows(connection, Findings()))
+    mending.reread(mend_vectors(connection))
     rebuild(connection)
-    closed, removed = tuple(sorted(mending.closed)), tuple(sorted(mending.removed))
+    closed, removed = _in_order(mending.closed), _in_order(mending.removed)
     return _checked(connection, checked.findings, repaired=True, closed=closed, removed=removed)
+
+
+def _in_order(documents: Iterable[Doubtful]) -> tuple[Doubtful, ...]:
+    return tuple(sorted(documents, key=lambda document: (document.tenant or "", document.id)))
 
 
 def _checked(

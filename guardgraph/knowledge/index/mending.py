@@ -20,12 +20,11 @@ _UNKNOWN: Final = (-1, 0, "")
 """A stamp that no file has, so that the next addition reads the document again."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Doubtful:
     """A document that is not what was put in."""
 
-    tenant: str
-    """"" where it has none."""
+    tenant: str | None
     id: str
 
 
@@ -61,6 +60,13 @@ class Mending:
         for document in sorted(self._mended | suspects.mixed):
             self._settle(document)
         self._connection.execute("DELETE FROM scopes WHERE id NOT IN (SELECT scope FROM documents)")
+
+    def reread(self, documents: Iterable[int]) -> None:
+        """Let the next addition read documents again."""
+        for document in documents:
+            self._connection.execute(
+                "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE id = ?", [*_UNKNOWN, document]
+            )
 
     def _is_brought_home(self, row: Row) -> bool:
         """Say whether there is another document that a chunk was put in with; it is its chunk then."""
@@ -124,7 +130,7 @@ class Mending:
                 "UPDATE chunks SET name = ?, section = ?, start = ?, stop = ?, text = ?, hash = ? WHERE id = ?",
                 [*chunk, digest_of(access, about, chunk), row.id],
             )
-        self.closed.add(Doubtful(access.tenant or "", about[0]))
+        self.closed.add(Doubtful(access.tenant, about[0]))
 
     def _remove_empty(self, document: int) -> None:
         statement = "SELECT tenant, name FROM documents WHERE id = ?"
@@ -170,5 +176,5 @@ def _are_numbers(*cells: object) -> bool:
     return all(isinstance(cell, int) for cell in cells)
 
 
-def _shown(tenant: object) -> str:
-    return (tenant_of(tenant) or "") if isinstance(tenant, str) and is_key(tenant) else ""
+def _shown(tenant: object) -> str | None:
+    return tenant_of(tenant) if isinstance(tenant, str) and is_key(tenant) else None
