@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -10,7 +11,7 @@ from guarded_stores import point, retriever
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.vectorstores import VectorStore
 
-from guardgraph import Caller, Document, LexicalRetriever
+from guardgraph import Caller, Document, KnowledgeBase, LexicalRetriever
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import GuardedDocument
 
@@ -54,6 +55,23 @@ class LexicalBase:
         ]
 
     __call__ = search
+
+
+class FileBase:
+    """A knowledge base in a file, of words or of words and vectors."""
+
+    def __init__(self, path: Path, **settings: Any) -> None:
+        self._base = KnowledgeBase(path, **settings)
+        self.search = self._base.__call__
+
+    def put(self, documents: Sequence[GuardedDocument]) -> None:
+        for item in documents:
+            made = Document(id=item.id, source=item.source, title="", section="", updated_at="", text=item.text)
+            self._base.add([made], tenant=item.tenant, readers=item.readers)
+
+    def remove(self, documents: Sequence[GuardedDocument]) -> None:
+        for item in documents:
+            self._base.index.drop(item.tenant, [item.id])
 
 
 class StoreBase:
