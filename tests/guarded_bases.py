@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from threading import RLock
 from typing import Any
-from weakref import finalize
 
 from guarded_stores import point, retriever
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.vectorstores import VectorStore
 
-from guardgraph import Caller, ConfigurationError, Document, KnowledgeBase, LexicalRetriever
+from guardgraph import Caller, Document, KnowledgeBase, LexicalRetriever
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import GuardedDocument
 
@@ -61,6 +57,23 @@ class LexicalBase:
     __call__ = search
 
 
+class FileBase:
+    """A knowledge base in a file, of words or of words and vectors."""
+
+    def __init__(self, path: Path, **settings: Any) -> None:
+        self._base = KnowledgeBase(path, **settings)
+        self.search = self._base.__call__
+
+    def put(self, documents: Sequence[GuardedDocument]) -> None:
+        for item in documents:
+            made = Document(id=item.id, source=item.source, title="", section="", updated_at="", text=item.text)
+            self._base.add([made], tenant=item.tenant, readers=item.readers)
+
+    def remove(self, documents: Sequence[GuardedDocument]) -> None:
+        for item in documents:
+            self._base.index.drop(item.tenant, [item.id])
+
+
 class StoreBase:
     """A vector store of LangChain's behind its adapter, one writer or reader at a time: local stores are one dict."""
 
@@ -87,34 +100,6 @@ class StoreBase:
     def search(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         with self._lock:
             return [*retriever(self._store, self._access).invoke(request)]
-
-
-class FileBase:
-    """A knowledge base in a file; each document is a collection of its own."""
-
-    def __init__(self) -> None:
-        folder = Path(mkdtemp())
-        self._base = KnowledgeBase(folder / "kb.sqlite")
-        finalize(self, _thrown_away, self._base, folder)
-
-    def put(self, documents: Sequence[GuardedDocument]) -> None:
-        for item in documents:
-            self._base.add([_document(item.id, item)], tenant=item.tenant, readers=item.readers, name=item.id)
-
-    def remove(self, documents: Sequence[GuardedDocument]) -> None:
-        for item in documents:
-            with suppress(ConfigurationError):  # it is not there
-                self._base.remove(item.id, tenant=item.tenant)
-
-    def search(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        return self._base(request)
-
-    __call__ = search
-
-
-def _thrown_away(base: KnowledgeBase, folder: Path) -> None:
-    base.close()
-    rmtree(folder)
 
 
 def _is_readable(item: GuardedDocument, caller: Caller | None) -> bool:

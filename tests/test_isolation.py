@@ -13,6 +13,7 @@ from guarded_bases import FileBase, LexicalBase
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.embeddings import Embeddings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -21,7 +22,11 @@ from guardgraph import Caller, LiveWorld, RagPolicy, create_rag_agent, report, s
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import GuardedDocument, InMemoryRecorder, ScriptedClock
 
-BASES = {"of words": LexicalBase, "in a file": FileBase}
+BASES = {
+    "of words": lambda folder: LexicalBase(),
+    "in a file": lambda folder: FileBase(folder / "kb.sqlite"),
+    "with vectors": lambda folder: FileBase(folder / "kb.sqlite", embedding=Letters(), min_similarity=0.5),
+}
 """Bases of which `check_retriever` says that they are isolated."""
 
 SOURCES = ["kb", "other"]
@@ -35,6 +40,16 @@ CALLERS = [
     {"tenant": "acme", "user": "bob", "groups": []},
     {"tenant": "other", "user": "ada", "groups": ["support"]},
 ]
+
+
+class Letters(Embeddings):
+    """Embeds a text as how often it has each letter."""
+
+    def embed_documents(self, texts):
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text):
+        return [float(text.lower().count(letter)) for letter in "aehilnorty"]
 
 
 class SameWorld(LiveWorld):
@@ -154,7 +169,7 @@ async def _updates(agent, given, context):
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     changes=st.lists(CHANGES, min_size=1, max_size=12),
     caller=st.sampled_from(CALLERS),
@@ -162,9 +177,11 @@ async def _updates(agent, given, context):
     every=st.integers(2, 6),
     mode=st.sampled_from(["sync", "async"]),
 )
-def test_what_may_not_be_read_changes_nothing_to_be_observed(watched, base, changes, caller, question, every, mode):
+def test_what_may_not_be_read_changes_nothing_to_be_observed(
+    tmp_path_factory, watched, base, changes, caller, question, every, mode
+):
     """Beside other documents that the caller may not read, at any moment, a run is the same to the last letter."""
-    bases = BASES[base](), BASES[base]()
+    bases = [BASES[base](tmp_path_factory.mktemp("kb")) for _ in range(2)]
     for at, change in enumerate(changes, start=1):
         told(bases, change, caller)
         if at % every == 0 or at == len(changes):

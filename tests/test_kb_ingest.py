@@ -205,6 +205,25 @@ def test_documents_of_a_list(base):
     assert base.add(documents[:1], readers=["public"], prune=True).removed == names[1:]
 
 
+def test_documents_without_a_text_are_left_out(base):
+    """A document of a list that has no text is left out, and gone where it was there, as an empty file is."""
+    one, other, third = demo_documents()[:3]
+    base.add([one, other, third], readers=["public"])
+    report = base.add([{**one, "text": " \n"}], readers=["public"])
+    assert (report.removed, report.left_out) == ((one["id"],), ((one["id"], "empty"),))
+    base.add([one, other, third], name="n", readers=["public"])
+    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'n' are gone"):
+        base.add([one, {**other, "text": ""}], name="n", readers=["public"])
+
+
+@pytest.mark.parametrize("name", ["", " ", " a", "a\n"])
+def test_an_id_has_no_blanks_around_it(base, name):
+    """An id that a citation could not name is refused, and nothing of the list is put in."""
+    with pytest.raises(ConfigurationError, match="document 1: id: a text without blanks around it"):
+        base.add([demo_documents()[0], {**demo_documents()[1], "id": name}], readers=["public"])
+    assert base.tenants() == []
+
+
 def test_a_named_list_is_all_of_its_collection(base):
     """What a named list lacks is gone, as from a folder, and more than half only with prune=True."""
     documents = demo_documents()
@@ -233,6 +252,15 @@ def test_wrong_arguments_change_nothing(base, docs, wrong, message):
     with pytest.raises(ConfigurationError, match=message):
         base.add(docs, **wrong)
     assert base.index.collections() == {}
+
+
+@pytest.mark.parametrize("wrong", [7, None])
+def test_what_is_no_documents_or_name_is_refused(base, wrong):
+    """What can be neither a folder nor a list, and what can be no name, is refused with what is allowed."""
+    with pytest.raises(ConfigurationError, match="documents: a folder or a list of documents is required"):
+        base.add(wrong)
+    with pytest.raises(ConfigurationError, match="name: "):
+        base.remove(wrong)
 
 
 def test_a_collection_is_removed(base, docs):

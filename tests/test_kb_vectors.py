@@ -163,6 +163,20 @@ def test_revocation_holds_for_vectors(base):
     assert rows == (len(TEXTS),)
 
 
+def test_another_file_in_its_place_is_read_afresh(base, tmp_path):
+    """What is kept in memory of a file is not taken for what is in another one that was put in its place."""
+    with KnowledgeBase(base.path, embedding=Heat(), min_similarity=0.5) as near:
+        near.search("heat")
+        path = tmp_path / "other.sqlite"
+        with KnowledgeBase(path, embedding=Heat(), min_similarity=0.5) as other:
+            other.add(documents([*reversed(TEXTS)]), readers=["public"])
+            expected = other.search("heat")
+        base.close()
+        near.close()
+        path.replace(near.path)
+        assert near.search("heat") == expected
+
+
 def test_what_is_removed_has_no_vector(base):
     """Vectors go with their chunks."""
     base.add(documents(TEXTS[:1]), readers=["public"], prune=True)

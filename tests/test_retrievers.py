@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 import pytest
 from guarded_bases import FileBase, LexicalBase, StoreBase
@@ -12,12 +16,21 @@ from guardgraph import Caller
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import RETRIEVER_CHECKS, check_retriever
 
+FOLDER = Path(mkdtemp())
+FILES = (FOLDER / f"{number}.sqlite" for number in count())
 BASES = {
     "isolated": LexicalBase,
-    "in a file": FileBase,
+    "in a file": lambda: FileBase(next(FILES)),
     "filtered": lambda: LexicalBase(counts_all=True),
     **{name: lambda make=make, access=access: StoreBase(make(), access) for name, (make, access) in STORES.items()},
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def thrown_away():
+    """The files of bases are gone when the tests are over."""
+    yield
+    rmtree(FOLDER)
 
 
 @pytest.mark.parametrize("check", RETRIEVER_CHECKS)
@@ -30,7 +43,7 @@ def test_a_retriever_does_what_a_run_asks_of_it(base, check):
 def test_what_is_counted_for_others_is_told():
     """A base that counts what a caller may not read is filtered, one that does not is isolated."""
     assert check_retriever(LexicalBase) == "isolated"
-    assert check_retriever(FileBase) == "isolated"
+    assert check_retriever(BASES["in a file"]) == "isolated"
     assert check_retriever(BASES["filtered"]) == "filtered"
     assert check_retriever(BASES["in memory"]) == "isolated"
 

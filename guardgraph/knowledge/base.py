@@ -126,6 +126,10 @@ class KnowledgeBase:
             return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
         into = Collection(self.index, tenant, name or GIVEN)
         is_whole = name is not None or prune
+        if not isinstance(documents, Iterable):
+            raise ConfigurationError(
+                f"documents: a folder or a list of documents is required; given: {documents!r:.80}"
+            )
         return add_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
 
     def remove(self, name: str, *, tenant: str | None = None) -> int:
@@ -137,6 +141,9 @@ class KnowledgeBase:
         Raises:
             ConfigurationError: the tenant has no such collection.
         """
+        _check_name("tenant", tenant)
+        if not isinstance(name, str):
+            raise ConfigurationError(f"name: the name of a collection is required; given: {name!r:.80}")
         listed = self.index.listed(tenant, name)
         if not listed:
             there_are = [of for whose, of in self.index.collections() if whose == tenant]

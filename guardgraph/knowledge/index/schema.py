@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import sys
 import unicodedata
@@ -17,6 +18,9 @@ _APPLICATION: Final = 0x67676B62
 
 _FORMAT: Final = 1
 """Of the tables. Other numbers are other versions of guardgraph."""
+
+_BEGINNING_BITS: Final = 48
+"""Of the number that a file's changes are counted from."""
 
 WORDS_VERSION: Final = 1
 """Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
@@ -69,7 +73,9 @@ def make(connection: sqlite3.Connection) -> None:
     for statement in _TABLES.split(";"):
         if statement.strip():
             connection.execute(statement)
-    connection.execute("INSERT INTO state VALUES ('words', ?), ('changes', 0)", [_words()])
+    # What is kept in memory of one file must not be taken for another's that is put in its place.
+    began = secrets.randbits(_BEGINNING_BITS)
+    connection.execute("INSERT INTO state VALUES ('words', ?), ('changes', ?)", [_words(), began])
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
 

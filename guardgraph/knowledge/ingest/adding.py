@@ -25,7 +25,6 @@ from guardgraph.knowledge.ingest.sidecar import ReadersUnknown
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.folder.article import sections_of
-from guardgraph.tools.folder.left_out import LeftOut
 from guardgraph.tools.folder.pieces import pieces_of
 from guardgraph.tools.folder.walk import source_of
 
@@ -120,8 +119,7 @@ def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> N
         kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers
         collection.fail(number, entry.shown, str(error), tuple(reader for reader in kept if within(reader, rule)))
         return
-    collection.left_out.append(LeftOut(entry.shown, "empty"))
-    collection.remove([number] if before is not None else [])
+    collection.leave_empty(number, entry.shown)
 
 
 def _document(number: str, entry: Entry, content: Content, *, name: str, source: str, access: Access) -> StoredDocument:

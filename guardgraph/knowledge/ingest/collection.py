@@ -104,6 +104,11 @@ class Collection:
         if before is not None and before.access.readers != readers:
             self._index.move(self.tenant, number, before.source, Access(self.tenant, readers))
 
+    def leave_empty(self, number: str, shown: str) -> None:
+        """Note what has no text that could be put in, and take out what there is of it."""
+        self.left_out.append(LeftOut(shown, "empty"))
+        self.remove([number] if number in self.listed else [])
+
     def remove(self, ids: Iterable[str]) -> None:
         """Take documents out, after all that were put in."""
         self._batch.flush()

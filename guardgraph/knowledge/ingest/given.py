@@ -59,7 +59,10 @@ def add_documents(
     collection.refuse_taken(read)
     gone = [number for number in collection.listed if number not in read] if whole else []
     if not prune:
-        collection.refuse_loss(gone)
+        emptied = [
+            number for number in collection.listed if whole and number in read and not read[number]["text"].strip()
+        ]
+        collection.refuse_loss([*gone, *emptied])
     for number, checked in read.items():
         _add(number, checked, collection, readers)
     collection.remove(gone)
@@ -75,11 +78,16 @@ def _checked(at: int, document: object) -> Mapping[str, Any]:
             raise ConfigurationError(f"document {at}: {field!r} is missing or no string")
         if (problem := json_problem(value)) is not None:
             raise ConfigurationError(f"document {at}: {field}: a text that can be stored is required, not {problem}")
+    if (name := document["id"]) != name.strip() or not name:
+        raise ConfigurationError(f"document {at}: id: a text without blanks around it is required; given: {name!r:.80}")
     return document
 
 
 def _add(number: str, document: Mapping[str, Any], collection: Collection, readers: tuple[str, ...]) -> None:
     before = collection.listed.get(number)
+    if not document["text"].strip():
+        collection.leave_empty(number, number)
+        return
     try:
         own = readers_in(document["readers"]) if "readers" in document else None
         held = narrowed(readers, own)
