@@ -139,7 +139,7 @@ class RagNodes:
             known = self.policy.known_names
             guards.check_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
         said = guards.likely_sentences(answer, used, terms=terms)
-        by = "citation" if len(citations) == 1 else "words"
+        by = "cited" if len(citations) == 1 else "words"
         details = guards.with_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=terms)
         told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
         return {

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import RLock
 from typing import Any
+from weakref import finalize
 
 from guarded_stores import point, retriever
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.vectorstores import VectorStore
 
-from guardgraph import Caller, Document, LexicalRetriever
+from guardgraph import Caller, ConfigurationError, Document, KnowledgeBase, LexicalRetriever
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import GuardedDocument
 
@@ -82,6 +87,34 @@ class StoreBase:
     def search(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         with self._lock:
             return [*retriever(self._store, self._access).invoke(request)]
+
+
+class FileBase:
+    """A knowledge base in a file; each document is a collection of its own."""
+
+    def __init__(self) -> None:
+        folder = Path(mkdtemp())
+        self._base = KnowledgeBase(folder / "kb.sqlite")
+        finalize(self, _thrown_away, self._base, folder)
+
+    def put(self, documents: Sequence[GuardedDocument]) -> None:
+        for item in documents:
+            self._base.add([_document(item.id, item)], tenant=item.tenant, readers=item.readers, name=item.id)
+
+    def remove(self, documents: Sequence[GuardedDocument]) -> None:
+        for item in documents:
+            with suppress(ConfigurationError):  # it is not there
+                self._base.remove(item.id, tenant=item.tenant)
+
+    def search(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        return self._base(request)
+
+    __call__ = search
+
+
+def _thrown_away(base: KnowledgeBase, folder: Path) -> None:
+    base.close()
+    rmtree(folder)
 
 
 def _is_readable(item: GuardedDocument, caller: Caller | None) -> bool:

@@ -6,13 +6,16 @@ import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import defaultdict
+from contextlib import closing
 from multiprocessing import get_context
 from time import monotonic, sleep
 
 from guardgraph import GuardgraphError, KnowledgeBase
+from guardgraph.knowledge.checking import check_file
 
 DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
@@ -75,9 +78,58 @@ def survived(here, kills, seed, documents=DOCUMENTS):
         told = versions(path, CALLER)
         assert len(told) == documents - (documents + 2) // 3
         assert set(told.values()) <= {"old", "new"}
+        assert_whole(path)
     _adding(path, new).communicate()
     assert set(versions(path, CALLER).values()) == {"new"}
+    assert_whole(path)
     return at_work
+
+
+REPAIRING = """
+import sys
+from pathlib import Path
+from guardgraph.knowledge.checking import check_file
+print("ready", flush=True)
+check_file(Path(sys.argv[1]), repair=True)
+"""
+
+
+def assert_whole(path):
+    """Nothing is found in a base."""
+    with KnowledgeBase(path) as base:
+        assert base.check().findings == ()
+
+
+def repairs_survived(here, kills, seed):
+    """Kill a process that repairs a base again and again; return how many kills found it at work."""
+    path, chance, at_work = here / "kb.sqlite", random.Random(seed), 0
+    with KnowledgeBase(path) as base:
+        base.add(folder_of(here / "docs", "old", documents=200), tenant="acme")
+        expected = base.search("Common word", caller=CALLER, top_k=10_000)
+    took = _spoil_and_repair(path, None)
+    for _ in range(kills):
+        at_work += _spoil_and_repair(path, chance.uniform(0, took)) == 0
+        with KnowledgeBase(path) as base:
+            before = base.check()
+            assert before.ok or "statistics" in {finding.kind for finding in before.findings}
+            assert base.check(repair=True).ok
+            assert base.check().findings == ()
+            assert base.search("Common word", caller=CALLER, top_k=10_000) == expected
+    return at_work
+
+
+def _spoil_and_repair(path, seconds):
+    """Change a base and let a process repair it, killed after so many seconds; return how long it took, 0 if killed."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE parts SET words = words + 1")
+    command = [sys.executable, "-c", REPAIRING, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n"
+        begun = monotonic()
+        if seconds is not None:
+            sleep(seconds)
+            child.send_signal(signal.SIGKILL)
+        return 0 if child.wait() else monotonic() - begun
 
 
 def _adding(path, folder):
@@ -106,66 +158,96 @@ def _read(path, seconds):
     return rounds
 
 
+def _check(path, seconds):
+    ends, rounds = monotonic() + seconds, 0
+    while monotonic() < ends:
+        assert_whole(path)
+        rounds += 1
+    return rounds
+
+
 def shared(here, readers, writers, seconds):
-    """Let processes read and write one file at once; return how often each of them did."""
+    """Let processes read, write and check one file at once; return how often each of them did."""
     names = [f"c{number}" for number in range(writers)]
     for version in ("old", "new"):
         for name in names:
             folder_of(here / version / name, version, documents=6)
     path = here / "kb.sqlite"
-    with get_context("spawn").Pool(readers + writers) as pool:
+    with get_context("spawn").Pool(readers + writers + 1) as pool:
         wrote = [pool.apply_async(_write, (path, here, name, seconds)) for name in names]
         read = [pool.apply_async(_read, (path, seconds)) for _ in range(readers)]
-        counts = [done.get(seconds + 120) for done in (*wrote, *read)]
+        counts = [done.get(seconds + 120) for done in (*wrote, *read, pool.apply_async(_check, (path, seconds)))]
         pool.close()
         pool.join()
     with KnowledgeBase(path) as base:
         assert all(base.add(here / "new" / name, tenant="acme", name=name).ok for name in names)
     assert set(versions(path, CALLER).values()) == {"new"}
+    assert_whole(path)
     return counts
 
 
-def without_room(path, folder, most):
-    """Add a folder by the command line where a file may have so many bytes; return how it ended."""
+def without_room(most, command, *arguments):
+    """Run a command of `guardgraph kb` for the tenant where a file may have so many bytes; return how it ended."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    command = [sys.executable, "-m", "guardgraph", "kb", "add", str(path), str(folder), "--tenant", "acme"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
+    tenant = ["--tenant", "acme"] if command == "add" else []
+    line = [sys.executable, "-m", "guardgraph", "kb", command, *map(str, arguments), *tenant]
+    return subprocess.run(line, capture_output=True, text=True, check=False, preexec_fn=limit)
 
 
 def damaged(here, trials, seed):
-    """Cut and flip copies of a file; return how many of them still answered.
+    """Cut and flip copies of a file; return how many of them still answered, and how many a repair made whole.
 
-    Whatever answers says only what was put in, to those who may read it.
+    Whatever answers says only what was put in, to those who may read it; what is not found to be damaged, or was
+    repaired, answers.
     """
-    chance, answered = random.Random(seed), 0
+    chance, answered, repaired = random.Random(seed), 0, 0
     path = here / "kb.sqlite"
     with KnowledgeBase(path) as base:
         base.add(folder_of(here / "docs", "old"), tenant="acme")
     content, copy = path.read_bytes(), here / "copy.sqlite"
     for trial in range(trials):
-        spoilt = bytearray(content)
-        if trial % 4 == 0:
-            del spoilt[chance.randrange(len(spoilt)) :]
-        else:
-            for _ in range(1 + trial % 3 * 20):
-                spoilt[chance.randrange(len(spoilt))] ^= 1 << chance.randrange(8)
         for beside in here.glob("copy.sqlite*"):
             beside.unlink()
-        copy.write_bytes(spoilt)
+        copy.write_bytes(_spoilt(content, trial, chance))
+        answers = _answers(copy)
+        answered += answers
         try:
-            with KnowledgeBase(copy) as base:
-                found = base.search("Common word number", caller=CALLER, top_k=1000)
+            is_whole = check_file(copy).ok
+            found = check_file(copy, repair=True)
         except GuardgraphError:
             continue
-        answered += 1
-        for candidate in found:
-            number = candidate["doc_id"].split("/")[1].split(".")[0]
-            assert candidate["doc_id"].startswith("staff/"), candidate
-            assert candidate["text"] in text_of("old", number), candidate
-    return answered
+        assert answers or not is_whole
+        assert _answers(copy)
+        assert_whole(copy)
+        repaired += found.repaired
+    return answered, repaired
+
+
+def _spoilt(content, trial, chance):
+    spoilt = bytearray(content)
+    if trial % 4 == 0:
+        del spoilt[chance.randrange(len(spoilt)) :]
+    else:
+        for _ in range(1 + trial % 3 * 20):
+            spoilt[chance.randrange(len(spoilt))] ^= 1 << chance.randrange(8)
+    return spoilt
+
+
+def _answers(copy):
+    """Say whether a file answers; what it says was put in for whoever asks."""
+    try:
+        with KnowledgeBase(copy) as base:
+            found = base.search("Common word number", caller=CALLER, top_k=1000)
+    except GuardgraphError:
+        return False
+    for candidate in found:
+        number = candidate["doc_id"].split("/")[1].split(".")[0]
+        assert candidate["doc_id"].startswith("staff/"), candidate
+        assert candidate["text"] in text_of("old", number), candidate
+    return True
 
 
 AS_NOBODY = """

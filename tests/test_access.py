@@ -177,7 +177,21 @@ def test_nobody_goes_on_with_what_he_may_not_read(before, other):
     assert len(model.calls) == (2 if before == "answer_guard" else 1)
 
 
-@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("other", [EVE, None])
+def test_nobody_ends_with_what_he_may_not_read(other):
+    """Resumed by another caller at its very ending, a run has none, and says nothing of what came of it."""
+    answer = {"answer": f"P1 is {SECRET} within 15 minutes.", "citations": [SECRET]}
+    secret = {**HERS, "doc_id": SECRET, "text": f"P1 is {SECRET} within 15 minutes."}
+    graph = agent_with(secret, answer=answer, checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    graph.invoke(QUESTION, thread, context=context(ADA), interrupt_before=["answered"])
+    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=context(other)))
+    assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:answered", "Stop")
+    assert "access_revoked" in result["details"]["message"]
+    assert SECRET not in json.dumps(result)
+
+
+@pytest.mark.parametrize("before", [*BEFORE, "answered"])
 def test_whoever_may_read_goes_on(before):
     """Another caller who may read the same goes on, and so does the same one."""
     for other in (ADA, {**ADA, "user": "bob"}):

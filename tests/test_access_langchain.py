@@ -7,12 +7,15 @@ import json
 
 import pytest
 from guarded_stores import STORES, filled, in_memory, retriever
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool
+from langchain_core.tracers.context import collect_runs
 from langchain_finds import ListRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
-from guardgraph import Caller, ConfigurationError, LangChainRetriever, create_rag_agent
+from guardgraph import Caller, ConfigurationError, LangChainRetriever, RagPolicy, create_rag_agent
 from guardgraph.testing import InMemoryRecorder
 
 ADA = {"tenant": "acme", "user": "ada", "groups": ["support"]}
@@ -80,6 +83,61 @@ def test_a_store_that_does_not_filter_ends_in_a_stop(case, mode):
     assert result["details"]["allowed"] == "documents that the caller may read"
     assert SECRET not in repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
     assert "secret-" not in repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
+
+
+class Heard(BaseCallbackHandler):
+    """Keeps what the callbacks of a run are told."""
+
+    def __init__(self):
+        self.said = []
+
+    def on_chain_end(self, outputs, **kwargs):
+        self.said.append(outputs)
+
+    def on_retriever_end(self, documents, **kwargs):
+        self.said.append(documents)
+
+
+CARELESS = {
+    "a retriever": lambda document: LangChainRetriever(ListRetriever(found=[document]), sources=["kb"]),
+    "a Runnable around a retriever": lambda document: RunnableLambda(
+        lambda request: LangChainRetriever(ListRetriever(found=[document]), sources=["kb"]).invoke(request)
+    ),
+    "a Runnable": lambda document: RunnableLambda(
+        lambda request: [{"doc_id": "a", "text": document.page_content, **document.metadata}]
+    ),
+    "a function that awaits": lambda document: awaiting(ListRetriever(found=[document])),
+}
+
+
+def awaiting(inner):
+    """Return a coroutine function that asks a retriever."""
+
+    async def retrieve(request):
+        return [{"doc_id": "a", "text": item.page_content, **item.metadata} for item in await inner.ainvoke("P1")]
+
+    return retrieve
+
+
+@pytest.mark.parametrize("name", CARELESS)
+def test_nobody_who_follows_a_run_hears_what_is_not_judged(name):
+    """Callbacks, events and traces of a retriever would tell what it found before anybody has looked at it."""
+    held = {"id": "a", "source": "kb", "score": 0.5, "tenant": "other", "readers": ["tenant"]}
+    agent = create_rag_agent(
+        retriever=CARELESS[name](Document(f"P1 is {SECRET}.", metadata=held)),
+        policy=RagPolicy(allowed_sources_policy=["kb"], allowed_sources_execution=["kb"]),
+    )
+
+    async def events():
+        return [event async for event in agent.astream_events(QUESTION, context={"caller": ADA}, version="v2")]
+
+    heard = Heard()
+    with collect_runs() as traced:
+        agent.invoke(QUESTION, {"callbacks": [heard]}, context={"caller": ADA})
+        asyncio.run(agent.ainvoke(QUESTION, {"callbacks": [heard]}, context={"caller": ADA}))
+    told = repr([heard.said, [run.model_dump() for run in traced.traced_runs], asyncio.run(events())])
+    assert "tool_invalid_output:retrieve" in told
+    assert SECRET not in told
 
 
 SPOILED = {

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
-from guarded_bases import LexicalBase
+from guarded_bases import FileBase, LexicalBase
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.callbacks import BaseCallbackHandler
@@ -21,7 +21,7 @@ from guardgraph import Caller, LiveWorld, RagPolicy, create_rag_agent, report, s
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import GuardedDocument, InMemoryRecorder, ScriptedClock
 
-BASES = {"of words": LexicalBase}
+BASES = {"of words": LexicalBase, "in a file": FileBase}
 """Bases of which `check_retriever` says that they are isolated."""
 
 SOURCES = ["kb", "other"]

@@ -1,6 +1,8 @@
 """What befalls a knowledge base, in short; tests/soak has the long trials."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,8 +12,10 @@ from kb_faults import (
     DOCUMENTS,
     IS_ROOT,
     as_nobody,
+    assert_whole,
     damaged,
     folder_of,
+    repairs_survived,
     shared,
     survived,
     versions,
@@ -37,12 +41,34 @@ def test_a_full_disk_is_one_line(tmp_path):
     with KnowledgeBase(path) as base:
         base.add(folder, tenant="acme")
     folder_of(folder, "new")
-    done = without_room(path, folder, path.stat().st_size // 2)
+    done = without_room(path.stat().st_size // 2, "add", path, folder)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert done.stderr.startswith(f"guardgraph: {path}: ")
     assert len(versions(path, CALLER)) == DOCUMENTS - DOCUMENTS // 3
-    assert without_room(path, folder, 1 << 30).returncode == 0
+    assert_whole(path)
+    assert without_room(1 << 30, "add", path, folder).returncode == 0
     assert set(versions(path, CALLER).values()) == {"new"}
+    assert_whole(path)
+
+
+def test_a_killed_repair_leaves_the_base_as_it_was(tmp_path):
+    """After kill -9 of a repair the base is as it was or whole, and the next repair completes."""
+    repairs_survived(tmp_path, kills=2, seed=1)
+
+
+def test_a_repair_without_room_is_one_line(tmp_path):
+    """Where the disk is full, one line says so, and the base is as it was until there is room."""
+    path = tmp_path / "kb.sqlite"
+    with KnowledgeBase(path) as base:
+        base.add(folder_of(tmp_path / "docs", "old"), tenant="acme")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM words")
+    done = without_room(40_000, "check", "--repair", path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    with KnowledgeBase(path) as base:
+        assert {finding.kind for finding in base.check().findings} == {"counts"}
+    assert without_room(1 << 30, "check", "--repair", path).returncode == 0
+    assert_whole(path)
 
 
 def test_damage_shows_nothing_that_was_not_put_in(tmp_path):
@@ -53,7 +79,13 @@ def test_damage_shows_nothing_that_was_not_put_in(tmp_path):
 @pytest.mark.skipif(not IS_ROOT, reason="only root may become another user")
 @pytest.mark.parametrize(
     "command",
-    [("add", "kb.sqlite", "docs"), ("list", "kb.sqlite"), ("add", "new.sqlite", "docs"), ("add", "kb.sqlite", "shut")],
+    [
+        ("add", "kb.sqlite", "docs"),
+        ("list", "kb.sqlite"),
+        ("check", "kb.sqlite"),
+        ("add", "new.sqlite", "docs"),
+        ("add", "kb.sqlite", "shut"),
+    ],
 )
 def test_a_folder_of_another_user_is_one_line(tmp_path, command):
     """Who may not read or write is told so in one line, and nothing is made."""

@@ -191,3 +191,24 @@ def test_what_a_caller_may_not_read_changes_nothing(tmp_path_factory, hidden, qu
             base.add(documents(others), tenant="acme", readers=["group:none"], name="n")
             found.append(base.search(question, caller={"tenant": "acme", "user": "u"}, top_k=10))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("UPDATE vectors SET vector = zeroblob(20) WHERE chunk = 1", "d0: it is not what was put in"),
+        ("UPDATE vectors SET key = x'00' WHERE chunk = 1", "d0: it is not what was put in"),
+        ("DELETE FROM vectors WHERE chunk = 1", "d0: there is none"),
+        ("INSERT INTO vectors SELECT 99, key, vector, hash FROM vectors WHERE chunk = 1", "99: it belongs to nothing"),
+    ],
+)
+def test_a_check_finds_what_became_of_vectors(base, change, found):
+    """Each change is named; after a repair the next addition makes the vector again, and all is as it was."""
+    before = base.search("heat", top_k=10)
+    with sqlite3.connect(base.path) as connection:
+        connection.execute(change)
+    assert [(item.kind, str(item)) for item in base.check().findings] == [("vectors", f"vectors: {found}")]
+    base.check(repair=True)
+    base.add(documents(TEXTS), readers=["public"])
+    assert base.check().findings == ()
+    assert base.search("heat", top_k=10) == before

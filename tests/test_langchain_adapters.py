@@ -87,6 +87,10 @@ def test_a_vector_store_answers_with_its_metadata_and_its_similarity():
         "title": "Travel rules",
         "section": "Hotels",
         "updated_at": "2026-03-06",
+        "answer_spans": [[0, 40]],
+        "spans_by": "cited",
+        "document_span": [0, 40],
+        "passage_span": [0, 40],
     }
     assert score == pytest.approx(found.similarity_search_with_score(QUESTION["question"])[0][1])
 
@@ -335,6 +339,10 @@ def test_metadata_may_be_named_otherwise():
         "updated_at": "2026-03-06",
         "source": "travel",
         "score": 1.0,
+        "answer_spans": [[0, 40]],
+        "spans_by": "cited",
+        "document_span": [0, 40],
+        "passage_span": [0, 40],
     }
 
 

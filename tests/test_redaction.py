@@ -83,7 +83,9 @@ def test_a_path_goes_into_packed_texts():
     chunks = json.loads(made["calls"][1]["outcome"])[1]
     assert {chunk["score"] for chunk in chunks} == {chunk["title"] for chunk in chunks} == {MARKER}
     assert chunks[0]["text"] == json.loads(run["calls"][1]["outcome"])[1][0]["text"]
-    assert {*made["result"]["citation_details"][0].values()} == {MARKER}
+    [cited] = made["result"]["citation_details"]
+    assert {item for item in cited.values() if not isinstance(item, list)} == {MARKER}
+    assert cited["document_span"] == [MARKER, MARKER]
     assert ["calls", 1, "outcome", 1, 0, "score"] in made["redacted"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from guarded_bases import LexicalBase, StoreBase
+from guarded_bases import FileBase, LexicalBase, StoreBase
 from guarded_stores import STORES
 
 from guardgraph import Caller
@@ -14,6 +14,7 @@ from guardgraph.testing import RETRIEVER_CHECKS, check_retriever
 
 BASES = {
     "isolated": LexicalBase,
+    "in a file": FileBase,
     "filtered": lambda: LexicalBase(counts_all=True),
     **{name: lambda make=make, access=access: StoreBase(make(), access) for name, (make, access) in STORES.items()},
 }
@@ -29,6 +30,7 @@ def test_a_retriever_does_what_a_run_asks_of_it(base, check):
 def test_what_is_counted_for_others_is_told():
     """A base that counts what a caller may not read is filtered, one that does not is isolated."""
     assert check_retriever(LexicalBase) == "isolated"
+    assert check_retriever(FileBase) == "isolated"
     assert check_retriever(BASES["filtered"]) == "filtered"
     assert check_retriever(BASES["in memory"]) == "isolated"
 

@@ -60,7 +60,7 @@ def test_marks_say_what_a_sentence_rests_on():
     }
     assert evidence(result)["doc_a"] == "P1 is answered in 15 minutes."
     assert evidence(result)["doc_b"] == "Uptime is 99.95 % for Zephyr."
-    assert {item["spans_by"] for item in result["citation_details"]} == {"citation"}
+    assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_spans_without_marks():
     assert cited_by(alone) == {"doc_a": ["P1 is answered in 15 minutes.", "It is quick."]}
     several = said("P1 is answered in 15 minutes. Refunds take 10 days. So.", "doc_a", "doc_c", policy=POLICY)
     assert cited_by(several) == {"doc_a": ["P1 is answered in 15 minutes."], "doc_c": ["Refunds take 10 days."]}
-    assert [run["citation_details"][0]["spans_by"] for run in (alone, several)] == ["citation", "words"]
+    assert [run["citation_details"][0]["spans_by"] for run in (alone, several)] == ["cited", "words"]
 
 
 # Who is asked
@@ -280,7 +280,7 @@ def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
             [chunk],
             answer=chunk["text"],
             sentences=whole,
-            spans_by="citation",
+            spans_by="cited",
             terms=terms,
         )
         assert document[slice(*detail["passage_span"])] == chunk["text"]

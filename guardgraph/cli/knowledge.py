@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.cli.checked import show_checked
 from guardgraph.cli.folders import bar
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, note
@@ -164,6 +166,31 @@ def search(
         screen.heading("not found")
     for item in missing:
         screen.show(f"{item.id}: {item.reason}", hang=2)
+
+
+@app.command()
+def check(
+    file: File,
+    *,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Put right what is found; what cannot be is nobody's until it is added again."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check whether the file, each chunk and all that is counted of words are what was put in.
+
+    Exit code 3 if something is not; with --repair, if documents have to be added again.
+    """
+    from guardgraph.knowledge.checking import check_file
+
+    inputs.load_environment()
+    checked = check_file(Path(inputs.existing_file("FILE", file)), repair=repair)
+    if as_json:
+        _print_json(checked.plain())
+    else:
+        show_checked(Screen(), file, checked)
+    raise typer.Exit(OK if checked.ok else STOPPED)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
 from guardgraph.graphs.frame import Frame, GrammarBreach, Part, declared, described, failure, show, verdict
 from guardgraph.graphs.record import recording, watchers
 from guardgraph.graphs.visit import Visit
+from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.json import JsonObject
@@ -21,7 +22,7 @@ from guardgraph.world.people import REJECTED
 
 __all__ = ["end"]
 
-_UNSHOWN = ("clock", "active", "opening")
+_UNSHOWN = ("clock", "active", "opening", "withheld")
 """Of a line in the log: what is for the record alone."""
 
 
@@ -40,7 +41,8 @@ def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Vi
         return _ended(part, state, run, visit, _finished(part, state, result))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
         stop = failure(item, error)
-        line = visit.line({"reason": stop.reason})
+        withheld = {"withheld": True} if isinstance(error, Stop) and _withholds(part, error.reason) else {}
+        line = visit.line({"reason": stop.reason, **withheld})
         said = verdict(stop.reason, item.phase, stop.evidence)
         return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
 
@@ -73,7 +75,8 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     visit.session.over = True
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return {**head, **_withheld(_told(log, {}), "history"), "audit": unavailable(head["details"])}
-    withheld = _withheld(_told(log, {}), "trace", "history") if _withholds(part, head) else None
+    is_withheld = _withholds(part, head["stop_reason"]) or any(entry.get("withheld") for entry in log)
+    withheld = _withheld(_told(log, {}), "trace", "history") if is_withheld else None
     result = {**head, **(withheld or _told(log, records))}
     if "audit" in result:  # it stands last, as in what the graph returns
         result["audit"] = result.pop("audit")
@@ -105,8 +108,8 @@ def _unrecorded(part: Part, result: JsonObject, audit: Audit, line: Any) -> Json
     return {"route": UNRECORDED_ENDING, "verdict": said, "log": [line]}
 
 
-def _withholds(part: Part, head: JsonObject) -> bool:
-    reason = part.frame.catalogue.find(head["stop_reason"])
+def _withholds(part: Part, stop_reason: str) -> bool:
+    reason = part.frame.catalogue.find(stop_reason)
     return reason is not None and reason.withholds
 
 

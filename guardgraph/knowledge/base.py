@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
+from guardgraph.knowledge.checking import CheckedBase, check_file
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.ingest.adding import add_folder
 from guardgraph.knowledge.ingest.collection import Collection
@@ -170,6 +171,19 @@ class KnowledgeBase:
         """Find what answers a request: a retriever's, and who asks."""
         caller = _caller(request.get("caller"))
         return self.index.search(request["query"], sources=request["sources"], caller=caller, top_k=request["top_k"])
+
+    def check(self, *, repair: bool = False) -> CheckedBase:
+        """Check whether the file, each row and all that is counted are what was put in.
+
+        Args:
+            repair: whether what is found is put right, in one transaction: words, postings and statistics are counted
+                anew from the stored texts, and documents that are not what was put in are nobody's until they are
+                added again.
+
+        Raises:
+            StoreError: the file cannot be read, or is damaged beyond repair; nothing was changed.
+        """
+        return check_file(self.path, repair=repair)
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""

@@ -9,7 +9,7 @@ from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = ["answer_marks", "evidence_marks", "laid_out"]
 
-BY = {"citation": "as the answer cites it", "words": "by shared words, a guess"}
+BY = {"cited": "cited by the answer", "words": "by shared words, a guess"}
 """How it is known which sentences rest on a source."""
 
 

@@ -118,7 +118,7 @@ class Retrieval(TypedDict):
     rejected_low_score: int
 
 
-SpansBy = Literal["citation", "words"]
+SpansBy = Literal["cited", "words"]
 """How it is known which sentences rest on a chunk: the answer cites it for them, and their numbers and names were held
 against what they cite; or only by the words that they share."""
 

@@ -60,6 +60,8 @@ class LogEntry(TypedDict):
     verdict: NotRequired[Literal["pass", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
+    withheld: NotRequired[bool]
+    """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
 
 

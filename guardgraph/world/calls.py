@@ -36,6 +36,7 @@ from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, abandon, abandoned, awaited, in_thread
 from guardgraph.world.threads import start as start_thread
+from guardgraph.world.unheard import unheard
 
 __all__ = [
     "Arrived",
@@ -83,7 +84,7 @@ def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
     if is_instant(call.target):
         return _at_once(call, most)
     done, connections = Handover(), Connections()
-    with connections:
+    with connections, unheard(call):
         start_thread(partial(_invoke, call), done)
     came = done.wait(min(seconds, TIMEOUT_MAX))
     if came is None:
@@ -103,7 +104,7 @@ async def aperform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outco
     connections = Connections()  # of a function, which has a thread here too
     try:
         async with asyncio.timeout(seconds) as limit:
-            with connections:
+            with connections, unheard(call):
                 returned = await _awaitable(call)
     except TimeoutError as error:
         if not limit.expired():
@@ -144,7 +145,7 @@ class Working:
 def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
     """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
     connections = Connections()
-    with connections:
+    with connections, unheard(call):
         future = in_thread(partial(_invoke, call))
     future.add_done_callback(lambda came: done.put((at, partial(_arrived, call, came, most))))
     return Working(future, connections)

@@ -59,14 +59,30 @@ def _candidate(
 def _shown_id(connection: sqlite3.Connection, view: View, caller: Caller | None, tenant: str | None, name: str) -> str:
     """Return by what id a caller knows a chunk: its own, or with its tenant where another that he may read has it.
 
-    His own tenant's keep theirs. It depends on nothing that he may not read.
+    His own tenant's keep theirs. It depends on nothing that he may not read, and no two chunks are shown by one id.
     """
     if tenant == (caller.tenant if caller else None):
         return name
+    shown, colons = name, ""
+    while _is_taken(connection, view, shown, tenant, name):
+        colons += ":"
+        shown = f"{_prefix(tenant)}{colons}{name}"
+    return shown
+
+
+def _is_taken(connection: sqlite3.Connection, view: View, shown: str, tenant: str | None, name: str) -> bool:
+    """Say whether another chunk that the caller may read has an id."""
     others = connection.execute(
         "SELECT scope FROM chunks JOIN documents ON documents.id = document "
-        "WHERE chunks.name = ? AND chunks.tenant <> ?",
-        [name, key_of(tenant)],
+        "WHERE chunks.name = ? AND (chunks.tenant <> ? OR chunks.name <> ?)",
+        [shown, key_of(tenant), name],
     )
-    is_taken = any(scope in view.scopes for (scope,) in others)
-    return f"{PUBLIC if tenant is None else tenant}:{name}" if is_taken else name
+    return any(scope in view.scopes for (scope,) in others)
+
+
+def _prefix(tenant: str | None) -> str:
+    """Return what of an id says whose it is, another for each tenant, without colons."""
+    if tenant is None:
+        return PUBLIC
+    written = tenant.replace("%", "%25").replace(":", "%3A")
+    return f"%{ord(PUBLIC[0]):X}{PUBLIC[1:]}" if written == PUBLIC else written

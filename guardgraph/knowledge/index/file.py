@@ -34,18 +34,25 @@ class _Opened(NamedTuple):
     connection: sqlite3.Connection
 
 
+def _read_anyhow(text: bytes) -> str:
+    return text.decode(errors="surrogateescape")
+
+
 class File:
     """A knowledge base's file. What is read or written is done on a connection that nobody else uses meanwhile.
 
     Args:
         path: where it is; it is made when something is written.
         timeout: seconds for which a writer waits for others.
+        to_check: whether it is opened to be checked: its words may have been read otherwise, and what is no text any
+            more is read as what is left of it.
     """
 
-    def __init__(self, path: Path, timeout: float = TIMEOUT) -> None:
+    def __init__(self, path: Path, timeout: float = TIMEOUT, *, to_check: bool = False) -> None:
         self.path = path
         self.shown = str(path)
         self._timeout = timeout
+        self._to_check = to_check
         self._idle: list[_Opened] = []
 
     @contextmanager
@@ -144,7 +151,9 @@ class File:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if is_empty(connection):
                 self._make(connection)
-            check(connection, self.shown)
+            check(connection, self.shown, any_words=self._to_check)
+            if self._to_check:
+                connection.text_factory = _read_anyhow
             connection.execute("PRAGMA synchronous = NORMAL")
         except BaseException:
             connection.close()

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BLOCK", "Cells", "Edited", "decoded", "edited"]
+__all__ = ["BLOCK", "Cells", "Edited", "decoded", "edited", "is_of"]
 
 BLOCK: Final = 1024
 """Chunks of a block. More make a term quicker to read and slower to change."""
@@ -38,6 +38,14 @@ def decoded(size: int, data: bytes) -> Cells:
     """Return the postings that `size` chunks of a block have."""
     cells = _array(size, data)
     return Cells(cells[::3], cells[1::3], cells[2::3])
+
+
+def is_of(size: int, data: bytes, values: Sequence[int]) -> bool:
+    """Say whether a row of postings has number, count and length of one chunk after the other."""
+    try:
+        return 3 * size == len(values) and _array(size, data).tolist() == values
+    except (TypeError, ValueError):  # nobody wrote it so
+        return False
 
 
 class Edited(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Final
 
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["check", "make"]
+__all__ = ["WORDS_VERSION", "check", "is_empty", "make", "note_words", "words_problem"]
 
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
@@ -18,7 +18,7 @@ _APPLICATION: Final = 0x67676B62
 _FORMAT: Final = 1
 """Of the tables. Other numbers are other versions of guardgraph."""
 
-_WORDS: Final = 1
+WORDS_VERSION: Final = 1
 """Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
 
 _TABLES: Final = """
@@ -53,7 +53,9 @@ CREATE TABLE words (
     term TEXT NOT NULL, part INTEGER NOT NULL, total INTEGER NOT NULL, holders INTEGER NOT NULL,
     most INTEGER NOT NULL, PRIMARY KEY (term, part)
 ) WITHOUT ROWID;
-CREATE TABLE vectors (chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL);
+CREATE TABLE vectors (
+    chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL, hash BLOB NOT NULL
+);
 CREATE INDEX embedded ON vectors (key);
 CREATE TABLE postings (
     term TEXT NOT NULL, part INTEGER NOT NULL, block INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,
@@ -79,8 +81,13 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     )
 
 
-def check(connection: sqlite3.Connection, shown: str) -> None:
+def check(connection: sqlite3.Connection, shown: str, *, any_words: bool = False) -> None:
     """Refuse what is no knowledge base of this version.
+
+    Args:
+        connection: to the file.
+        shown: how messages call the file.
+        any_words: whether its words may have been read otherwise.
 
     Raises:
         ConfigurationError: it is another application's, of another version, or its words were read otherwise.
@@ -92,12 +99,22 @@ def check(connection: sqlite3.Connection, shown: str) -> None:
             f"{shown}: a knowledge base of format {_FORMAT} is required; it has {found}; "
             "`guardgraph kb add` into a new file makes one"
         )
-    (words,) = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
-    if words != _words():
-        raise ConfigurationError(
-            f"{shown}: its words were read otherwise than this guardgraph reads them ({words!r}, not {_words()!r}); "
-            f"`guardgraph kb check --repair {shown}` reads its texts again"
-        )
+    if not any_words and (problem := words_problem(connection)) is not None:
+        raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb check --repair {shown}` reads its texts again")
+
+
+def words_problem(connection: sqlite3.Connection) -> str | None:
+    """Say how the words of a file were read otherwise than this version reads them; None where they were not."""
+    row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
+    if row == (_words(),):
+        return None
+    given = repr(row[0]) if row else "nothing says how"
+    return f"its words were read otherwise than this guardgraph reads them ({given}, not {_words()!r})"
+
+
+def note_words(connection: sqlite3.Connection) -> None:
+    """Note that the words of a file were read as this version reads them."""
+    connection.execute("INSERT OR REPLACE INTO state VALUES ('words', ?)", [_words()])
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int:
@@ -107,4 +124,4 @@ def _number(connection: sqlite3.Connection, name: str) -> int:
 def _words() -> str:
     """Return by what the words of a file were read: our rules, the stemmer's, Unicode's; and the order of bytes."""
     stemmer = version("snowballstemmer")
-    return f"words {_WORDS}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"
+    return f"words {WORDS_VERSION}, snowballstemmer {stemmer}, Unicode {unicodedata.unidata_version}, {sys.byteorder}"

@@ -15,9 +15,10 @@ from guardgraph.locales.language import language_of
 from guardgraph.state.access import Access
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["digest_of", "drop", "move", "put", "refuse_taken"]
+__all__ = ["NEXT_PLACE", "digest_of", "drop", "move", "put", "refuse_taken"]
 
-_NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
+NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
+"""Behind all documents."""
 
 
 def digest_of(access: Access, document: tuple[str, str, str, str], chunk: tuple[str, str, int, int, str]) -> bytes:
@@ -76,7 +77,7 @@ def put(
     tenant = key_of(document.access.tenant)
     place, freed = _make_room(connection, writer, tenant, document)
     scope = interned(connection, document.source, document.access)
-    place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
+    place = place or connection.execute(NEXT_PLACE).fetchone()[0]
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
     number = connection.execute(
         "INSERT INTO documents (tenant, name, collection, title, updated_at, scope, place, size, modified, sha256) "
@@ -163,7 +164,7 @@ def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: 
     writer.flush()
     connection.execute("UPDATE documents SET scope = ? WHERE id = ?", [target, number])
     if before.access != access:
-        connection.execute(f"UPDATE documents SET place = ({_NEXT_PLACE}) WHERE id = ?", [number])
+        connection.execute(f"UPDATE documents SET place = ({NEXT_PLACE}) WHERE id = ?", [number])
     rows = connection.execute("SELECT name, section, start, stop, text, id FROM chunks WHERE document = ?", [number])
     for *chunk, at in rows.fetchall():
         hashed = digest_of(access, (name, source, title, updated_at), tuple(chunk))

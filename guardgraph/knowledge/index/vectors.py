@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.embedder import Embedder, embedded_text, key_of_text
+from guardgraph.knowledge.index.findings import Findings
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["Made", "check_embedding", "insert_vector", "note_embedding", "vectors_of"]
+__all__ = [
+    "Made",
+    "check_embedding",
+    "check_size",
+    "check_vectors",
+    "insert_vector",
+    "mend_vectors",
+    "note_embedding",
+    "vectors_of",
+]
 
 _FLOAT_BYTES = 4
 
@@ -90,8 +101,8 @@ def vectors_of(
     texts = {key_of_text(text): text for document in documents for text in _texts(document)}
     known = dict[bytes, bytes]()
     for key in texts:
-        row = connection.execute("SELECT vector FROM vectors WHERE key = ? LIMIT 1", [key]).fetchone()
-        if row is not None:
+        row = connection.execute("SELECT vector, hash FROM vectors WHERE key = ? LIMIT 1", [key]).fetchone()
+        if row is not None and row[1] == _hash(key, row[0]):
             known[key] = row[0]
     new = [key for key in texts if key not in known]
     made = embedder.documents([texts[key] for key in new]) if new else []
@@ -103,7 +114,46 @@ def insert_vector(
 ) -> None:
     """Keep the vector of a chunk."""
     key = key_of_text(embedded_text(title, section, text))
-    connection.execute("INSERT INTO vectors VALUES (?, ?, ?)", [chunk, key, vectors[key]])
+    connection.execute("INSERT INTO vectors VALUES (?, ?, ?, ?)", [chunk, key, vectors[key], _hash(key, vectors[key])])
+
+
+def check_vectors(connection: sqlite3.Connection, findings: Findings) -> None:
+    """Note which chunks have no vector where others have one, or one that is not what was put in."""
+    for chunk, name, problem in _problems(connection):
+        findings.note("vectors", f"vectors: {chunk if name is None else name}", problem)
+
+
+def mend_vectors(connection: sqlite3.Connection) -> list[int]:
+    """Take out vectors that are not what was put in, and return the documents whose chunks lack one."""
+    connection.executemany("DELETE FROM vectors WHERE chunk = ?", [[row[0]] for row in [*_problems(connection)]])
+    if _made(connection) is None:
+        return []
+    lacking = "SELECT DISTINCT document FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
+    return [int(document) for (document,) in connection.execute(lacking)]
+
+
+def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str | None, str]]:
+    made = _made(connection)
+    rows = connection.execute(
+        "SELECT vectors.chunk, chunks.name, title, section, text, key, vector, vectors.hash FROM vectors "
+        "LEFT JOIN chunks ON chunks.id = vectors.chunk LEFT JOIN documents ON documents.id = document"
+    )
+    for chunk, name, title, section, text, key, vector, hashed in rows:
+        if made is None or name is None or title is None:
+            yield chunk, name, "it belongs to nothing"
+        elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != _hash(key, vector):
+            yield chunk, name, "it is not what was put in"
+        elif len(vector) != _FLOAT_BYTES * made.size:
+            yield chunk, name, f"it has {len(vector) // _FLOAT_BYTES} numbers, others {made.size}"
+        elif key != key_of_text(embedded_text(title, section, text)):
+            yield chunk, name, "it is of another text"
+    if made is not None:
+        lacking = "SELECT id, name FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
+        yield from ((chunk, name, "there is none") for chunk, name in connection.execute(lacking))
+
+
+def _hash(key: bytes, vector: bytes) -> bytes:
+    return hashlib.sha256(key + vector).digest()
 
 
 def _texts(document: StoredDocument) -> list[str]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.postings import BLOCK, edited
+from guardgraph.knowledge.index.values import looked_up
 from guardgraph.knowledge.index.words import KINDS, Reader
 from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["Kept", "Writer"]
 
-_AT_ONCE: Final = 200
-"""Terms that are looked up by one statement."""
+_BLOCK: Final = "SELECT term, size, data FROM postings WHERE part = ? AND block = ?"
+_WORDS: Final = "SELECT term, total, holders, most FROM words WHERE part = ?"
 
 
 class Kept(NamedTuple):
@@ -66,9 +66,10 @@ class Writer:
 
     Args:
         connection: in a transaction for writing.
+        languages: that chunks tell which will be put in, so that those that tell none are read in each at once.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, languages: Iterable[str] = ()) -> None:
         self._connection = connection
         self._edits: defaultdict[tuple[int, int], _Edits] = defaultdict(_Edits)
         """By part and block."""
@@ -76,7 +77,7 @@ class Writer:
         self._passages: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
         told = connection.execute("SELECT DISTINCT language FROM parts")
-        self._languages = {DEFAULT_LANGUAGE, *(language for (language,) in told)}
+        self._languages = {DEFAULT_LANGUAGE, *languages, *(language for (language,) in told)}
 
     def add(self, chunk: Kept) -> None:
         """Put a chunk in."""
@@ -136,7 +137,7 @@ class Writer:
 
     def _write_block(self, part: int, block: int, edits: _Edits, changed: dict[str, _Word]) -> None:
         """Write what changed in a block, and count it."""
-        held = self._found("SELECT term, size, data FROM postings WHERE part = ? AND block = ?", [part, block], edits)
+        held = looked_up(self._connection, _BLOCK, [part, block], edits)
         written, emptied = [], []
         for term in sorted(edits):
             size, data = held.get(term, (0, b""))
@@ -154,7 +155,7 @@ class Writer:
     def _write_words(self, part: int, changed: Mapping[str, _Word]) -> Counter[str]:
         """Write what is counted of terms, and return by how many those are more that occur once, by kind."""
         once, written, emptied = Counter[str](), [], []
-        held = self._found("SELECT term, total, holders, most FROM words WHERE part = ?", [part], changed)
+        held = looked_up(self._connection, _WORDS, [part], changed)
         for term, more in sorted(changed.items()):
             before = _Word(*held[term]) if term in held else _NOTHING
             total = before.total + more.total
@@ -166,12 +167,3 @@ class Writer:
         self._connection.executemany("REPLACE INTO words VALUES (?, ?, ?, ?, ?)", written)
         self._connection.executemany("DELETE FROM words WHERE term = ? AND part = ?", emptied)
         return once
-
-    def _found(self, statement: str, of: Sequence[int], terms: Iterable[str]) -> dict[str, tuple[Any, ...]]:
-        """Look terms up."""
-        found, wanted = dict[str, tuple[Any, ...]](), iter(sorted(terms))
-        while some := list(islice(wanted, _AT_ONCE)):
-            some += [""] * (_AT_ONCE - len(some))  # so that the statement is one that is prepared
-            rows = self._connection.execute(f"{statement} AND term IN ({', '.join('?' * _AT_ONCE)})", [*of, *some])
-            found |= {term: tuple(rest) for term, *rest in rows}
-        return found

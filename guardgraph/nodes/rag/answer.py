@@ -90,7 +90,7 @@ def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
     read = _read(given.value, chunks, marked=policy.require_sentence_citations)
     _hold(read, question, chunks, policy)
     citations = [item["doc_id"] for item in read.details]
-    by: SpansBy = "citation" if policy.require_sentence_citations or len(citations) == 1 else "words"
+    by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"
     details = guards.with_spans(
         read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=terms
     )
@@ -133,7 +133,9 @@ def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
     return chunks
 
 
-@declares(phase="generate", reads=["accepted_answer"], writes=RESULT)
+@declares(phase="generate", reads=["accepted_context", "accepted_answer"], writes=RESULT)
 def answered(state: RagState, run: RagRun) -> dict[str, Any]:
-    """End with a grounded answer."""
+    """End with a grounded answer, unless the run was resumed here by somebody who may not read what it is made of."""
+    chunks = state["accepted_context"]["chunks"]
+    guards.check_access(chunks, caller=run.caller, required=run.policy.require_access)
     return {"outcome": "grounded_answer", **state["accepted_answer"]}

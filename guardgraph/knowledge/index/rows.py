@@ -1,0 +1,167 @@
+"""Whether the rows of documents, chunks and scopes are what was put in, and belong together."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
+from guardgraph.knowledge.index.scopes import Scope, tenant_of
+from guardgraph.knowledge.index.storing import digest_of
+from guardgraph.locales.language import language_of
+from guardgraph.state.access import access_of
+
+__all__ = ["MOST_PLACES", "Row", "Suspects", "check_rows", "is_key", "readable_scopes", "rows_of"]
+
+MOST_PLACES: Final = 1 << 62
+"""No document has a place as high; behind the highest number there is none for another."""
+
+_ROWS: Final = (
+    "SELECT chunks.id, document, number, chunks.tenant, chunks.name, section, start, stop, language, hash, text, "
+    "documents.tenant, documents.name, title, updated_at, scope FROM chunks "
+    "LEFT JOIN documents ON documents.id = document {} ORDER BY document, number, chunks.id"
+)
+_DOCUMENTS: Final = (
+    "SELECT id, tenant, name, scope, place, size, modified, "
+    "EXISTS (SELECT 1 FROM chunks WHERE document = documents.id) FROM documents ORDER BY id"
+)
+
+
+class Row(NamedTuple):
+    """A chunk with its document, as they are read; whatever a cell may hold."""
+
+    id: int
+    document: Any
+    number: Any
+    tenant: Any
+    name: Any
+    section: Any
+    start: Any
+    stop: Any
+    language: Any
+    hash: Any
+    text: Any
+    of_tenant: Any
+    of: Any
+    """The document's id; None where it is not there."""
+    title: Any
+    updated_at: Any
+    scope: Any
+
+    def holds(self, scope: Scope | None, of: Any = None) -> bool:
+        """Say whether it is what was put in, in a scope and, where one is given, under another document's id."""
+        if scope is None or self.of is None:
+            return False
+        document = (of or self.of, scope.source, self.title, self.updated_at)
+        try:
+            hashed = digest_of(scope.access, document, (self.name, self.section, self.start, self.stop, self.text))
+        except TypeError:  # bytes, where there was a text
+            return False
+        return bool(hashed == self.hash)
+
+
+class Suspects:
+    """What is to be mended of rows.
+
+    Documents are named by their numbers, chunks too.
+    """
+
+    def __init__(self) -> None:
+        self.unlike = set[int]()
+        """Documents of which a chunk is not what was put in."""
+        self.mixed = set[int]()
+        """Documents whose rows do not belong together."""
+        self.stray: list[int] = []
+        """Chunks whose document is not there."""
+        self.empty: list[int] = []
+        """Documents without chunks."""
+
+
+def is_key(tenant: object) -> bool:
+    """Say whether a cell is the key of a tenant."""
+    return isinstance(tenant, str) and (not tenant or (tenant[0] == "+" and len(tenant) > 1))
+
+
+def readable_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
+    """Return the scopes that can be read; others are nobody's."""
+    found = dict[int, Scope]()
+    for number, tenant, source, readers in connection.execute("SELECT id, tenant, source, readers FROM scopes"):
+        try:
+            named = json.loads(readers)
+            access = access_of(tenant_of(tenant), named)
+            is_normal = is_key(tenant) and isinstance(source, str) and list(access.readers) == named
+        except (TypeError, ValueError):
+            continue
+        if is_normal:
+            found[number] = Scope(number, source, access)
+    return found
+
+
+def rows_of(connection: sqlite3.Connection, document: int | None = None, chunk: int | None = None) -> Iterator[Row]:
+    """Read chunks, by document: all of them, those of a document, or one."""
+    if chunk is not None:
+        return map(Row._make, connection.execute(_ROWS.format("WHERE chunks.id = ?"), [chunk]))
+    if document is not None:
+        return map(Row._make, connection.execute(_ROWS.format("WHERE document = ?"), [document]))
+    return map(Row._make, connection.execute(_ROWS.format("")))
+
+
+def check_rows(connection: sqlite3.Connection, findings: Findings) -> Suspects:
+    """Note which documents, chunks and scopes are not what was put in.
+
+    Args:
+        connection: in a transaction; what is no text is read as what is left of it.
+        findings: it is added to.
+    """
+    suspects, known = Suspects(), readable_scopes(connection)
+    for (number,) in connection.execute("SELECT id FROM scopes ORDER BY id"):
+        if number not in known:
+            findings.note("row", f"scopes: {number}", "no tenant, source and readers")
+    _check_documents(connection, known, findings, suspects)
+    before, expected = None, 0
+    for row in rows_of(connection):
+        expected = expected + 1 if row.document == before else 0
+        before = row.document
+        _check_chunk(row, known.get(row.scope), expected, findings, suspects)
+    return suspects
+
+
+def _check_documents(
+    connection: sqlite3.Connection, known: dict[int, Scope], findings: Findings, suspects: Suspects
+) -> None:
+    for number, tenant, name, scope, place, size, modified, has_chunks in connection.execute(_DOCUMENTS):
+        shown = f"documents: {name!s:.200}"
+        if not has_chunks:
+            suspects.empty.append(number)
+            findings.note("reference", shown, "it has no chunks")
+        if scope not in known:
+            findings.note("reference", shown, f"its scope {scope!s:.20} is not there, or none")
+        elif not is_key(tenant) or tenant_of(tenant) != known[scope].access.tenant:
+            suspects.mixed.add(number)
+            findings.note("reference", shown, "its tenant is not that of its readers")
+        if not all(isinstance(cell, int) for cell in (place, size, modified)) or place >= MOST_PLACES:
+            suspects.mixed.add(number)
+            findings.note("row", shown, "its place, size or time is no number that it may be")
+
+
+def _check_chunk(row: Row, scope: Scope | None, expected: int, findings: Findings, suspects: Suspects) -> None:
+    shown = f"chunks: {row.name!s:.200}"
+    if row.of is None:
+        suspects.stray.append(row.id)
+        findings.note("reference", shown, f"its document {row.document!s:.20} is not there")
+        return
+    if not row.holds(scope):
+        suspects.unlike.add(row.document)
+        findings.note("row", shown, "it is not what was put in: its text, what is shown with it, or who may read it")
+        return
+    mixed: list[tuple[bool, BaseFindingKind, str]] = [
+        (row.tenant != row.of_tenant, "reference", "its tenant is not its document's"),
+        (row.number != expected, "reference", f"its number is {row.number!s:.20}; its place is {expected}"),
+        (row.language != language_of(row.text), "row", f"its language is not {row.language!s:.20}"),
+    ]
+    for is_wrong, kind, message in mixed:
+        if is_wrong:
+            suspects.mixed.add(row.document)
+            findings.note(kind, shown, message)

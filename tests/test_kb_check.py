@@ -1,0 +1,317 @@
+"""Checking a knowledge base: whatever is changed in its file is found, and repaired or read by nobody."""
+
+import json
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cli_runs import empty_folder, refused, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guardgraph import KnowledgeBase
+from guardgraph.state.errors import ConfigurationError, StoreError
+
+here = pytest.fixture(autouse=True)(empty_folder)
+
+CALLERS = [None, {"tenant": "acme"}, {"tenant": "acme", "groups": ["board"]}, {"tenant": "globex"}]
+QUESTIONS = ["wing flow", "What heats the wing?", "Flügel", "0", "heat heat swept"]
+UNCHECKED = {
+    ("documents", "collection"), ("documents", "place"), ("documents", "size"), ("documents", "modified"),
+    ("documents", "sha256"), ("state", "value"), ("parts", "changed"), ("words", "most"),
+}  # fmt: skip
+"""What another value may stand in that was put in as well, or that says only what may be read anew."""
+
+
+def filled(base):
+    """Fill a base with two tenants, several languages, and texts that tell none."""
+    texts = {
+        "a.md": "# Wings\n\nThe wing is heated by the flow.\n\n## Swept\n\nSwept wings are heated less, and turn.\n",
+        "b.md": "# Flügel\n\nDer Flügel wird von der Strömung erwärmt und ist nicht kalt.\n",
+        "board/c.md": "# Heat\n\nThe board talks of heat and of the wing again.\n",
+        "board/access.yaml": "readers: ['group:board']\n",
+        "d.txt": "0 1 2",
+    }
+    folder = base.path.parent / "docs"
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    for tenant in ("acme", "globex"):
+        assert base.add(folder, tenant=tenant, readers=["tenant"]).ok
+    return base
+
+
+def answers(path):
+    """All that every caller finds."""
+    with KnowledgeBase(path) as base:
+        return [base.search(question, caller=caller, top_k=50) for question in QUESTIONS for caller in CALLERS]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A base, and what is found in it."""
+    with KnowledgeBase(tmp_path_factory.mktemp("made") / "kb.sqlite") as base:
+        filled(base)
+        path = base.path
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path, answers(path)
+
+
+@pytest.fixture
+def copied(made, tmp_path):
+    """A copy of the base beside a copy of its folder."""
+    path, _ = made
+    shutil.copytree(path.parent / "docs", tmp_path / "docs")
+    return str(shutil.copy(path, tmp_path / "kb.sqlite"))
+
+
+def changed(path, statement, values=()):
+    """Change a file behind the back of guardgraph."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement, values).rowcount
+
+
+def cells(path):
+    """Name every cell of the file: table, column, key."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in sorted(tables):
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            keys = [column[1] for column in columns if column[5]]
+            for row in connection.execute(f"SELECT {', '.join(keys)} FROM {table}").fetchall():
+                for column in columns:
+                    yield table, column[1], dict(zip(keys, row, strict=True))
+
+
+def other(value, chance):
+    """Another value, mostly of the same kind."""
+    if chance.random() < 0.2:
+        return chance.choice([b"\xff\0", "x\0y", 1.5, -1, "", 1 << 62])
+    if isinstance(value, int):
+        return value + chance.choice([-1, 1, 1000])
+    if isinstance(value, bytes):
+        at = chance.randrange(len(value))
+        return value[:at] + bytes([value[at] ^ 1 << chance.randrange(8)]) + value[at + 1 :]
+    at = chance.randrange(len(value) + 1)
+    return value[:at] + "x" + value[at + chance.randrange(2) :]
+
+
+def change_cell(path, cell, chance):
+    """Give a cell another value; say whether its table took it."""
+    table, column, key = cell
+    where = " AND ".join(f"{name} = ?" for name in key)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (value,) = connection.execute(f"SELECT {column} FROM {table} WHERE {where}", [*key.values()]).fetchone()
+        new = other(value, chance)
+        try:
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", [new, *key.values()])
+        except sqlite3.IntegrityError:
+            return False
+    return new != value
+
+
+def test_a_base_that_nobody_touched_has_no_findings(made):
+    """What was added, changed, moved and removed leaves nothing to find."""
+    path, _ = made
+    with KnowledgeBase(path) as base:
+        checked = base.check()
+        assert (checked.ok, checked.findings, checked.documents) == (True, (), 8)
+        assert base.check(repair=True) == checked
+
+
+SAID = ["wing flow", "0", "Der Flügel ist nicht kalt", "heat heat", "Крыло не остаётся холодным", ""]
+STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(SAID), st.booleans()), max_size=8)
+
+
+@settings(max_examples=15, deadline=None)
+@given(STEPS)
+def test_any_changes_leave_nothing_to_find(tmp_path_factory, steps):
+    """Whatever is added, changed, moved and removed through the base, its check finds nothing."""
+    with KnowledgeBase(tmp_path_factory.mktemp("kb") / "kb.sqlite") as base:
+        for name, text, is_shared in steps:
+            if not text:
+                base.add([], name=name, prune=True)
+                continue
+            document = {"id": "x", "source": "s", "title": "", "section": "", "updated_at": "", "text": text}
+            base.add([document], name=name, readers=["public"] if is_shared else [])
+        assert base.check().findings == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_a_changed_cell_is_found_and_repaired(made, tmp_path_factory, seed):
+    """Any cell: the check names it, the repair makes the base whole, and nobody finds what was not put in for him."""
+    path, expected = made
+    chance, copy = random.Random(seed), tmp_path_factory.mktemp("copy") / "kb.sqlite"
+    shutil.copy(path, copy)
+    table = chance.choice(["chunks", "documents", "parts", "postings", "scopes", "words"])
+    cell = chance.choice([cell for cell in cells(copy) if cell[0] == table and cell[:2] not in UNCHECKED])
+    if not change_cell(copy, cell, chance):
+        return
+    with KnowledgeBase(copy) as base:
+        found = base.check()
+        assert found.findings, cell
+        repaired = base.check(repair=True)
+        assert (repaired.findings, repaired.repaired) == (found.findings, True)
+        assert base.check().ok, (cell, base.check().findings)
+    after = answers(copy)
+    assert {shown(item) for each in after for item in each} <= {shown(item) for each in expected for item in each}
+    if repaired.ok:
+        assert after == expected, cell
+    else:
+        assert repaired.closed or repaired.removed
+
+
+def shown(candidate):
+    """What is shown of a chunk, less its score, which depends on what else there is."""
+    return json.dumps({**candidate, "score": 0})
+
+
+EVERY = [
+    ("UPDATE chunks SET text = replace(text, 'wing', 'king')", "row"),
+    ("UPDATE chunks SET tenant = '+other' WHERE name LIKE 'd.txt%' AND tenant = '+acme'", "reference"),
+    ("UPDATE scopes SET readers = '[\"public\"]' WHERE id = 1", "row"),
+    ("UPDATE scopes SET readers = 'public'", "row"),
+    ("UPDATE documents SET title = title || '!'", "row"),
+    ("UPDATE documents SET scope = 99", "reference"),
+    ("UPDATE documents SET name = 'z.md' WHERE id = 1", "row"),
+    ("UPDATE documents SET place = 9223372036854775807 WHERE id = 1", "row"),
+    ("UPDATE documents SET size = 'much'", "row"),
+    ("UPDATE chunks SET document = 99 WHERE id = 1", "reference"),
+    ("UPDATE chunks SET document = 2 WHERE id = 1", "row"),
+    ("UPDATE chunks SET language = 'fr'", "row"),
+    ("UPDATE chunks SET text = CAST(x'ff66' AS TEXT)", "row"),
+    ("UPDATE chunks SET text = x'ff66'", "row"),
+    ("DELETE FROM chunks WHERE document = 2", "reference"),
+    ("UPDATE postings SET data = substr(data, 2)", "postings"),
+    ("UPDATE postings SET size = size + 1", "postings"),
+    ("UPDATE postings SET term = 'x' || term", "postings"),
+    ("DELETE FROM postings", "postings"),
+    ("UPDATE words SET total = total + 1", "counts"),
+    ("UPDATE words SET holders = 'many'", "counts"),
+    ("UPDATE words SET most = 0", "counts"),
+    ("DELETE FROM words", "counts"),
+    ("UPDATE parts SET passages = 7", "statistics"),
+    ("UPDATE parts SET stems_once = 0", "statistics"),
+    ("UPDATE parts SET changed = 1000", "statistics"),
+    ("DELETE FROM parts", "statistics"),
+    ("UPDATE state SET value = 'many' WHERE name = 'changes'", "statistics"),
+    ("DELETE FROM state WHERE name = 'changes'", "statistics"),
+    ("DELETE FROM state", "version"),
+    ("UPDATE state SET value = 'words 0' WHERE name = 'words'", "version"),
+]
+
+
+@pytest.mark.parametrize(("statement", "kind"), EVERY)
+def test_what_was_changed_is_whole_after_a_repair_and_one_addition(copied, made, statement, kind):
+    """The finding is of its kind; after a repair nothing is found, and after one addition all is as it was."""
+    assert changed(copied, statement)
+    found = json.loads(run("kb", "check", copied, "--json").stdout)
+    assert kind in {finding["kind"] for finding in found["findings"]}
+    done = run("kb", "check", copied, "--repair", "--json")
+    repaired = json.loads(done.stdout)
+    assert (repaired["repaired"], done.exit_code) == (True, 0 if repaired["ok"] else 3)
+    assert run("kb", "check", copied).exit_code == 0
+    with KnowledgeBase(copied) as base:
+        filled(base)
+        assert base.check().findings == ()
+    _, expected = made
+    assert by_id(answers(copied)) == by_id(expected)
+
+
+def by_id(found):
+    """What is found, where equal ones may stand in another order: a document that was closed came later."""
+    return [sorted(each, key=lambda item: (-item["score"], item["tenant"], item["doc_id"])) for each in found]
+
+
+@pytest.mark.parametrize("statement", [statement for statement, kind in EVERY if kind not in {"row", "reference"}])
+def test_words_are_rebuilt_from_the_texts(copied, made, statement):
+    """Where texts and readers are what was put in, a repair alone makes all as it was, and the command ends with 0."""
+    changed(copied, statement)
+    done = run("kb", "check", copied, "--repair")
+    assert (done.exit_code, "repaired" in done.stdout) == (0, True)
+    assert answers(copied) == made[1]
+
+
+def test_a_doubtful_document_is_nobodys_until_it_is_added_again(copied, made):
+    """It is named, nobody finds it, others are found as before, and an addition of the unchanged file opens it."""
+    changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE name LIKE 'board/c.md%' AND tenant = '+acme'")
+    done = run("kb", "check", copied, "--repair")
+    assert done.exit_code == 3
+    assert "board/c.md of acme: nobody may read it now; add it again" in done.stdout
+    board = {"tenant": "acme", "groups": ["board"]}
+    with KnowledgeBase(copied) as base:
+        assert "board/c.md" not in {found["doc_id"].split("#")[0] for found in base.search("wing", caller=board)}
+        assert base.index.listed("acme", "docs")["board/c.md"].access.readers == ()
+        filled(base)
+    assert by_id(answers(copied)) == by_id(made[1])
+
+
+def test_a_damaged_index_of_sqlites_is_built_anew(copied, made):
+    """What SQLite can make again of its tables is repaired."""
+    with closing(sqlite3.connect(copied)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'number)', 'id)') WHERE name = 'chunks_of'")
+    found = json.loads(run("kb", "check", copied, "--json").stdout)
+    assert {finding["kind"] for finding in found["findings"]} == {"file"}
+    assert run("kb", "check", copied, "--repair").exit_code == 0
+    assert answers(copied) == made[1]
+
+
+def test_a_file_that_sqlite_cannot_read_is_one_line(copied):
+    """A file that was cut, or of which a page is gone, says how its documents are added again; it stays as it is."""
+    path = Path(copied)
+    content = path.read_bytes()
+    for spoilt in (content[: len(content) // 2], content[:4096] + bytes(4096) + content[8192:], content[:5000]):
+        path.write_bytes(spoilt)
+        for options in ((), ("--repair",)):
+            done = run("kb", "check", copied, *options)
+            assert done.exit_code in {2, 3}, done.stdout
+            assert "Traceback" not in done.stderr + done.stdout
+            assert done.exit_code == 3 or ("kb add" in done.stderr and done.stderr.count("\n") == 1), done.stderr
+        assert path.read_bytes() == spoilt
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("nowhere", None, "FILE 'nowhere': a file is required; there is none"),
+        ("docs", None, "FILE 'docs': a file is required"),
+        ("", None, "FILE: a path is required"),
+        ("text", "no database " * 200, "it is no database"),
+        ("short", "no", "it is no database"),
+        ("newer", "PRAGMA user_version = 9", "it has 9"),
+        ("other", "PRAGMA application_id = 9", "another application's database"),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--repair",), ("--json",)])
+def test_wrong_files_are_one_line(here, name, content, message, options):
+    """No such file, a folder, text, a newer version: one line, exit code 2, and nothing is made."""
+    (here / "docs").mkdir()
+    if content and content.startswith("PRAGMA"):
+        KnowledgeBase(here / name).close()
+        changed(here / name, content)
+    elif content:
+        (here / name).write_text(content)
+    before = sorted(path.name for path in here.iterdir())
+    assert message in refused(run("kb", "check", name, *options))
+    assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_the_class_says_the_same(copied):
+    """`check` of the class has the findings, and a base of other words is opened by the command alone."""
+    changed(copied, "UPDATE words SET total = 9")
+    with KnowledgeBase(copied) as base:
+        [first, *_] = base.check().findings
+    assert (first.kind, str(first).startswith("words: ")) == ("counts", True)
+    changed(copied, "UPDATE state SET value = 'words 0' WHERE name = 'words'")
+    with pytest.raises(ConfigurationError, match="kb check --repair"):
+        KnowledgeBase(copied)
+    with open(copied, "r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(StoreError, match=r"damaged|malformed"):
+        KnowledgeBase(copied).check(repair=True)

@@ -1,0 +1,95 @@
+"""The file of a knowledge base: what is refused, who may open it, and many who use it at once."""
+
+import hashlib
+import json
+import multiprocessing
+import sqlite3
+import threading
+
+import pytest
+from test_kb_index import WORDY, base, index, stored
+
+from guardgraph import KnowledgeBase
+from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.index.schema import WORDS_VERSION
+from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.tools.knowledge_base import demo_documents
+from guardgraph.tools.terms import beginnings, content_words
+
+__all__ = ["base", "index"]
+
+
+def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
+    """Text, another application's database, another version and a folder: one clear line each."""
+    (tmp_path / "text").write_text("no database at all, but long enough to be looked at " * 20)
+    for name, statement in (("other", "CREATE TABLE t (x)"), ("newer", "PRAGMA user_version = 9")):
+        if name == "newer":
+            KnowledgeBase(tmp_path / name).close()
+        with sqlite3.connect(tmp_path / name) as connection:
+            connection.execute(statement)
+        connection.close()
+    (tmp_path / "folder").mkdir()
+    expected = {"text": "no database", "other": "another application", "newer": "it has 9", "folder": "a folder"}
+    for name, told in expected.items():
+        with pytest.raises(ConfigurationError, match=told) as error:
+            KnowledgeBase(tmp_path / name)
+        assert "\n" not in str(error.value)
+    with pytest.raises(ConfigurationError, match="the path of a file"):
+        KnowledgeBase(" ")
+
+
+def test_words_that_were_read_otherwise_must_be_read_again(base):
+    """A file of another version of the words names the command that rebuilds it."""
+    with sqlite3.connect(base.path) as connection:
+        connection.execute("UPDATE state SET value = 'words 0' WHERE name = 'words'")
+    connection.close()
+    base.close()
+    with pytest.raises(ConfigurationError, match="guardgraph kb check --repair"):
+        base.search("wing")
+
+
+def test_the_file_is_its_owners_alone(base):
+    """Nobody else may read it, nor its log."""
+    base.add(demo_documents(), readers=["public"])
+    rights = {file.name: file.stat().st_mode & 0o777 for file in base.path.parent.iterdir()}
+    assert set(rights.values()) == {0o600}
+
+
+def _put(path, begin, end):
+    index = Index(path)
+    for number in range(begin, end):
+        index.put(stored(str(number), f"wing number{number}"))
+    index.close()
+
+
+def test_many_write_and_read_one_file_at_once(index):
+    """Processes and threads that make, write and read one file at once: all is there, and every query has an answer."""
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_put, args=(index.path, at, at + 20)) for at in (0, 100)]
+    failures, done = [], threading.Event()
+
+    def ask():
+        while not done.is_set():
+            try:
+                index.search("wing", top_k=100)
+            except StoreError as error:
+                failures.append(error)
+
+    readers = [threading.Thread(target=ask) for _ in range(2)]
+    for each in (*writers, *readers):
+        each.start()
+    for writer in writers:
+        writer.join()
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not failures
+    assert len(index.search("wing", top_k=100)) == 40
+
+
+def test_a_change_of_how_words_are_read_is_told_by_the_file():
+    """What `terms` makes of a text is pinned beside the number in the file, which a change of it must raise."""
+    texts = [*(document["text"] for document in demo_documents()), *WORDY]
+    read = [beginnings(content_words(text)) + content_words(text) for text in texts]
+    digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:16]
+    assert (WORDS_VERSION, digest) == (1, "3bcd5fe9bcc36363")
