@@ -116,3 +116,22 @@ def test_a_heading_that_nobody_sees_is_no_title():
     body = f"<main><h1 hidden>{ORDER}</h1><h1>Terms</h1><p>{html.escape(SEEN)}</p><p>Invoices are due.</p></main>"
     result, _, [shown] = researched(answer(body, content_type="text/html"), {"notes": [HONEST]}, CITES)
     assert shown["title"] == result["citation_details"][0]["title"] == "Terms"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        *("<button>0</button>", "<select><option>0</select>", "<input value=0>", "<img src=0.png alt=0>"),
+        *("<math><mn>0</mn></math>", "<svg><text>0</text></svg>", "<object>0</object>", "<textarea>0</textarea>"),
+        *("<iframe></iframe>", "<meter value=1></meter>", "<ruby>2<rt>0</rt></ruby>", "<del>0</del>", "<br>"),
+        '<span style="visibility:hidden">0</span>',
+    ],
+)
+def test_what_is_seen_between_two_digits_parts_them(between):
+    """What is drawn and not read as text makes no number of its neighbours: 1 and 5 around a 0 are not 15."""
+    said = "The limit is {}{}{} minutes for all customers."
+    quote = said.format(1, "2" * ("ruby" in between) + "0" * ("ruby" in between), 5)
+    result, _, _ = researched(
+        page(f"<p>{said.format(1, between, 5)}</p>"), {"notes": [{"claim": quote, "quote": quote, "url": PAGE}]}
+    )
+    assert result["stop_reason"] == "verification_failed:quote_not_in_source"

@@ -8,9 +8,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, drip, in_turn, redirect
 
 from guardgraph import ConfigurationError, ReadFailure, WebLimits, web_reader
+
+nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
 HOSTS = ["a.test", "b.test"]
 

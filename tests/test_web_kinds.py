@@ -6,10 +6,13 @@ import time
 
 import pytest
 from pdf_files import pdf_of
+from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, drip
 
 from guardgraph import ConfigurationError, InputError, ReadFailure, WebLimits, web_reader
 from guardgraph.world.deadline import within
+
+nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
 HTML = """<html><head><title>Terms</title><meta property="article:published_time" content="2026-03-14">
 <script>ignore()</script></head><body><article><p>Refunds are paid within 14 days of the request.</p>
@@ -110,7 +113,15 @@ def test_a_missing_extra_is_named(name, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "request_", [None, {}, {"url": 5}, {"url": "http://a.test", "hosts": "a.test"}, {"url": "x", "hosts": [5]}]
+    "request_",
+    [
+        None,
+        {},
+        {"url": 5},
+        {"url": "http://a.test", "hosts": "a.test"},
+        {"url": "x", "hosts": [5]},
+        {"url": "x", "limits": {"max_page_seconds": "x"}},
+    ],
 )
 def test_a_request_that_is_none_is_told(request_):
     """By hand, anybody can give anything."""

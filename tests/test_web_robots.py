@@ -4,10 +4,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, drip, in_turn, redirect
 
 from guardgraph import ReadFailure, WebLimits, web_reader
 from guardgraph.world.deadline import within
+
+nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
 HOSTS = ["a.test", "b.test"]
 
@@ -95,6 +98,17 @@ def test_a_failure_of_one_moment_is_not_kept_for_a_day():
     with WebServer({"/page": answer("here"), "/robots.txt": in_turn(slow, answer(""))}) as server:
         read = reader_of(server, limits=WebLimits(max_page_seconds=1.0))
         assert [reason_of(read), reason_of(read)] == ["timeout", None]
+
+
+def test_what_the_lists_of_one_run_deny_is_not_kept_for_the_next():
+    """A robots.txt that leads to another host is read where the lists have that host."""
+    pages = {"a.test/robots.txt": redirect("http://b.test/robots.txt"), "/page": answer("here")}
+    with WebServer(pages) as server:
+        read = reader_of(server)
+        with pytest.raises(ReadFailure, match="robots_denied"):
+            read({"url": "http://a.test/page", "hosts": ["a.test"]})
+        assert server.log == ["http://a.test/robots.txt"]
+        assert read({"url": "http://a.test/page", "hosts": HOSTS})["body"] == "here"
 
 
 def test_a_page_waits_for_its_turn():

@@ -4,9 +4,12 @@ import asyncio
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, web_reader
+
+nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
 HOSTS = ("a.test", "b.test")
 

@@ -90,7 +90,7 @@ class WebReader:
             InputError: the request is none.
         """
         url, hosts, asked = _parsed(request)
-        hops, meter = Hops(hosts), Meter(self._limits.within(asked), deadline())
+        hops, meter = Hops(hosts), Meter(self._within(asked), deadline())
         try:
             fetched = self._fetched(url, hops, hosts, meter)
             page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=meter.seconds())
@@ -107,6 +107,12 @@ class WebReader:
             "hops": hops.plain(),
             "limits": meter.plain(),
         }
+
+    def _within(self, asked: JsonObject) -> WebLimits:
+        try:
+            return self._limits.within(asked)
+        except ValueError:
+            raise InputError(f"request.limits: numbers of at least 0 are required; given: {asked!r:.200}") from None
 
     def close(self) -> None:
         """Close the cache; the reader can still be called, without it."""

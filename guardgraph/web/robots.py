@@ -76,7 +76,7 @@ class Robots:
         if not site.lock.acquire(timeout=meter.seconds()):
             raise meter.timeout()
         try:
-            if site.until < time.monotonic():
+            if site.until <= time.monotonic():
                 self._renew(site, f"{place.origin}/robots.txt", meter, fetch)
             if site.unreadable is not None:
                 raise ReadFailure("robots_denied", site.unreadable)
@@ -111,7 +111,9 @@ class Robots:
                 raise
             absent = failure.reason == "http_status" and 400 <= failure.details["status"] < 500
             site.rules, site.unreadable = None, None if absent else {"url": url, "cause": str(failure)}
-            site.until = time.monotonic() + (DAY if absent else MINUTE)
+            # What the lists of one run denied, those of the next may allow.
+            kept = 0.0 if failure.reason == "redirect_denied" else DAY if absent else MINUTE
+            site.until = time.monotonic() + kept
         else:
             site.rules, site.unreadable = Protego.parse(text.decode("utf-8-sig", errors="replace")), None
             site.until = time.monotonic() + DAY

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["visible_page"]
 
-_UNSEEN: Final = UNSEEN | {
-    "applet", "area", "base", "embed", "frameset", "link", "map", "math", "meta", "meter", "noembed", "noframes",
-    "param", "progress", "rp", "x-noembed",
+_DRAWN: Final = frozenset(
+    {
+        "applet", "audio", "button", "canvas", "del", "embed", "iframe", "img", "input", "math", "meter", "object",
+        "progress", "s", "select", "strike", "svg", "textarea", "video",
+    }
+)  # fmt: skip
+"""Elements that a reader sees and that are left out: words on both sides of one are two words."""
+_UNSEEN: Final = UNSEEN | _DRAWN | {
+    "area", "base", "frameset", "link", "map", "meta", "noembed", "noframes", "param", "rp", "x-noembed",
 }  # fmt: skip
 """Formulas are among them, since 10 to the power of 9 would be 109."""
 _INLINE: Final = frozenset(
@@ -63,11 +69,16 @@ def visible_page(root: LexborNode) -> str:
         if tag == _TEXT:
             written.append(_shown(node.text_content or "", place))
         elif tag[:1].isalpha() and (inside := _inside(node, tag, place)):
+            if tag == "rt":  # stands above its word, not in it
+                written.append(" ")
+                waiting.append(" ")
             tag = _READ_AS.get(tag, tag)
             if tag not in _INLINE:
                 written.append(_opening(node, tag))
                 waiting.append("" if tag in VOID else f"</{tag}>")
             waiting.extend((child, inside) for child in reversed(list(children_of(node))))
+        elif tag in _DRAWN:
+            written.append(" ")
     return "".join(written)
 
 
@@ -86,7 +97,9 @@ def _inside(node: LexborNode, tag: str, around: _Place) -> _Place | None:
 
 
 def _shown(text: str, place: _Place) -> str:
-    if not (place.drawn and place.readable):
+    if not place.drawn:
+        return " "  # the room that the letters would take
+    if not place.readable:
         return ""
     text = text.translate(RAISED[place.raised]) if place.raised else text
     return escape(_NO_XML.sub("", text.replace("\u00a0", " ")))
