@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -78,10 +78,10 @@ def language_of(text: str) -> str:
         return "".join(languages)
     votes = Counter[str]()
     known = _signs(languages)
-    signs = Counter(_signs_of(text))
-    for sign in known.keys() & signs.keys():
-        for language in known[sign]:
-            votes[language] += signs[sign] * (_WHOLE_VOTE // len(known[sign]))
+    for sign, times in Counter(_signs_of(text)).items():
+        if sign in known:
+            for language in known[sign]:
+                votes[language] += times * (_WHOLE_VOTE // len(known[sign]))
     most = max(votes.values(), default=0)
     best = [language for language in votes if votes[language] == most]
     return best[0] if len(best) == 1 else ""
@@ -111,10 +111,9 @@ def _script_of(character: str) -> str:
     return "KANA" if script in _KANA else script
 
 
-def _signs_of(text: str) -> Iterator[str]:
-    yield from _WORD.findall(text)
-    if not text.isascii():
-        yield from (f"{letter}-" for letter in text if not letter.isascii())
+def _signs_of(text: str) -> list[str]:
+    words = _WORD.findall(text)
+    return words if text.isascii() else [*words, *(f"{letter}-" for letter in text if not letter.isascii())]
 
 
 @cache

@@ -14,7 +14,7 @@ from guardgraph.locales.language import language_of
 from guardgraph.state.letters import compatible, is_unspaced
 from guardgraph.tools.derivation import of_verb
 
-__all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "beginnings", "content_words", "stems", "terms"]
+__all__ = ["DEFAULT_LANGUAGE", "STOP_WORDS", "beginnings", "content_words", "is_name", "stems", "terms"]
 
 DEFAULT_LANGUAGE: Final = "en"
 """Of a text that does not tell its own."""
@@ -122,7 +122,12 @@ def beginnings(words: Iterable[str]) -> list[str]:
 
     Words with digits stay whole.
     """
-    return [word if any(map(str.isdecimal, word)) else word[:_BEGINNING_LETTERS] for word in words]
+    return [word if is_name(word) else word[:_BEGINNING_LETTERS] for word in words]
+
+
+def is_name(word: str) -> bool:
+    """Say whether a word has digits: it is a name then, and stays whole."""
+    return not word.isalpha() and any(map(str.isdecimal, word))
 
 
 @cache
@@ -140,11 +145,12 @@ _PARTICLES: Final = frozenset("的了是在有和与及于之吗呢吧被把谁�
 """Chinese and Japanese particles of one character that hardly any other word has in it."""
 
 
-def _words(text: str, cuts: frozenset[str]) -> Iterator[str]:
+def _words(text: str, cuts: frozenset[str]) -> Iterable[str]:
     plain = compatible(text).lower()
-    if plain.isascii():
-        yield from _ASCII_WORD.findall(plain)
-        return
+    return _ASCII_WORD.findall(plain) if plain.isascii() else _any_words(plain, cuts)
+
+
+def _any_words(plain: str, cuts: frozenset[str]) -> Iterator[str]:
     for joiner in _JOINERS:
         plain = plain.replace(joiner, "")
     kinds = plain.translate(_KINDS)
@@ -206,7 +212,7 @@ def _kind(letter: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str, language: str) -> str:
-    if len(word) > _LONGEST_STEMMED or any(map(str.isdecimal, word)):
+    if len(word) > _LONGEST_STEMMED or is_name(word):
         return word
     if language not in _STEMMERS:
         return word[:_UNSTEMMED_LETTERS]

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BLOCK", "Cells", "Edited", "decoded", "edited", "is_of"]
+__all__ = ["BLOCK", "Cells", "Edited", "decoded", "edited", "encoded", "is_of"]
 
 BLOCK: Final = 1024
 """Chunks of a block. More make a term quicker to read and slower to change."""
@@ -46,6 +46,14 @@ def is_of(size: int, data: bytes, values: Sequence[int]) -> bool:
         return 3 * size == len(values) and _array(size, data).tolist() == values
     except (TypeError, ValueError):  # nobody wrote it so
         return False
+
+
+def encoded(values: Sequence[int]) -> bytes:
+    """Return number, count and length of one chunk after the other as postings."""
+    try:
+        return array(_SHORT, values).tobytes()
+    except OverflowError:
+        return array(_LONG, values).tobytes()
 
 
 class Edited(NamedTuple):

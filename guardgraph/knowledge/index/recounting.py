@@ -12,14 +12,11 @@ from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.postings import BLOCK, decoded, is_of
 from guardgraph.knowledge.index.rebuilding import TEXTS
 from guardgraph.knowledge.index.values import looked_up
-from guardgraph.knowledge.index.words import KINDS, Reader
+from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.knowledge.index.writing import Kept
 from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["check_words"]
-
-_KEPT_WORDS: Final = 100_000
-"""Words of a language whose terms are kept in memory."""
 
 _BLOCK: Final = "SELECT term, size, data FROM postings WHERE part = ? AND block = ?"
 _COUNTED: Final = (
@@ -66,7 +63,6 @@ class _Recount:
         told = {language for (language,) in connection.execute("SELECT DISTINCT language FROM chunks") if language}
         languages = {DEFAULT_LANGUAGE, *told, *(language for _, language, *_ in rows)}
         self._languages = sorted(language for language in languages if isinstance(language, str))
-        self._readers: dict[str, Reader] = {}
         self._missing = set[tuple[Any, ...]]()
         self.passages = Counter[int]()
         """By part, as the words."""
@@ -79,7 +75,9 @@ class _Recount:
         parts: defaultdict[int, _Terms] = defaultdict(lambda: _Terms(list))
         for chunk in chunks:
             for language in [_text(chunk.language)] if chunk.language else self._languages:
-                terms, length = self._counted(chunk, language)
+                reader = reader_of(language)
+                words = reader.words(*(_text(cell) for cell in (chunk.title, chunk.section, chunk.text)))
+                terms, length = reader.terms(words), words.total()
                 if (part := self._part(chunk, language)) is not None:
                     self.passages[part] += 1
                     self.words[part] += length
@@ -87,12 +85,6 @@ class _Recount:
                         parts[part][term] += (chunk.id % BLOCK, times, length)
         for part, expected in parts.items():
             self._compare(part, block, expected)
-
-    def _counted(self, chunk: Kept, language: str) -> tuple[dict[str, int], int]:
-        reader = self._readers.get(language)
-        if reader is None or len(reader) > _KEPT_WORDS:
-            reader = self._readers[language] = Reader(language)
-        return reader.counted(*(_text(cell) for cell in (chunk.title, chunk.section, chunk.text)))
 
     def _part(self, chunk: Kept, language: str) -> int | None:
         key = (chunk.scope, language, bool(chunk.language))
@@ -152,7 +144,8 @@ def _check_statistics(connection: sqlite3.Connection, recount: _Recount, finding
     columns = ("passages", "words", *_ONCE)
     statement = f"SELECT id, {', '.join(columns)}, changed FROM parts ORDER BY id"
     for part, *said, changed in connection.execute(statement):
-        expected = [recount.passages[part], recount.words[part], *(once[part, kind] for kind in KINDS)]
+        singles = (once[part, kind] + once[part, NAME] for kind in KINDS)
+        expected = [recount.passages[part], recount.words[part], *singles]
         for column, given, counted in zip(columns, said, expected, strict=True):
             if given != counted:
                 findings.note("statistics", f"parts: {part}", f"{column} is {given!s:.20}; the texts give {counted}")

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.scopes import Scope
 from guardgraph.knowledge.index.values import marks
-from guardgraph.knowledge.index.words import KINDS
+from guardgraph.knowledge.index.words import KINDS, NAME
 from guardgraph.tools.relevance import Known, most_common
 
 __all__ = ["Part", "View", "view_of"]
@@ -87,4 +87,4 @@ def _once(connection: sqlite3.Connection, parts: Iterable[int]) -> tuple[int, ..
     single = f"SELECT term FROM words WHERE part IN ({marks(wanted)}) GROUP BY term HAVING sum(total) = 1"
     rows = connection.execute(f"SELECT substr(term, 1, 1), count(*) FROM ({single}) GROUP BY 1", wanted)
     counts = dict(rows.fetchall())
-    return tuple(counts.get(kind, 0) for kind in KINDS)
+    return tuple(counts.get(kind, 0) + counts.get(NAME, 0) for kind in KINDS)

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from guardgraph.knowledge.documents import StoredDocument
-from guardgraph.knowledge.index.scopes import interned, key_of, scopes
+from guardgraph.knowledge.index.scopes import key_of, scopes
 from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Kept, Writer
 from guardgraph.locales.language import language_of
@@ -76,7 +76,7 @@ def put(
     refuse_taken(connection, document)
     tenant = key_of(document.access.tenant)
     place, freed = _make_room(connection, writer, tenant, document)
-    scope = interned(connection, document.source, document.access)
+    scope = writer.scope(document.source, document.access)
     place = place or connection.execute(NEXT_PLACE).fetchone()[0]
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
     number = connection.execute(
@@ -157,7 +157,8 @@ def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: 
     before = scopes(connection)[scope]
     if before.source == source and before.access == access:
         return
-    target, writer = interned(connection, source, access), Writer(connection)
+    writer = Writer(connection)
+    target = writer.scope(source, access)
     for chunk in _kept(connection, number):
         writer.remove(chunk)
         writer.add(chunk._replace(scope=target))

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from guardgraph.tools.relevance import readings, searched
-from guardgraph.tools.terms import content_words
+from guardgraph.tools.terms import content_words, is_name
 
-__all__ = ["KINDS", "Reader", "term_of"]
+__all__ = ["KINDS", "NAME", "Reader", "reader_of", "term_of"]
 
 KINDS: Final = ("s", "w", "b")
 """What a term begins with, by its reading: stem, spelling, beginning."""
 
+NAME: Final = "n"
+"""What a term begins with that stands for all three: a word with digits is read as itself, and so is nothing else."""
+
+_KEPT_WORDS: Final = 65_536
+"""Words of a language whose terms are kept in memory."""
+
 
 def term_of(reading: int, form: str) -> str:
     """Return the key of a form in a reading."""
-    return KINDS[reading] + form
+    return (NAME if is_name(form) else KINDS[reading]) + form
 
 
-class Reader(dict[str, tuple[str, str, str]]):
-    """Reads chunks in a language; it keeps the terms of each word that it has met.
+class Reader(dict[str, tuple[str, ...]]):
+    """Reads chunks in a language; it keeps the terms of words that it has met.
 
     Args:
         language: an ISO 639-1 code.
@@ -30,16 +38,31 @@ class Reader(dict[str, tuple[str, str, str]]):
         super().__init__()
         self._language = language
 
-    def __missing__(self, word: str) -> tuple[str, str, str]:
-        (stem,), (spelling,), (beginning,) = readings([word], self._language)
-        self[word] = terms = (term_of(0, stem), term_of(1, spelling), term_of(2, beginning))
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _KEPT_WORDS:
+            self.clear()
+        if is_name(word):
+            terms: tuple[str, ...] = (NAME + word,)
+        else:
+            (stem,), (spelling,), (beginning,) = readings([word], self._language)
+            terms = (KINDS[0] + stem, KINDS[1] + spelling, KINDS[2] + beginning)
+        self[word] = terms
         return terms
 
-    def counted(self, title: str, section: str, text: str) -> tuple[dict[str, int], int]:
-        """Count the terms of all readings of a chunk, and its words."""
-        words = Counter(content_words(searched(title, section, text), self._language))
+    def words(self, title: str, section: str, text: str) -> Counter[str]:
+        """Count the words of a chunk."""
+        return Counter(content_words(searched(title, section, text), self._language))
+
+    def terms(self, words: Mapping[str, int]) -> dict[str, int]:
+        """Count the terms of all readings of words that were counted."""
         terms = dict[str, int]()
         for word, times in words.items():
             for term in self[word]:
                 terms[term] = terms.get(term, 0) + times
-        return terms, words.total()
+        return terms
+
+
+@cache
+def reader_of(language: str) -> Reader:
+    """Return the reader of a language: one for all of the process, since most words of a chunk were met before."""
+    return Reader(language)
