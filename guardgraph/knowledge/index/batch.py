@@ -13,7 +13,7 @@ from guardgraph.knowledge.index.writing import Writer
 
 __all__ = ["Batch"]
 
-_CHUNKS: Final = 1024
+_CHUNKS: Final = 2048
 """Of a transaction; those of a single document may be more."""
 
 

@@ -21,6 +21,8 @@ TIMEOUT: Final = 60.0
 _PAUSE: Final = 0.02
 _CACHE_KIB: Final = 8192
 """Pages that a connection keeps in memory."""
+_LOG_PAGES: Final = 4000
+"""From so many on, the log is written into the file, for which whoever writes waits."""
 _LEAST_BYTES: Final = 512
 """SQLite's smallest page. What is shorter SQLite takes for empty, and would write over."""
 _NO_DATABASE: Final = "file is not a database"
@@ -155,6 +157,7 @@ class File:
             if self._to_check:
                 connection.text_factory = _read_anyhow
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         except BaseException:
             connection.close()
             raise

@@ -6,6 +6,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.postings import BLOCK, Cells, decoded
@@ -27,6 +28,7 @@ _LOOKED_UP: Final = 6
 _SOUGHT: Final = 16
 """Blocks that are sought one by one; of more, all of a term are read in turn."""
 
+_BLOCK: Final = "SELECT term, size, data FROM postings WHERE block = ?"
 _ONE_BLOCK: Final = "SELECT size, data FROM postings WHERE term = ? AND part = ? AND block = ?"
 
 
@@ -77,7 +79,7 @@ class Gathering:
         self._connection = connection
         self._terms = terms
         self._held = [
-            tuple((key, [part for part in among if part in parts]) for key, among in term.forms) for term in terms
+            tuple((key, tuple(part for part in among if part in parts)) for key, among in term.forms) for term in terms
         ]
         self._wanted = wanted
         self._damped = _Damped(average)
@@ -125,14 +127,15 @@ class Gathering:
 
     def _narrow(self, left: float) -> None:
         """Leave out the chunks that cannot be among the best any more."""
-        if len(self._covered) >= self._wanted:
-            self._least = max(self._least, nlargest(self._wanted, self._covered.values())[-1] * (1 - _SLACK))
+        high = [covered for covered in self._covered.values() if covered >= self._least]
+        if len(high) >= self._wanted:
+            self._least = max(self._least, nlargest(self._wanted, high)[-1] * (1 - _SLACK))
         least = self._least - left - _SLACK
         self._covered = {chunk: covered for chunk, covered in self._covered.items() if covered >= least}
 
     def _sum_best(self) -> None:
         """Sum the best so far over all terms: the least of them is what a chunk must cover to be among the best."""
-        for chunk in nlargest(self._wanted, self._covered, key=self._covered.__getitem__):
+        for chunk, _ in nlargest(self._wanted, self._covered.items(), key=itemgetter(1)):
             self._sum(chunk)
         if len(self._summed) >= self._wanted:
             self._least = nlargest(self._wanted, self._summed.values())[-1] * (1 - _SLACK)
@@ -141,8 +144,9 @@ class Gathering:
         """Return what a chunk covers, summed in the order of the terms."""
         if chunk not in self._summed:
             covered, block, at = 0.0, chunk // BLOCK, chunk % BLOCK
+            self._read_block(block)
             for number, term in enumerate(self._terms):
-                for cells in self._block(number, block):
+                for cells in self._read[number].get(block, ()):
                     if held := cells.at(at):
                         covered += term.weight * (held[0] / (held[0] + self._damped[held[1]]))
             self._summed[chunk] = covered
@@ -190,6 +194,21 @@ class Gathering:
         for key, parts in self._held[number]:
             statement = f"SELECT block, size, data FROM postings WHERE term = ? AND part IN ({marks(parts)})"
             yield from self._connection.execute(statement, [key, *parts])
+
+    def _read_block(self, block: int) -> None:
+        """Read what of a block was not read: by one statement, since there are many terms."""
+        unread: defaultdict[tuple[int, ...], defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for number, read in enumerate(self._read):
+            if block not in read and not isinstance(read, defaultdict):
+                read[block] = []
+                for key, parts in self._held[number]:
+                    unread[parts][key].append(number)
+        for parts, numbers in unread.items():
+            statement = f"{_BLOCK} AND part IN ({marks(parts)}) AND term IN ({marks(numbers)})"
+            for key, size, data in self._connection.execute(statement, [block, *parts, *numbers]):
+                cells = decoded(size, data)
+                for number in numbers[key]:
+                    self._read[number][block].append(cells)
 
     def _block(self, number: int, block: int) -> Sequence[Cells]:
         """Return the postings of a term in a block, by part."""

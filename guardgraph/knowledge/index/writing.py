@@ -64,7 +64,9 @@ class _Edits:
         found = defaultdict[str, list[int]](list)
         for chunk, words, length, is_taken_out in self._log:
             for term, times in self._reader.terms(words).items():
-                found[term] += (chunk, 0 if is_taken_out else times, length)
+                values, edit = found[term], (chunk, 0 if is_taken_out else times, length)
+                at = len(values) - 3 if values and values[-3] == chunk else len(values)
+                values[at:] = edit  # what came last of a chunk holds
         return found
 
     def _gathered(self) -> Mapping[str, list[int]]:
