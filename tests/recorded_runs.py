@@ -30,7 +30,7 @@ AGENTS = {
 }
 SLOTS = {
     "rag": {"plan": "planner", "generate": "answerer"},
-    "research": {"plan": "planner", "synthesize": "writer"},
+    "research": {"plan": "planner", "extract": "extractor", "synthesize": "writer"},
     "self_critique": {
         "draft": "drafter",
         "shorten": "shortener",
@@ -82,11 +82,12 @@ def replaying_agent(recording):
     """
     pattern = recording["pattern"]
     create, policy, budget = AGENTS[pattern]
-    slots = {slot: dead("nobody") for slot in SLOTS[pattern].values()}
-    slots |= {slot: dead(slot) for slot in TOOLS[pattern]}
+    slots = {slot: dead("nobody") for slot in SLOTS[pattern].values()} | {slot: dead(slot) for slot in TOOLS[pattern]}
+    if "candidates_guard" in recording["result"]["path"]:
+        slots["reranker"] = dead("reranker")
     model = None
     for call in recording["calls"]:
-        slot = SLOTS[pattern].get(call["node"])
+        slot = SLOTS[pattern].get(call["node"]) if call["kind"] == "proposer" else None
         if slot is not None and "prompt" in call:
             model = ScriptedChatModel(model_name=call["proposer"])
             slots[slot] = None

@@ -12,7 +12,7 @@ from langgraph.types import interrupt
 from refund_pattern import ORDER, SHOWN, THREAD, answering, begun, refund
 
 from guardgraph import create_rag_agent
-from guardgraph.cli import commands
+from guardgraph.cli.making import make
 from guardgraph.cli.runs import PlannedRun, follow
 from guardgraph.cli.views import decision
 from guardgraph.graphs.patterns import PATTERNS
@@ -23,13 +23,13 @@ QUESTION = "What is the P1 first response target?"
 def planned(agent=None, request=ORDER):
     """Return a run that will wait, as a command plans one."""
     agent = agent or refund(checkpointer=InMemorySaver())
-    return PlannedRun(PATTERNS["rag"], agent, request, "A7", None, THREAD)
+    return PlannedRun(PATTERNS["rag"], agent, request, "A7", None, {}, THREAD)
 
 
 def printed(made, as_json, capsys):
     """Make a run as a command does; return its exit code and what it prints."""
     with pytest.raises(typer.Exit) as left:
-        commands._make(made, as_json)
+        make(made, as_json)
     told = capsys.readouterr().out
     return left.value.exit_code, told if as_json else " ".join(told.split())
 

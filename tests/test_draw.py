@@ -225,9 +225,9 @@ def test_a_notebook_shows_the_svg_as_an_image():
     """Notebooks are given the SVG inside an image, which viewers show that trust no bare SVG, and a line of text."""
     picture = draw(guardgraph.create_rag_agent())
     given, _ = DisplayFormatter().format(picture)
-    image = '<img alt="rag, 10 nodes and 9 stops" src="data:image/svg+xml;base64,{}">'
+    image = '<img alt="rag, 10 nodes and 10 stops" src="data:image/svg+xml;base64,{}">'
     encoded = b64encode(picture.svg.encode()).decode()
-    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 10 nodes and 9 stops>"}
+    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 10 nodes and 10 stops>"}
 
 
 def test_an_agent_alone_in_a_cell_is_its_picture():

@@ -75,7 +75,7 @@ def test_a_grounded_answer():
                 **SLA_DETAILS,
                 "score": details["score"],
                 "answer_spans": [[0, len(ANSWER["answer"])]],
-                "spans_by": "citation",
+                "spans_by": "cited",
                 "document_span": details["document_span"],
                 "passage_span": [0, len(result["passages"][0]["text"])],
             }

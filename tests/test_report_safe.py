@@ -28,7 +28,7 @@ lang charset http-equiv content name class id href rel target dir scope colspan 
 aria-label aria-hidden data-of viewBox preserveAspectRatio x y width height rx d points transform
 """
 LAID_OUT = ("diff_excerpt", "url", "title", "reason", "claim", "quote", "text", "denied_sources")
-LAID_OUT += ("answer_spans", "spans_by", "document_span", "passage_span")
+LAID_OUT += ("answer_spans", "spans_by", "document_span", "passage_span", "link")
 """Keys that the layout of a page stands for."""
 
 
@@ -52,8 +52,9 @@ def test_nothing_of_a_result_is_lost(name):
     assert json.loads(record(root)) == result
     [folded] = with_class(root, "json")[-1:]
     words = shown(said(root.find("body")).replace(said(folded), ""))
+    places = {item.get("href") for item in root.iter("a")}
     for text in texts_in({key: item for key, item in result.items() if key not in RECORD and item != ""}):
-        assert shown(text) in words or text in LAID_OUT or text in result
+        assert shown(text) in words or text in LAID_OUT or text in result or text in places
     for entry in result.get("timeline", []):
         assert all(shown(text) in words for text in texts_in([entry.get("proposal"), entry.get("failure")]))
 
