@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.postings import BLOCK, Cells, decoded
-from guardgraph.knowledge.index.values import marks
+from guardgraph.knowledge.index.values import marks, rows_of
 from guardgraph.tools.relevance import damping
 
 __all__ = ["Gathering", "Term"]
@@ -196,7 +196,7 @@ class Gathering:
             yield from self._connection.execute(statement, [key, *parts])
 
     def _read_block(self, block: int) -> None:
-        """Read what of a block was not read: by one statement, since there are many terms."""
+        """Read what of a block was not read: by few statements, since there are many terms."""
         unread: defaultdict[tuple[int, ...], defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, read in enumerate(self._read):
             if block not in read and not isinstance(read, defaultdict):
@@ -204,8 +204,8 @@ class Gathering:
                 for key, parts in self._held[number]:
                     unread[parts][key].append(number)
         for parts, numbers in unread.items():
-            statement = f"{_BLOCK} AND part IN ({marks(parts)}) AND term IN ({marks(numbers)})"
-            for key, size, data in self._connection.execute(statement, [block, *parts, *numbers]):
+            statement = f"{_BLOCK} AND part IN ({marks(parts)})"
+            for key, size, data in rows_of(self._connection, statement, [block, *parts], numbers):
                 cells = decoded(size, data)
                 for number in numbers[key]:
                     self._read[number][block].append(cells)

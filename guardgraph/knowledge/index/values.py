@@ -1,35 +1,42 @@
 """Values of a statement."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-__all__ = ["looked_up", "marks"]
+__all__ = ["looked_up", "marks", "rows_of"]
 
-_AT_ONCE: Final = 200
-"""Terms that are looked up by one statement."""
+_AT_ONCE: Final = (16, 64, 200)
+"""Terms that are looked up by one statement: of few sizes, so that statements are prepared once."""
 
 
 def marks(values: Iterable[object]) -> str:
     """Return a question mark for each value."""
-    return ", ".join("?" for _ in values)
+    return ", ".join(["?" for _ in values])
 
 
-def looked_up(
-    connection: sqlite3.Connection, statement: str, of: Sequence[int], terms: Iterable[str]
-) -> dict[str, tuple[Any, ...]]:
-    """Return what a statement that begins with the term finds of terms, by term.
+def rows_of(
+    connection: sqlite3.Connection, statement: str, of: Sequence[int], terms: Iterable[str], *, then: str = ""
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that a statement finds of terms.
 
     Args:
         connection: in a transaction.
         statement: with a condition at its end.
         of: its values.
         terms: those that are looked up.
+        then: what follows the conditions.
     """
-    found, wanted = dict[str, tuple[Any, ...]](), iter(sorted(terms))
-    while some := list(islice(wanted, _AT_ONCE)):
-        some += [""] * (_AT_ONCE - len(some))  # so that the statement is one that is prepared
-        rows = connection.execute(f"{statement} AND term IN ({', '.join('?' * _AT_ONCE)})", [*of, *some])
-        found |= {term: tuple(rest) for term, *rest in rows}
-    return found
+    wanted = iter(sorted(terms))
+    while some := list(islice(wanted, _AT_ONCE[-1])):
+        size = next(size for size in _AT_ONCE if size >= len(some))
+        some += [""] * (size - len(some))
+        yield from connection.execute(f"{statement} AND term IN ({marks(some)}) {then}", [*of, *some])
+
+
+def looked_up(
+    connection: sqlite3.Connection, statement: str, of: Sequence[int], terms: Iterable[str]
+) -> dict[str, tuple[Any, ...]]:
+    """Return what a statement that begins with the term finds of terms, by term; each is in one row at most."""
+    return {term: tuple(rest) for term, *rest in rows_of(connection, statement, of, terms)}
