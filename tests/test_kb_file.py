@@ -93,3 +93,18 @@ def test_a_change_of_how_words_are_read_is_told_by_the_file():
     read = [beginnings(content_words(text)) + content_words(text) for text in texts]
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:16]
     assert (WORDS_VERSION, digest) == (1, "3bcd5fe9bcc36363")
+
+
+def test_a_file_that_is_gone_is_no_empty_base(tmp_path):
+    """Whoever searches a base whose file was deleted is told; another one is made by whoever opens it anew."""
+    document = {"id": "d", "source": "s", "title": "", "section": "", "updated_at": "", "text": "The wing is heated."}
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        base.add([document], readers=["public"])
+        for file in tmp_path.iterdir():
+            file.unlink()
+        for use in (lambda: base.search("wing"), lambda: base.add([document], readers=["public"])):
+            with pytest.raises(StoreError, match="it was there and is gone"):
+                use()
+        assert list(tmp_path.iterdir()) == []
+    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
+        assert base.search("wing") == []

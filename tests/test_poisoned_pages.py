@@ -124,7 +124,7 @@ def test_a_heading_that_nobody_sees_is_no_title():
         *("<button>0</button>", "<select><option>0</select>", "<input value=0>", "<img src=0.png alt=0>"),
         *("<math><mn>0</mn></math>", "<svg><text>0</text></svg>", "<object>0</object>", "<textarea>0</textarea>"),
         *("<iframe></iframe>", "<meter value=1></meter>", "<ruby>2<rt>0</rt></ruby>", "<del>0</del>", "<br>"),
-        '<span style="visibility:hidden">0</span>',
+        *('<span style="visibility:hidden">0</span>', '<span style="opacity:0">0</span>'),
     ],
 )
 def test_what_is_seen_between_two_digits_parts_them(between):

@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 
 from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.files import make_private
 
 __all__ = ["BrokenCache", "Cache", "key_of"]
 
@@ -75,6 +76,7 @@ def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
         raise ConfigurationError(f"cache: the folder {str(file.parent)!r:.200} does not exist")
     connection = None
     try:
+        make_private(file)
         connection = sqlite3.connect(file, timeout=5.0, check_same_thread=False, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE")  # says whether it is a database, and whether it can be written
         connection.execute("ROLLBACK")

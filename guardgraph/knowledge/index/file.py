@@ -44,7 +44,7 @@ class File:
     """A knowledge base's file. What is read or written is done on a connection that nobody else uses meanwhile.
 
     Args:
-        path: where it is; it is made when something is written.
+        path: where it is; it is made where there is none, once.
         timeout: seconds for which a writer waits for others.
         to_check: whether it is opened to be checked: its words may have been read otherwise, and what is no text any
             more is read as what is left of it.
@@ -56,6 +56,7 @@ class File:
         self._timeout = timeout
         self._to_check = to_check
         self._idle: list[_Opened] = []
+        self._was_there = False
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -139,6 +140,8 @@ class File:
     def _opened(self) -> _Opened:
         if self.path.is_dir():
             raise ConfigurationError(f"{self.shown}: the file of a knowledge base is required; it is a folder")
+        if self._was_there and not self.path.exists():  # an empty one in its place would answer that there is nothing
+            raise StoreError(f"{self.shown}: it was there and is gone; to make another one, open it anew")
         try:
             make_private(self.path)
         except OSError as error:
@@ -156,6 +159,7 @@ class File:
             check(connection, self.shown, any_words=self._to_check)
             if self._to_check:
                 connection.text_factory = _read_anyhow
+            self._was_there = True
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         except BaseException:

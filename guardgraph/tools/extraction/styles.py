@@ -18,6 +18,8 @@ class Shown(NamedTuple):
     """Whether its letters are drawn; None: as those around it."""
     is_readable: bool | None = None
     """Whether its letters have a size that can be read; None: as those around it."""
+    takes_room: bool = False
+    """Whether what it hides takes its room all the same: words on both sides of it are two words."""
 
 
 _TOKEN = re.compile(
@@ -64,14 +66,15 @@ def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
 
 
 def _styled(style: str) -> Shown:
-    hides, drawn, readable = False, list[bool](), list[bool]()
+    hides, takes_room, drawn, readable = False, False, list[bool](), list[bool]()
     for name, words in _declarations(_LINE_END.sub("\n", style)):
-        hides = hides or _hides(name, words)
+        if _hides(name, words):
+            hides, takes_room = True, takes_room or name == "opacity"
         if name == "visibility":
             drawn.append(not {"hidden", "collapse"} & set(words))
         elif name in ("font-size", "font"):
             readable.extend(_sizes(words))
-    return Shown(hides, all(drawn) if drawn else None, all(readable) if readable else None)
+    return Shown(hides, all(drawn) if drawn else None, all(readable) if readable else None, takes_room)
 
 
 def _hides(name: str, words: list[str]) -> bool:

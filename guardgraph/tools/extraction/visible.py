@@ -6,23 +6,16 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from guardgraph.tools.extraction.styles import shown_by
+from guardgraph.tools.extraction.styles import Shown, shown_by
 from guardgraph.tools.extraction.tree import children_of
-from guardgraph.tools.folder.html import RAISED, UNSEEN, VOID
+from guardgraph.tools.folder.html import DRAWN, RAISED, UNSEEN, VOID
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 __all__ = ["visible_page"]
 
-_DRAWN: Final = frozenset(
-    {
-        "applet", "audio", "button", "canvas", "del", "embed", "iframe", "img", "input", "math", "meter", "object",
-        "progress", "s", "select", "strike", "svg", "textarea", "video",
-    }
-)  # fmt: skip
-"""Elements that a reader sees and that are left out: words on both sides of one are two words."""
-_UNSEEN: Final = UNSEEN | _DRAWN | {
+_UNSEEN: Final = UNSEEN | DRAWN | {
     "area", "base", "frameset", "link", "map", "meta", "noembed", "noframes", "param", "rp", "x-noembed",
 }  # fmt: skip
 """Formulas are among them, since 10 to the power of 9 would be 109."""
@@ -77,7 +70,7 @@ def visible_page(root: LexborNode) -> str:
                 written.append(_opening(node, tag))
                 waiting.append("" if tag in VOID else f"</{tag}>")
             waiting.extend((child, inside) for child in reversed(list(children_of(node))))
-        elif tag in _DRAWN:
+        elif tag in DRAWN or _shown_of(node, tag).takes_room:
             written.append(" ")
     return "".join(written)
 
@@ -86,7 +79,7 @@ def _inside(node: LexborNode, tag: str, around: _Place) -> _Place | None:
     """Return what an element makes of what is in it; None where it is not shown."""
     if tag in _UNSEEN:
         return None
-    shown = shown_by(tag, {name: value or "" for name, value in node.attributes.items()})
+    shown = _shown_of(node, tag)
     if shown.hides:
         return None
     return _Place(
@@ -94,6 +87,10 @@ def _inside(node: LexborNode, tag: str, around: _Place) -> _Place | None:
         around.readable if shown.is_readable is None else shown.is_readable,
         tag if tag in RAISED else around.raised,
     )
+
+
+def _shown_of(node: LexborNode, tag: str) -> Shown:
+    return shown_by(tag, {name: value or "" for name, value in node.attributes.items()})
 
 
 def _shown(text: str, place: _Place) -> str:

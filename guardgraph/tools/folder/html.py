@@ -11,7 +11,7 @@ from guardgraph.tools.extraction.styles import shown_by
 from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 from guardgraph.tools.folder.markup import Tag, tags_and_texts
 
-__all__ = ["RAISED", "UNSEEN", "VOID", "parse_html"]
+__all__ = ["DRAWN", "RAISED", "UNSEEN", "VOID", "parse_html"]
 
 VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -33,6 +33,13 @@ UNSEEN: Final = frozenset(
     }
 )  # fmt: skip
 """Elements whose text is not shown, is no text, leads elsewhere, or is struck out."""
+DRAWN: Final = frozenset(
+    {
+        "applet", "audio", "button", "canvas", "del", "embed", "iframe", "img", "input", "math", "meter", "object",
+        "progress", "s", "select", "strike", "svg", "textarea", "video",
+    }
+)  # fmt: skip
+"""Elements that a reader sees and that are left out: words on both sides of one are two words."""
 _NO_SECTIONS_IN: Final = ("blockquote", "li")
 """A heading in one of these belongs to a quotation or an item."""
 _CELLS: Final = ("td", "th")
@@ -92,6 +99,8 @@ class _Reader:
         self._text: list[str] = []
         self._breaks = 0
         """Line ends to write before the next text."""
+        self._gap = ""
+        """A blank to write before the next text, where something stood that is left out."""
         self._mark = ""
         """Of an item or a cell, to write before its first text."""
         self._heading = 0
@@ -120,6 +129,8 @@ class _Reader:
         is_main = tag == "main" or given.get("role") == "main"
         if is_main and not self._hiding:
             self._flush()
+        if not self._hiding and (tag in DRAWN or shown_by(tag, given).takes_room):
+            self._gap = " "
         if tag not in VOID:
             element = _Element(tag, tag in UNSEEN or _is_hidden(tag, given), is_main)
             self._open.append(element)
@@ -193,6 +204,7 @@ class _Reader:
 
     def _write(self, data: str) -> None:
         in_pre = self._count["pre"]
+        data, self._gap = self._gap + data, ""
         shown = data if in_pre else _BLANKS.sub(" ", data)
         begins = self._breaks or self._mark or not self._text
         if begins or (not in_pre and self._text[-1][-1].isspace()):
@@ -213,7 +225,7 @@ class _Reader:
         if _says_something(self._text):
             part = Heading(level, " ".join(text.split())) if level else text
             self._parts.append((self._mains > 0, part))
-        self._text, self._heading, self._breaks, self._mark = [], 0, 0, ""
+        self._text, self._heading, self._breaks, self._mark, self._gap = [], 0, 0, "", ""
 
 
 def _is_hidden(tag: str, given: dict[str, str]) -> bool:
