@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
+from os.path import splitext
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -71,12 +72,14 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
     beside = _beside(files, left_out)
     entries, used = list[Entry](), set[str]()
     for file in files:
-        if is_rule(file.parts[-1]) or _is_beside(file.parts[-1]):
+        name = file.parts[-1]
+        if is_rule(name) or _is_beside(name):
             continue
-        if Path(file.parts[-1]).suffix.lower() in (".yaml", ".yml"):
+        stem, suffix = splitext(name)
+        if suffix.lower() in (".yaml", ".yml"):
             left_out.append(LeftOut(shown_name(file.parts), "another format"))
             continue
-        names = {shown_name(file.parts), shown_name((*file.parts[:-1], Path(file.parts[-1]).stem))}
+        names = {shown_name(file.parts), shown_name((*file.parts[:-1], stem))}
         used |= names
         entries.append(_entry(file, [item for name in sorted(names) for item in beside.get(name, ())]))
     failed = [

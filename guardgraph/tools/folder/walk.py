@@ -117,7 +117,7 @@ def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Co
             return "link to a folder"
     if not entry.is_file():
         return "no regular file"
-    return None if Path(entry.name).suffix.lower() in suffixes else "another format"
+    return None if os.path.splitext(entry.name)[1].lower() in suffixes else "another format"
 
 
 def source_of(root: Path, parts: tuple[str, ...]) -> str:
