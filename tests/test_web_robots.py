@@ -111,6 +111,17 @@ def test_what_the_lists_of_one_run_deny_is_not_kept_for_the_next():
         assert read({"url": "http://a.test/page", "hosts": HOSTS})["body"] == "here"
 
 
+def test_a_page_says_where_its_robots_txt_led():
+    """A what-if of other lists judges these hops too; the page has them also where the robots.txt was kept."""
+    pages = {"a.test/robots.txt": redirect("http://b.test/robots.txt"), "/page": answer("here")}
+    with WebServer(pages) as server:
+        read = reader_of(server)
+        for _ in range(2):
+            page = read({"url": "http://a.test/page", "hosts": HOSTS})
+            urls = ["http://a.test/page", "http://b.test/robots.txt"]
+            assert page["hops"] == [{"url": url, "denied": None} for url in urls]
+
+
 def test_a_page_waits_for_its_turn():
     """As long as the site wants, which the page's own time does not count; and not at all where the run has no time."""
     pages = {"/page": answer("here"), "/robots.txt": answer("User-agent: *\nCrawl-delay: 0.5")}

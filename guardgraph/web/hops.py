@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ada_url import URL
 
@@ -49,6 +49,7 @@ class Hops:
     def __init__(self, hosts: Collection[str]) -> None:
         self._hosts = tuple(hosts)
         self._made: list[JsonObject] = []
+        self._beside: list[JsonObject] = []
 
     def first(self, url: str) -> Place:
         """Return the place of the URL that was asked for.
@@ -80,9 +81,13 @@ class Hops:
         downgrade = DOWNGRADE if place.scheme == "https" and parsed.protocol == "http:" else None
         return self._judged("redirect_denied", parsed, downgrade)
 
+    def led_beside(self, hops: Iterable[JsonObject]) -> None:
+        """Take the hops of what was read before the page: where a robots.txt led, which the lists judged too."""
+        self._beside += [hop for hop in hops if hop not in self._beside]
+
     def plain(self) -> list[JsonObject]:
         """Return the hops as plain JSON: each URL, and why it was denied, None where it was asked."""
-        return list(self._made)
+        return [*self._made, *self._beside]
 
     def _judged(self, reason: str, parsed: URL, denied: str | None) -> Place:
         place = Place(parsed)

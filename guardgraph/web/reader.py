@@ -6,6 +6,7 @@ import hashlib
 import os
 import ssl
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.state.errors import ConfigurationError, InputError, ReadFailure
@@ -121,15 +122,17 @@ class WebReader:
             self._fetching.cache = None
 
     def _fetched(self, url: str, hops: Hops, hosts: Collection[str], meter: Meter) -> Fetched:
-        return self._fetching.page(url, hops, meter, self._enter(hosts))
+        return self._fetching.page(url, hops, meter, self._enter(hops, hosts))
 
-    def _enter(self, hosts: Collection[str]) -> Callable[[Place, Meter], None] | None:
+    def _enter(self, hops: Hops, hosts: Collection[str]) -> Callable[[Place, Meter], None] | None:
         robots = self._robots
         if robots is None:
             return None
 
         def enter(place: Place, meter: Meter) -> None:
-            robots.enter(place, meter, lambda url, small: self._fetching.page(url, Hops(hosts), small, kept=False))
+            way = Hops(hosts)
+            fetch = partial(self._fetching.page, hops=way, kept=False)
+            hops.led_beside(robots.enter(place, meter, lambda url, small: fetch(url, meter=small), way))
 
         return enter
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guardgraph.state.errors import ReadFailure
 from guardgraph.state.json import JsonObject
-from guardgraph.web.hops import Place
+from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class _Site:
     rules: Any = None
     """What protego made of robots.txt; None where there is none."""
     unreadable: JsonObject | None = None
+    led: list[JsonObject] = field(default_factory=list)
+    """Where robots.txt led, behind its own URL."""
     free: float = -math.inf
     """When the next page may be read, where the site wants its readers to wait."""
 
@@ -61,13 +63,17 @@ class Robots:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._lock = threading.Lock()
 
-    def enter(self, place: Place, meter: Meter, fetch: Fetch) -> None:
+    def enter(self, place: Place, meter: Meter, fetch: Fetch, way: Hops) -> list[JsonObject]:
         """Wait for as long as a site wants, and raise where it does not want to be read.
 
         Args:
             place: the page.
             meter: what it may take.
             fetch: fetches robots.txt.
+            way: on which it is fetched.
+
+        Returns:
+            Where the robots.txt led that holds, now or when it was read.
 
         Raises:
             ReadFailure: ``robots_denied``, or what says that the host cannot be reached.
@@ -78,10 +84,11 @@ class Robots:
         try:
             if site.until <= time.monotonic():
                 self._renew(site, f"{place.origin}/robots.txt", meter, fetch)
+                site.led = way.plain()[1:]
             if site.unreadable is not None:
                 raise ReadFailure("robots_denied", site.unreadable)
             if site.rules is None:
-                return
+                return site.led
             if not site.rules.can_fetch(place.url, self._user_agent):
                 raise ReadFailure("robots_denied", {"url": place.url, "cause": "robots.txt forbids it"})
             wait = _turn(site, site.rules.crawl_delay(self._user_agent) or 0.0, meter)
@@ -90,6 +97,7 @@ class Robots:
         if wait > 0:
             time.sleep(wait)
             meter.waited(wait)
+        return site.led
 
     def _site(self, origin: str) -> _Site:
         with self._lock:
