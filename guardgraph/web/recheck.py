@@ -24,7 +24,7 @@ __all__ = ["Cited", "Rechecked", "cited_in", "keep_body", "kept_bodies", "live_p
 
 Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
 """The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the
-lists of now do not let it be read."""
+lists of now do not let it be read, or not what it leads to."""
 
 Text: TypeAlias = Callable[["Cited"], str]
 """Returns the text of the page that a note cites, or raises `ReadFailure`."""
@@ -104,7 +104,8 @@ def _rechecked(note: Cited, text_of: Text) -> Rechecked:
     try:
         text = text_of(note)
     except ReadFailure as failure:
-        verdict: Verdict = "denied" if failure.reason.startswith("source_denied_") else "gone"
+        is_denied = failure.reason.startswith("source_denied_") or failure.reason == "redirect_denied"
+        verdict: Verdict = "denied" if is_denied else "gone"
         return Rechecked(note.id, note.url, verdict, str(failure))
     if place_of(note.quote, text) is None:
         return Rechecked(note.id, note.url, "changed")
