@@ -97,7 +97,7 @@ def test_a_run_is_rechecked_under_the_lists_of_now(here, web):
     assert rechecked(*live, *HOSTS) == ([("changed", "")], 3)
     web.pages[page] = redirect("http://evil.example/")
     [(verdict, why)], _ = rechecked(*live, *HOSTS)
-    assert (verdict, why.partition(" ")[0]) == ("gone", "redirect_denied")
+    assert (verdict, why.partition(" ")[0]) == ("denied", "redirect_denied")
     web.pages[page] = answer("", "410 Gone")
     [(verdict, why)], code = rechecked(*live, *HOSTS)
     assert (verdict, why.partition(" ")[0], code) == ("gone", "http_status", 3)
