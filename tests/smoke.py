@@ -25,6 +25,7 @@ PROMPTS = {
     "rag_answer_marked",
     "rag_plan",
     "research_answer",
+    "research_notes",
     "research_plan",
 }
 
