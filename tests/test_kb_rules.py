@@ -6,18 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_kb_ingest import write
+from test_kb_ingest import base, write
 
 from guardgraph import ConfigurationError, KnowledgeBase
 from guardgraph.state.access import Access, may_read
 from guardgraph.state.context import Caller
 
-
-@pytest.fixture
-def base(tmp_path):
-    """An empty knowledge base."""
-    with KnowledgeBase(tmp_path / "kb.sqlite") as opened:
-        yield opened
+__all__ = ["base"]
 
 
 @pytest.fixture
