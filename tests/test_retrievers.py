@@ -51,7 +51,7 @@ def test_what_is_counted_for_others_is_told():
 
 ASKED = {"query": "apples", "sources": ["s"], "top_k": 1}
 APPLES = Document(id="a", source="s", title="", section="", updated_at="", text="Apples are red.")
-WRONG = {
+REFUSED = {
     **{f"request: {field} is missing": {name: ASKED[name] for name in ASKED if name != field} for field in ASKED},
     "request: a dictionary is required; given: list": ["apples"],
     "request: query: a text is required; given: None": {**ASKED, "query": None},
@@ -75,7 +75,7 @@ def test_a_request_by_hand_is_read_field_by_field(made):
     """What is missing or wrong in a request is named with what is allowed; other keys are not read."""
     retriever = made()
     assert [found["doc_id"] for found in retriever({**ASKED, "more": 7})] == ["a"]
-    for message, request in WRONG.items():
+    for message, request in REFUSED.items():
         with pytest.raises(ConfigurationError, match=re.escape(message)):
             retriever(request)
 

@@ -33,7 +33,7 @@ class Asked(NamedTuple):
         query, sources, top_k = (_field(request, name) for name in cls._fields)
         if not isinstance(query, str):
             raise _wrong("query", "a text", query)
-        if not isinstance(sources, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in sources):
+        if not isinstance(sources, list | tuple | set | frozenset) or not {*map(type, sources)} <= {str}:
             raise _wrong("sources", "a list of texts", sources)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
             raise _wrong("top_k", "a whole number from 1 on", top_k)
