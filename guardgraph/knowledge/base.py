@@ -123,7 +123,8 @@ class KnowledgeBase:
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
             folder = find_documents(Path(documents), allowed)
-            into = Collection(self.index, tenant, name or folder.root.resolve().name)
+            _check_name("name", name or folder.name)
+            into = Collection(self.index, tenant, name or folder.name)
             return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
         into = Collection(self.index, tenant, name or GIVEN)
         is_whole = name is not None or prune
@@ -229,8 +230,8 @@ def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
 def _check_name(field: str, given: object) -> None:
     if given is None:
         return
-    if not isinstance(given, str) or not given.strip() or json_problem(given) is not None:
-        raise ConfigurationError(f"{field}: a text that is not blank is required, or None; given: {given!r:.80}")
+    if not isinstance(given, str) or not given or given != given.strip() or json_problem(given) is not None:
+        raise ConfigurationError(f"{field}: a text without blanks around it is required, or None; given: {given!r:.80}")
 
 
 def _readers(given: Iterable[str]) -> tuple[str, ...]:

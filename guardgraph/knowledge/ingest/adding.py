@@ -24,7 +24,7 @@ from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.folder.article import sections_of
 from guardgraph.tools.folder.pieces import pieces_of
-from guardgraph.tools.folder.walk import source_of
+from guardgraph.tools.folder.walk import name_problem, source_of
 
 __all__ = ["add_folder"]
 
@@ -52,8 +52,9 @@ def add_folder(
     """
     entries = dict[str, Entry]()
     for entry in folder.entries:
-        if (number := _id_of(prefix, entry)) is None:
-            collection.failed.append(Failed(entry.shown, "its name is not UTF-8"))
+        number = prefix + "/".join(entry.file.parts)
+        if (problem := name_problem(number, source_of(folder.name, entry.file.parts))) is not None:
+            collection.failed.append(Failed(entry.shown, problem))
         else:
             entries[number] = entry
     collection.refuse_taken(entries)
@@ -72,15 +73,6 @@ def add_folder(
     return collection.report()
 
 
-def _id_of(prefix: str, entry: Entry) -> str | None:
-    number = prefix + "/".join(entry.file.parts)
-    try:
-        number.encode()
-    except UnicodeError:
-        return None
-    return number
-
-
 def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection) -> list[str]:
     """Return what of the gone documents stands under no other name in the folder."""
     named = {number: collection.listed[number].stamp.sha256 for number in gone}
@@ -95,7 +87,7 @@ def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection
 
 def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> None:
     rule = folder.rules.readers_of(entry.file.parts)
-    source, before = source_of(folder.root, entry.file.parts), collection.listed.get(number)
+    source, before = source_of(folder.name, entry.file.parts), collection.listed.get(number)
     # What an unchanged document says of its own readers is within the rule, as it was.
     is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
     if before is not None and is_placed and quick_stamp(entry) == before.stamp[:2]:

@@ -48,7 +48,8 @@ class Entry(NamedTuple):
 class Folder(NamedTuple):
     """What is in a folder."""
 
-    root: Path
+    name: str
+    """Its own, of the folder itself."""
     entries: list[Entry]
     """In the order of their paths."""
     rules: Rules
@@ -89,7 +90,7 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
         if name not in used and isinstance(item, FoundFile)
     ]
     kept = [item for item in left_out if not _is_beside(item.name)]
-    return Folder(root, entries, rules, kept, sorted(failed))
+    return Folder(root.resolve().name, entries, rules, kept, sorted(failed))
 
 
 def _is_beside(name: str) -> bool:

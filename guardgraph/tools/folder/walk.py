@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.left_out import LeftOut, LeftOutReason, shown_name
 
-__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files", "source_of"]
+__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files", "name_problem", "source_of"]
 
 MAX_FILES: Final = 100_000
 MAX_BYTES: Final = 100_000_000
@@ -120,6 +120,18 @@ def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Co
     return None if os.path.splitext(entry.name)[1].lower() in suffixes else "another format"
 
 
-def source_of(root: Path, parts: tuple[str, ...]) -> str:
+def source_of(root: str, parts: tuple[str, ...]) -> str:
     """Return the source of a file: the first folder on its path under the root, else the root's own name."""
-    return parts[0] if len(parts) > 1 else root.resolve().name
+    return parts[0] if len(parts) > 1 else root
+
+
+def name_problem(number: str, source: str) -> str | None:
+    """Say why nothing could cite a file by its id, or list it by its source; None where both can be done."""
+    for what, name in (("name", number), ("folder's name", source)):
+        try:
+            name.encode()
+        except UnicodeError:
+            return f"its {what} is not UTF-8"
+        if name != name.strip():
+            return f"its {what} begins or ends with a blank"
+    return None
