@@ -144,8 +144,8 @@ def _read_text(root: Path, file: FoundFile, suffix: str) -> tuple[str, str]:
     """Return the text and the day of its last change."""
     shown = str(root.joinpath(*file.parts))
     try:
-        text = decoded(file.path.read_bytes(), suffix)
-        modified = datetime.fromtimestamp(file.path.stat().st_mtime, tz=UTC)
+        text = decoded(Path(file.path).read_bytes(), suffix)
+        modified = datetime.fromtimestamp(file.modified / 1e9, tz=UTC)
     except UnicodeError as error:
         raise ConfigurationError(f"knowledge base file {shown!r} is not UTF-8: {error}") from error
     except OSError as error:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import stat
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp
@@ -52,13 +51,7 @@ class Content(NamedTuple):
 
 def quick_stamp(entry: Entry) -> tuple[int, int] | None:
     """Return the size and the time of a document, None where they cannot tell whether it is unchanged."""
-    if entry.beside is not None or entry.wrong:
-        return None
-    try:
-        found = entry.file.path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
+    return None if entry.beside is not None or entry.wrong else (entry.file.size, entry.file.modified)
 
 
 def content_of(entry: Entry) -> Content:
@@ -138,7 +131,7 @@ def _text(entry: Entry, content: Content) -> str:
     return text
 
 
-def _bytes_of(path: Path) -> tuple[bytes, int]:
+def _bytes_of(path: str) -> tuple[bytes, int]:
     try:
         with open(os.open(path, _FLAGS), "rb") as opened:
             found = os.fstat(opened.fileno())

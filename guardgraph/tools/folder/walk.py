@@ -22,12 +22,14 @@ MAX_LEVELS: Final = 100
 class FoundFile(NamedTuple):
     """A file to read."""
 
-    path: Path
+    path: str
     """Where it is, behind any link."""
     parts: tuple[str, ...]
     """Its path under the root, by which it is known."""
     size: int
     """In bytes."""
+    modified: int
+    """Nanoseconds since 1970 at which it was last changed."""
 
 
 def find_files(
@@ -68,13 +70,17 @@ def _find(root: Path, home: str, suffixes: Container[str], max_files: int) -> tu
         elif entry.is_symlink():
             links.append((parts, place))
         else:
-            found[place] = FoundFile(Path(place), parts, entry.stat().st_size)
+            found[place] = _file(place, parts, entry.stat())
     for parts, place in sorted(links):  # behind the files, since a file is known by its own name where it has one
         if place in found:
             left_out.append(LeftOut(shown_name(parts), "link to a file already read"))
         else:
-            found[place] = FoundFile(Path(place), parts, os.stat(place).st_size)
+            found[place] = _file(place, parts, os.stat(place))
     return list(found.values()), left_out
+
+
+def _file(place: str, parts: tuple[str, ...], found: os.stat_result) -> FoundFile:
+    return FoundFile(place, parts, found.st_size, found.st_mtime_ns)
 
 
 def _entries(root: Path, home: str, max_files: int) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
