@@ -68,6 +68,9 @@ class RecordedCall(TypedDict):
     """The proposer's name: the model's, the function's, or ``offline``."""
     prompt: NotRequired[str]
     """The prompt's name and hash, ``name@hash``."""
+    reply_bytes: NotRequired[int]
+    """Of a proposer that answered with a message, or failed: bytes of the largest reply that was read, as it came; 0
+    where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""
