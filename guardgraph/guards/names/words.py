@@ -107,12 +107,15 @@ def words(text: str) -> list[Word]:
     found: list[Word] = []
     end = 0
     for match in _WORD.finditer(plain):
-        gap, word = plain[end : match.start()], match[0]
-        end = match.end()
-        if found and gap in _APOSTROPHES and word in ("s", "S"):
+        start, stop = match.span()
+        gap, word, end = plain[end:start], match[0], stop
+        if gap == " " and found:
+            opens = apart = False
+        elif found and gap in _APOSTROPHES and word in ("s", "S"):
             continue
-        opens = not found or (gap != " " and _opens(gap, found[-1]))
-        apart = opens or (gap != " " and _APART.search(gap) is not None)
+        else:
+            opens = not found or _opens(gap, found[-1])
+            apart = opens or _APART.search(gap) is not None
         found.append(Word(word, *_compared(word), opens, apart))
     return found
 
