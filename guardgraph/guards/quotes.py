@@ -32,6 +32,9 @@ _BLACK = re.compile(r"\S+")
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
 _WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+)")
 
+_ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?=\d)|')\w++)*+)", re.ASCII)
+"""The same in a text of ASCII characters alone."""
+
 _QUOTED: Final = re.compile(
     r"[“„”]([^“„”]++)[“”]|«([^«»]++)»|»([^«»]++)«|‹([^‹›]++)›|›([^‹›]++)‹|「([^「」]++)」|『([^『』]++)』"
     r"|[‘‚]((?:[^‘’]|(?<=\w)’(?=\w))++)[‘’](?!\w)"
@@ -40,7 +43,7 @@ _QUOTED: Final = re.compile(
 )
 """What stands between quotation marks. Straight ones open where no word ends and close where none begins: they are no
 inches, and an apostrophe inside a word is none of them."""
-_MARK: Final = re.compile("[“„«»‹›「『‘‚\"＂'＇]")
+_MARK: Final = re.compile("[“„”«»‹›「『‘‚\"＂'＇]")
 """What opens a quote."""
 _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
 """What may stand at the ends of a quote that is not the source's."""
@@ -150,4 +153,4 @@ def _around(start: int, end: int, text: str) -> tuple[int, int]:
 
 def _with_whole_words(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its words begin and end.
-    return "\n".join(_WORD.split(text))
+    return "\n".join((_ASCII_WORD if text.isascii() else _WORD).split(text))

@@ -226,7 +226,7 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     said = licence.numbers | licence.implied | licence.numerals
     differently = (claimed.numbers | claimed.numerals) - said
     given = [each for part in licence.parts if (each := part.given)] if differently else []
-    allowed = Licence(given, licence.undated)
+    allowed = Licence(given, licence.undated if differently else ())
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
         numbers=_shown(number.shown for number in differently if not allowed.covers(number)),
