@@ -117,11 +117,14 @@ class SqlStore:
             since: of runs only that were recorded then or later; a date and time with its zone.
 
         Raises:
-            ConfigurationError: `since` has no zone.
+            ConfigurationError: `since` has no zone, or is out of the calendar.
         """
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
-        moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        try:
+            moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        except OverflowError:  # a day before the first one of the calendar, or behind its last
+            raise ConfigurationError(f"since: a date and time that UTC has is required; given: {since}") from None
         return SqlRuns(self, pattern, tenant, moment)
 
     def verify(self, head: tuple[int, str] | None = None) -> Verification:
