@@ -74,6 +74,25 @@ def test_every_format_is_read(base, tmp_path):
     )  # fmt: skip
 
 
+def test_what_is_said_of_a_document_goes_before_what_stands_in_it(base, tmp_path):
+    """Title, section path and day are the sidecar's, else the front matter's, as `load_folder` has it."""
+    front = (
+        "---\ntitle: Fruits of 2026\nsection: Food > Sweet\nupdated_at: 2026-01-02\n---\n# Fruits\n\nApples are red.\n"
+    )
+    sidecar = "title: Plums\nsection: Food > Blue\nupdated_at: 2026-03-04\n"
+    pdf = pdf_of("Plums are blue.", title="x")
+    files = {"a.md": front, "b.md": front, "b.meta.yaml": sidecar, "c.pdf": pdf, "c.meta.yaml": sidecar}
+    folder = write(tmp_path / "docs", files)
+    assert base.add(folder, readers=["public"]).ok
+    found = {hit["doc_id"]: (hit["title"], hit["section"], hit["updated_at"]) for hit in base.search("fruits plums")}
+    assert found == {
+        "a.md#fruits.1": ("Fruits of 2026", "Food > Sweet > Fruits", "2026-01-02"),
+        "b.md#fruits.1": ("Plums", "Food > Blue > Fruits", "2026-03-04"),
+        "c.pdf#page-1.1": ("Plums", "Food > Blue > Page 1", "2026-03-04"),
+    }
+    assert [dict(piece)["title"] for piece in load_folder(folder)] == ["Fruits of 2026"] * 2
+
+
 def test_what_is_unchanged_is_not_read_again(base, docs):
     """What changed is put in, what is gone is taken out, all else is left; a touched file is not changed."""
     assert base.add(docs, readers=["public"]).added == ("a.md", "x/b.txt")

@@ -485,9 +485,13 @@ def test_a_content_that_was_changed_is_not_read(url, tmp_path):
     store.record(recording(1))
     with opened(tmp_path / "runs.db") as connection:
         connection.execute("UPDATE guardgraph_contents SET content = replace(content, '15 minutes', '16 minutes')")
-    for use in (lambda: store.read(recording(1)["run_id"]), lambda: list(store.runs())):
-        with pytest.raises(StoreError, match="its content is not what was recorded"):
-            use()
+    store.record(recording(2))
+    with pytest.raises(StoreError, match="its content is not what was recorded"):
+        store.read(recording(1)["run_id"])
+    changed, kept = store.runs()
+    assert (changed.recording, changed.salt, changed.changed) == (None, None, "its content is not what was recorded")
+    assert (kept.recording, kept.changed) == (recording(2), None)
+    assert store.erase(recording(1)["run_id"], by="me").records == 1
 
 
 def test_runs_are_read_in_batches_while_others_are_recorded(url):

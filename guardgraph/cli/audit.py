@@ -171,7 +171,7 @@ def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
     """Return what a list says of a run."""
     row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
     if stored.recording is None:
-        return {**row, "erased": True}
+        return {**row, "erased": True} if stored.changed is None else {**row, "changed": stored.changed}
     result = stored.recording["result"]
     row |= {key: result.get(key) for key in ("pattern", "status", "stop_reason", "outcome")}
     return {**row, "redacted": bool(stored.recording.get("redacted"))}
@@ -179,9 +179,14 @@ def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
 
 def _show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     for row in rows:
-        ending = "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
         redacted = ", redacted" if row.get("redacted") else ""
-        screen.show(f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {ending}{redacted}", indent=0, hang=8)
+        screen.show(f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_ended(row)}{redacted}", indent=0, hang=8)
+
+
+def _ended(row: JsonObject) -> str:
+    if "changed" in row:
+        return f"changed: {row['changed']}"
+    return "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
 
 
 def _show_run(screen: Screen, stored: guardgraph.StoredRun) -> None:

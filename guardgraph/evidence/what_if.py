@@ -16,9 +16,9 @@ from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.named import graph_named
-from guardgraph.graphs.whatif import DAMAGED, Again, judged_again
+from guardgraph.graphs.whatif import Again, judged_again
 from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.recording import Recording, checked_recording
+from guardgraph.state.recording import Recording, checked_recording, is_newer
 from guardgraph.state.settings import Budget, Settings
 
 __all__ = ["AT_WORK", "PARTS", "PART_SIZE", "candidate_of", "what_if"]
@@ -111,7 +111,8 @@ def _row(frame: Frame, run: Any, at: int, assume: bool) -> Row:
     if not isinstance(run, StoredRun):
         raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}")
     if run.recording is None:
-        return row_of(Again("unreplayable", why="erased"), run_id=run.run_id, seq=run.position.seq)
+        why = "erased" if run.changed is None else f"changed: {run.changed}"
+        return row_of(Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
     return _judged(frame, run.recording, run.run_id, run.position.seq, assume)
 
 
@@ -119,8 +120,7 @@ def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool
     try:
         recording = checked_recording(given)
     except InputError as error:
-        why = "redacted" if given.get("redacted") else f"{DAMAGED}: {str(error).splitlines()[0]}"
-        return row_of(Again("unreplayable", why=why), run_id=run_id, seq=seq)
+        return row_of(Again("unreplayable", why=_unread(given, error)), run_id=run_id, seq=seq)
     again = judged_again(frame, recording, assume=assume)
     is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
     return row_of(
@@ -131,6 +131,16 @@ def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool
         other_declarations=is_other,
         ways=_ways(recording, again),
     )
+
+
+def _unread(given: Any, error: InputError) -> str:
+    """Say why a recording is not read."""
+    if given.get("redacted"):
+        return "redacted"
+    said = str(error).splitlines()[0]
+    if is_newer(given):
+        return f"newer: recorded by guardgraph {given.get('guardgraph')!s:.40}; {said}"
+    return f"damaged: {said}"
 
 
 def _ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:

@@ -22,6 +22,7 @@ from guardgraph.state.findings import configuration_error
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import json_problem
 from guardgraph.state.tightening import unknown_name
+from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document
 
 if TYPE_CHECKING:
@@ -175,9 +176,14 @@ class KnowledgeBase:
         return self.index.search(query, caller=_caller(caller), top_k=top_k)
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
-        """Find what answers a request: a retriever's, and who asks."""
-        caller = _caller(request.get("caller"))
-        return self.index.search(request["query"], sources=request["sources"], caller=caller, top_k=request["top_k"])
+        """Find what answers a request, as `LexicalRetriever` does, for the request's ``"caller"`` where it has one.
+
+        Raises:
+            ConfigurationError: a field is missing or wrong.
+            StoreError: as `search`.
+        """
+        query, sources, top_k = Asked.of(request)
+        return self.index.search(query, sources=sources, caller=_caller(request.get("caller")), top_k=top_k)
 
     def check(self, *, repair: bool = False) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in.
@@ -212,6 +218,8 @@ def _is_share(given: object) -> bool:
 def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
     if given is None or isinstance(given, Caller):
         return given
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"caller: a dictionary of tenant, user and groups is required; given: {given!r:.80}")
     try:
         return Caller.model_validate(given)
     except ValidationError as error:

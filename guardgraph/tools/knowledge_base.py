@@ -68,13 +68,14 @@ def load_folder(
 ) -> Documents:
     """Read a folder of Markdown, reStructuredText, HTML and plain text files as a knowledge base.
 
-    The formats are `.md` and `.markdown`, `.rst`, `.html` and `.htm`, and `.txt`. A heading begins a section, which is
-    named by its path of headings (`Enterprise > Response targets`); text before the first heading, or right under the
-    one that is the title, is in a section named as the title. The title is the first level-1 heading, else what the
-    file says of itself (front matter's `title`, a page's `<title>`), else the file's name without suffix; plain text
-    has no headings. `updated_at` is the front matter's, field list's or `<meta>`'s `updated_at` or `date`, else
-    the day (UTC) on which the file was modified. Texts of Markdown and plain text are verbatim pieces of the file,
-    those of the other formats are what a reader sees.
+    The formats are `.md` and `.markdown`, `.rst`, `.html` and `.htm`, and `.txt`. The title is the front matter's or
+    field list's `title`, else the first level-1 heading, else a page's `<title>`, else the file's name without suffix;
+    plain text has no headings. A heading begins a section, which is named by its path of headings
+    (`Enterprise > Response targets`), below the front matter's or field list's `section` where there is one; text
+    before the first heading, or right under the first of level 1, is in a section named as that one, else as the title.
+    `updated_at` is the front matter's, field list's or `<meta>`'s `updated_at` or `date`, else the day (UTC) on which
+    the file was modified. Texts of Markdown and plain text are verbatim pieces of the file, those of the other formats
+    are what a reader sees.
 
     Hidden files and folders are left out. A link to a file in the folder is read, if that file is not read under its
     own name; links to folders, and links that lead out of the folder, are not followed.
@@ -124,7 +125,7 @@ def _read_file(root: Path, file: FoundFile, max_chars: int) -> Iterator[Document
     text, modified = _read_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = sections_of(parsed, name.stem)
-    for piece in pieces_of("/".join(file.parts), parsed.text, sections, max_chars):
+    for piece in pieces_of("/".join(file.parts), parsed.text, sections, max_chars, below=parsed.section):
         yield Document(
             id=piece.id,
             source=source_of(root, file.parts),

@@ -13,6 +13,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import Candidate
+from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
 from guardgraph.tools.terms import content_words
@@ -109,13 +110,16 @@ class LexicalRetriever:
 
         Returns:
             At most `top_k` candidates with a score above 0, best first, equal ones in the base's order.
+
+        Raises:
+            ConfigurationError: a field is missing or wrong.
         """
-        allowed = frozenset(request["sources"])
-        whole, covered = self._covered(request["query"])
+        query, allowed, top_k = Asked.of(request)
+        whole, covered = self._covered(query)
         found = [
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
         ]
-        best = nlargest(request["top_k"], found, key=covered.__getitem__)
+        best = nlargest(top_k, found, key=covered.__getitem__)
         rare = rarity(self._indexes[0].known.chance, whole)
         scores = {index: score(covered[index], whole, rare) for index in best}
         ranked = sorted(best, key=lambda index: (-scores[index], index))

@@ -81,6 +81,14 @@ class SqlStore:
             StoreError: the store cannot be read, or what it has is not what was recorded.
             ConfigurationError: the database is no store of this version.
         """
+        from guardgraph.evidence.sql.reading import MORE
+
+        found = self._found(run_id)
+        if found.changed is not None:
+            raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
+        return found
+
+    def _found(self, run_id: str) -> StoredRun:
         from guardgraph.evidence.sql.reading import latest
         from guardgraph.evidence.sql.schema import Missing
 
@@ -168,7 +176,7 @@ class SqlStore:
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
         if run_id is not None:
-            self.read(run_id)
+            self._found(run_id)
         chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
         return erasing.erased(self.database, chosen, by=by, how="erase")
 
