@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, exists, select
+from sqlalchemy import Connection, Select, delete, exists, insert, select
 
-from guardgraph.evidence.chain import How, entry_hash, erasure_entry
+from guardgraph.evidence.chain import START, How, entry_hash, erasure_entry
 from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.statements import last_entry
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
-from guardgraph.evidence.sql.writing import append_entry, last, now
-from guardgraph.evidence.store import Position
+from guardgraph.evidence.sql.writing import now
 from guardgraph.evidence.verification import Erasure
 from guardgraph.state.errors import ConfigurationError
 
@@ -77,8 +77,8 @@ def _delete(connection: Connection, seqs: Sequence[int]) -> None:
 
 
 def _record(connection: Connection, seqs: Sequence[int], *, by: str, how: How) -> Erasure:
-    seq, previous = last(connection)
-    at = now()
-    text = erasure_entry(seq + 1, previous, at, by=by, how=how, erased=seqs)
-    append_entry(connection, Position(seq + 1, entry_hash(text), previous, at), text)
-    return Erasure(seq + 1, at, by, how, len(seqs))
+    last, previous = connection.execute(last_entry).first() or (0, START)
+    seq, at = last + 1, now()
+    text = erasure_entry(seq, previous, at, by=by, how=how, erased=seqs)
+    connection.execute(insert(ENTRIES).values(seq=seq, hash=entry_hash(text), at=at, entry=text))
+    return Erasure(seq, at, by, how, len(seqs))

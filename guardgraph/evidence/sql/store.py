@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from guardgraph.evidence.contents import lookup
 from guardgraph.evidence.redaction import Redaction, redacted
 from guardgraph.evidence.sql.address import address
 from guardgraph.evidence.sql.database import Database
@@ -13,7 +12,6 @@ from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verified
 from guardgraph.state.errors import ConfigurationError, InputError, StoreError
-from guardgraph.state.hashing import canonical_json
 from guardgraph.state.recording import Recording
 
 __all__ = ["SqlStore", "sql_store"]
@@ -67,11 +65,9 @@ class SqlStore:
             StoreError: it was not recorded, or not in time.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.writing import append_run
+        from guardgraph.evidence.sql.writing import new_run
 
-        kept = run if self._redact is None else redacted(run, self._redact)
-        content, beside = canonical_json(kept), lookup(kept)
-        return self.database.once(lambda connection: append_run(connection, run["run_id"], content, beside), "append")
+        return self.database.append(new_run(run if self._redact is None else redacted(run, self._redact)))
 
     def read(self, run_id: str) -> StoredRun:
         """Return the latest record of a run.
