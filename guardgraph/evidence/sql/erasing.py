@@ -15,10 +15,11 @@ from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.writing import now
 from guardgraph.evidence.verification import Erasure
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.plain import json_problem
 
 __all__ = ["by_caller", "by_run", "erased", "older_than"]
 
+LONGEST_NAME = 200
+"""Characters of who erases: it stays for good, and is shown beside what was found."""
 BATCH = 200
 """Contents that are deleted at a time."""
 
@@ -55,8 +56,10 @@ def erased(database: Database, chosen: Select[Any], *, by: str, how: How) -> Era
         StoreError: as `SqlStore.erase`.
         ConfigurationError: nobody erases.
     """
-    if not isinstance(by, str) or not by.strip() or json_problem(by) is not None:
-        raise ConfigurationError(f"by: who erases, a text, is required; given: {by!r:.80}")
+    if not isinstance(by, str) or not by.strip() or not by.isprintable() or len(by) > LONGEST_NAME:
+        raise ConfigurationError(
+            f"by: who erases, a text of at most {LONGEST_NAME} characters on one line, is required; given: {by!r:.80}"
+        )
     made = None
     with database.steps("change") as transaction:
         seqs = transaction.step(lambda connection: connection.scalars(chosen).all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil
 from random import uniform
 from time import monotonic, sleep
@@ -18,6 +19,8 @@ PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
 PAUSES = (0.001, 0.005)
 """Seconds between two attempts at SQLite's lock, at random."""
+_TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
+"""Reads a text that is no UTF-8 any more, for its hash to show it: one run that was damaged hides no other."""
 _LOGGED = "guardgraph writes ahead"
 _PATIENCE = "guardgraph waits"
 LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
@@ -50,6 +53,7 @@ def engine(url: URL, seconds: float) -> Engine:
 
 
 def _opened(connection: Any, record: Any) -> None:
+    connection.text_factory = _TEXT
     connection.execute("PRAGMA synchronous = FULL")  # what is committed survives a loss of power
     connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
 

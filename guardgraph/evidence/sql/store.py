@@ -77,6 +77,14 @@ class SqlStore:
             StoreError: the store cannot be read, or what it has is not what was recorded.
             ConfigurationError: the database is no store of this version.
         """
+        from guardgraph.evidence.sql.reading import MORE
+
+        found = self._found(run_id)
+        if found.changed is not None:
+            raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
+        return found
+
+    def _found(self, run_id: str) -> StoredRun:
         from guardgraph.evidence.sql.reading import latest
         from guardgraph.evidence.sql.schema import Missing
 
@@ -109,11 +117,14 @@ class SqlStore:
             since: of runs only that were recorded then or later; a date and time with its zone.
 
         Raises:
-            ConfigurationError: `since` has no zone.
+            ConfigurationError: `since` has no zone, or is out of the calendar.
         """
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
-        moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        try:
+            moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        except OverflowError:  # a day before the first one of the calendar, or behind its last
+            raise ConfigurationError(f"since: a date and time that UTC has is required; given: {since}") from None
         return SqlRuns(self, pattern, tenant, moment)
 
     def verify(self, head: tuple[int, str] | None = None) -> Verification:
@@ -164,7 +175,7 @@ class SqlStore:
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
         if run_id is not None:
-            self.read(run_id)
+            self._found(run_id)
         chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
         return erasing.erased(self.database, chosen, by=by, how="erase")
 
