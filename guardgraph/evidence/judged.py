@@ -57,6 +57,11 @@ class Row(Again):
     ways: tuple[Way, Way] | None = None
     """Of a changed run: how it went, and how it would have gone; `draw` shows the two in one graph."""
 
+    @property
+    def reason(self) -> str:
+        """Why it has no new ending, in a word: the node whose call differs, or how `why` begins."""
+        return self.call.node if self.call is not None else (self.why or "").partition(":")[0]
+
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
         said = plain(self)
@@ -97,10 +102,10 @@ class WhatIf:
         """Return why runs of a class that has no new ending are in it, with how many; the most first.
 
         Args:
-            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted or damaged;
-                ``other_pattern``: by the pattern.
+            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted, changed, newer or
+                damaged; ``other_pattern``: by the pattern.
         """
-        return dict(Counter(_reason(row) for row in self.rows if row.kind == kind).most_common())
+        return dict(Counter(row.reason for row in self.rows if row.kind == kind).most_common())
 
     def table(self) -> str:
         """Return old ending -> new ending with counts, and what could not be judged below, in 80 columns."""
@@ -132,10 +137,6 @@ class WhatIf:
 def row_of(again: Again, **known: Any) -> Row:
     """Return the row of a run that was judged, with what else is known of it."""
     return Row(**{name: getattr(again, name) for name in _JUDGED}, **known)
-
-
-def _reason(row: Row) -> str:
-    return row.call.node if row.call is not None else (row.why or "").partition(":")[0]
 
 
 def _named(old: Ending, new: Ending, differs: bool) -> str:

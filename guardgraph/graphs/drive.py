@@ -152,7 +152,8 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
     """
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
-        performed = Performed(too_large(asked.call, performed.outcome.about, most), performed.seconds)
+        refusal = too_large(asked.call, performed.outcome.about, most)
+        performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
     if (kept := refused(asked.call, performed.outcome)) is not performed.outcome:
         performed = Performed(kept, performed.seconds)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
@@ -171,6 +172,8 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
+    if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
+        record["reply_bytes"] = performed.reply_bytes
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
 

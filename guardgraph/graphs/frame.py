@@ -132,6 +132,7 @@ def declared(item: Declaration, writes: Any) -> JsonObject:
     Raises:
         GrammarBreach: it writes something else, or what no state can keep.
     """
+    # Nearly all are the first, and the second is slow to ask.
     if not isinstance(writes, (dict, Mapping)):
         raise GrammarBreach(f"returned a {type(writes).__name__}; a body returns a dictionary of channels")
     if undeclared := [name for name in writes if name not in item.writes]:

@@ -107,6 +107,9 @@ class Performed:
     seconds: float
     packed: str | None = None
     """The outcome as it was recorded, where it was."""
+    reply_bytes: int | None = None
+    """Bytes of the largest reply that was read for it, as it came; 0 where nobody counted and nobody asked how many it
+    may have; None where nobody knows."""
 
 
 def digest_of(value: JsonValue) -> str:
