@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.postings import BLOCK, Cells, decoded
+from guardgraph.knowledge.index.postings import BLOCK, decoded, lengths_of
 from guardgraph.knowledge.index.values import marks, rows_of
 from guardgraph.tools.relevance import damping
 
@@ -28,8 +30,33 @@ _LOOKED_UP: Final = 6
 _SOUGHT: Final = 16
 """Blocks that are sought one by one; of more, all of a term are read in turn."""
 
-_BLOCK: Final = "SELECT term, size, data FROM postings WHERE block = ?"
+_BLOCK: Final = "SELECT term, part, size, data FROM postings WHERE block = ?"
 _ONE_BLOCK: Final = "SELECT size, data FROM postings WHERE term = ? AND part = ? AND block = ?"
+
+
+class _Cells(NamedTuple):
+    """Three columns of the same length, of chunks that are there."""
+
+    chunks: Sequence[int]
+    """Their places in the block, rising."""
+    counts: Sequence[int]
+    lengths: Sequence[int]
+
+    def at(self, chunk: int) -> tuple[int, int] | None:
+        """Return the count and the length of a chunk, None where it does not have the term."""
+        at = bisect_left(self.chunks, chunk)
+        if at == len(self.chunks) or self.chunks[at] != chunk:
+            return None
+        return self.counts[at], self.lengths[at]
+
+
+def _cells(size: int, data: bytes, lengths: array[int]) -> _Cells:
+    places, counts = decoded(size, data)
+    held = [lengths[place] for place in places]
+    if 0 not in held:
+        return _Cells(places, counts, held)
+    there = [row for row in zip(places, counts, held, strict=True) if row[2]]
+    return _Cells(*(list(column) for column in zip(*there, strict=True))) if there else _Cells((), (), ())
 
 
 class Term(NamedTuple):
@@ -83,13 +110,20 @@ class Gathering:
         ]
         self._wanted = wanted
         self._damped = _Damped(average)
+        statement = f"SELECT part, block, data FROM lengths WHERE part IN ({marks(parts)})"
+        self._lengths = {
+            (part, block): lengths_of(data) for part, block, data in connection.execute(statement, [*parts])
+        }
+        self._blocks_of = defaultdict[int, list[int]](list)
+        for part, block in self._lengths:
+            self._blocks_of[part].append(block)
         self._covered: dict[int, float] | defaultdict[int, float] = {}
         """What chunks cover of the terms that were read."""
         self._summed: dict[int, float] = {}
         """What chunks cover of all terms."""
         self._least = 0.0
         """What a chunk must cover at least to be among the best, as far as that is known."""
-        self._read: list[dict[int, list[Cells]]] = [{} for _ in terms]
+        self._read: list[dict[int, list[_Cells]]] = [{} for _ in terms]
         """Of each term the blocks that were read; more than one where several parts have chunks in it."""
 
     def best(self) -> dict[int, float]:
@@ -168,9 +202,9 @@ class Gathering:
             wanted = {chunk // BLOCK for chunk in covered}
             if len(wanted) > _SOUGHT:
                 self._read[number] = {block: [] for block in wanted}
-                for block, size, data in self._rows(number):
+                for block, cells in self._rows(number):
                     if block in wanted:
-                        self._read[number][block].append(decoded(size, data))
+                        self._read[number][block].append(cells)
             for chunk in covered:
                 for cells in self._block(number, chunk // BLOCK):
                     if held := cells.at(chunk % BLOCK):
@@ -182,18 +216,20 @@ class Gathering:
                 if first + chunk in covered:
                     covered[first + chunk] += weight * (count / (count + damped[length]))
 
-    def _blocks(self, number: int) -> Iterator[tuple[int, Cells]]:
+    def _blocks(self, number: int) -> Iterator[tuple[int, _Cells]]:
         """Read all blocks of a term."""
-        blocks = self._read[number] = defaultdict[int, list[Cells]](list)
-        for block, size, data in self._rows(number):
-            cells = decoded(size, data)
+        blocks = self._read[number] = defaultdict[int, list[_Cells]](list)
+        for block, cells in self._rows(number):
             blocks[block].append(cells)
             yield block, cells
 
-    def _rows(self, number: int) -> Iterator[tuple[int, int, bytes]]:
+    def _rows(self, number: int) -> Iterator[tuple[int, _Cells]]:
         for key, parts in self._held[number]:
-            statement = f"SELECT block, size, data FROM postings WHERE term = ? AND part IN ({marks(parts)})"
-            yield from self._connection.execute(statement, [key, *parts])
+            for part in parts:
+                for block in self._blocks_of[part]:
+                    row = self._connection.execute(_ONE_BLOCK, [key, part, block]).fetchone()
+                    if row:
+                        yield block, _cells(row[0], row[1], self._lengths[part, block])
 
     def _read_block(self, block: int) -> None:
         """Read what of a block was not read: by few statements, since there are many terms."""
@@ -205,12 +241,12 @@ class Gathering:
                     unread[parts][key].append(number)
         for parts, numbers in unread.items():
             statement = f"{_BLOCK} AND part IN ({marks(parts)})"
-            for key, size, data in rows_of(self._connection, statement, [block, *parts], numbers):
-                cells = decoded(size, data)
+            for key, part, size, data in rows_of(self._connection, statement, [block, *parts], numbers):
+                cells = _cells(size, data, self._lengths[part, block])
                 for number in numbers[key]:
                     self._read[number][block].append(cells)
 
-    def _block(self, number: int, block: int) -> Sequence[Cells]:
+    def _block(self, number: int, block: int) -> Sequence[_Cells]:
         """Return the postings of a term in a block, by part."""
         read = self._read[number]
         if (found := read.get(block)) is None:
@@ -221,5 +257,5 @@ class Gathering:
                 for part in parts:
                     row = self._connection.execute(_ONE_BLOCK, [key, part, block]).fetchone()
                     if row:
-                        found.append(decoded(*row))
+                        found.append(_cells(row[0], row[1], self._lengths[part, block]))
         return found

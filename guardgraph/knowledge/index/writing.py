@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.postings import BLOCK, edited, encoded
+from guardgraph.knowledge.index.postings import BLOCK, appended, encoded, lengths_of, resized
 from guardgraph.knowledge.index.scopes import interned
 from guardgraph.knowledge.index.values import looked_up
 from guardgraph.knowledge.index.words import KINDS, NAME, Reader, reader_of
@@ -18,6 +18,8 @@ __all__ = ["Kept", "Writer"]
 
 _BLOCK: Final = "SELECT term, size, data FROM postings WHERE part = ? AND block = ?"
 _WORDS: Final = "SELECT term, total, holders, most FROM words WHERE part = ?"
+_LENGTHS: Final = "SELECT data FROM lengths WHERE part = ? AND block = ?"
+_ROOM: Final = f"SELECT id, used FROM blocks WHERE scope = ? AND used < {BLOCK} ORDER BY id DESC LIMIT 1"
 
 
 class Kept(NamedTuple):
@@ -32,13 +34,21 @@ class Kept(NamedTuple):
     text: str
 
 
-_Word = tuple[int, int, int]
-"""What is counted of a term in a part: its total, how many chunks have it, and the largest count that one had."""
+class _Word(NamedTuple):
+    """What is counted of a term in a part."""
 
-_NOTHING: Final = (0, 0, 0)
+    total: int = 0
+    holders: int = 0
+    """How many chunks have it."""
+    most: int = 0
+    """The largest count that one had."""
+
+    def more(self, total: int, holders: int, most: int = 0) -> _Word:
+        """Return what is counted after a change."""
+        return _Word(self.total + total, self.holders + holders, max(self.most, most))
 
 
-class _Edits:
+class _Gathered:
     """What changes in a block of a part.
 
     Args:
@@ -47,50 +57,47 @@ class _Edits:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._log: list[tuple[int, Mapping[str, int], int, bool]] = []
-        self.is_rising = True
-        """Whether chunks are put in alone, in rising order."""
+        self._by_word = defaultdict[str, list[int]](list)
+        self.lengths: dict[int, int] = {}
+        """By place; 0 where a chunk was taken out."""
+        self.taken_out = Counter[str]()
+        """Of chunks that were taken out, how often they had each term."""
+        self.holders = Counter[str]()
+        """How many of them had it."""
 
-    def add(self, chunk: int, words: Mapping[str, int], length: int, *, is_taken_out: bool) -> None:
-        """Put a chunk in, or take it out."""
-        self.is_rising = self.is_rising and not is_taken_out and (not self._log or chunk > self._log[-1][0])
-        self._log.append((chunk, words, length, is_taken_out))
+    def put(self, place: int, words: Mapping[str, int], length: int) -> None:
+        """Put a chunk in, behind all others."""
+        self.lengths[place] = length
+        for word, times in words.items():
+            self._by_word[word] += (place, times)
+
+    def take_out(self, place: int, words: Mapping[str, int]) -> None:
+        """Take a chunk out: it has no length any more, and its postings stay."""
+        self.lengths[place] = 0
+        terms = self._reader.terms(words)
+        self.taken_out.update(terms)
+        self.holders.update(terms.keys())
 
     def by_term(self) -> Mapping[str, list[int]]:
-        """Return for a term the number, count and length of chunk after chunk; a count of 0 takes one out."""
-        return self._gathered() if self.is_rising else self._in_turn()
+        """Return for a term place and count of chunk after chunk that was put in.
 
-    def _in_turn(self) -> Mapping[str, list[int]]:
-        found = defaultdict[str, list[int]](list)
-        for chunk, words, length, is_taken_out in self._log:
-            for term, times in self._reader.terms(words).items():
-                values, edit = found[term], (chunk, 0 if is_taken_out else times, length)
-                at = len(values) - 3 if values and values[-3] == chunk else len(values)
-                values[at:] = edit  # what came last of a chunk holds
-        return found
-
-    def _gathered(self) -> Mapping[str, list[int]]:
-        """Gather by word first: most words share no term with another one, so that their terms share a list."""
-        by_word = defaultdict[str, list[int]](list)
-        for chunk, words, length, _ in self._log:
-            for word, times in words.items():
-                by_word[word] += (chunk, times, length)
+        Gathered by word first: most words share no term with another one, so that their terms share a list.
+        """
         found, shared = dict[str, list[int]](), defaultdict[str, list[list[int]]](list)
-        for word, values in by_word.items():
+        for word, values in self._by_word.items():
             for term in self._reader[word]:
                 if found.setdefault(term, values) is not values:
                     shared[term].append(values)
-        lengths = {chunk: length for chunk, _, length, _ in self._log}
-        return found | {term: _merged([found[term], *others], lengths) for term, others in shared.items()}
+        return found | {term: _merged([found[term], *others]) for term, others in shared.items()}
 
 
-def _merged(some: Iterable[list[int]], lengths: Mapping[int, int]) -> list[int]:
-    """Return number, count and length of chunk after chunk that has any of some words."""
+def _merged(some: Iterable[list[int]]) -> list[int]:
+    """Return place and count of chunk after chunk that has any of some words."""
     counts = dict[int, int]()
     for values in some:
-        for chunk, times in zip(values[::3], values[1::3], strict=True):
-            counts[chunk] = counts.get(chunk, 0) + times
-    return [value for chunk in sorted(counts) for value in (chunk, counts[chunk], lengths[chunk])]
+        for place, times in zip(values[::2], values[1::2], strict=True):
+            counts[place] = counts.get(place, 0) + times
+    return [value for place in sorted(counts) for value in (place, counts[place])]
 
 
 class Writer:
@@ -103,14 +110,29 @@ class Writer:
 
     def __init__(self, connection: sqlite3.Connection, languages: Iterable[str] = ()) -> None:
         self._connection = connection
-        self._edits: dict[tuple[int, int], _Edits] = {}
+        self._gathered: dict[tuple[int, int], _Gathered] = {}
         """By part and block."""
         self._parts: dict[tuple[int, str, bool], int] = {}
         self._scopes: dict[tuple[str, Access], int] = {}
         self._passages: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
+        self._room: dict[int, tuple[int, int]] = {}
+        """By scope the block that has room, and how much of it is used."""
+        self._held: Counter[int] = Counter()
+        """By block, how many chunks are more in it."""
         told = connection.execute("SELECT DISTINCT language FROM parts")
         self._languages = {DEFAULT_LANGUAGE, *languages, *(language for (language,) in told)}
+
+    def number(self, scope: int) -> int:
+        """Return the number of a new chunk of a scope, which is then put in."""
+        block, used = self._room.get(scope) or self._connection.execute(_ROOM, [scope]).fetchone() or (0, BLOCK)
+        if used == BLOCK:
+            added = self._connection.execute("INSERT INTO blocks (scope, used, held) VALUES (?, 0, 0)", [scope])
+            block, used = int(added.lastrowid or 0), 0
+        self._room[scope] = block, used + 1
+        self._held[block] += 1
+        self._connection.execute("UPDATE blocks SET used = ? WHERE id = ?", [used + 1, block])
+        return block * BLOCK + used
 
     def add(self, chunk: Kept) -> None:
         """Put a chunk in."""
@@ -123,8 +145,16 @@ class Writer:
 
     def remove(self, chunk: Kept) -> None:
         """Take a chunk out."""
+        self._held[chunk.id // BLOCK] -= 1
         for language in self._languages_of(chunk):
             self._count(chunk, language, -1)
+
+    def put_elsewhere(self, chunk: Kept) -> None:
+        """Put a chunk that was taken out in the place where its scope has room, under another number."""
+        number = self.number(chunk.scope)
+        self._connection.execute("UPDATE chunks SET id = ? WHERE id = ?", [number, chunk.id])
+        self._connection.execute("UPDATE vectors SET chunk = ? WHERE chunk = ?", [number, chunk.id])
+        self.add(chunk._replace(id=number))
 
     def scope(self, source: str, access: Access) -> int:
         """Return the number of a scope, which is made when it is new."""
@@ -136,8 +166,11 @@ class Writer:
         """Write what changed."""
         now = self._connection.execute("SELECT value + 1 FROM state WHERE name = 'changes'").fetchone()[0]
         changed: defaultdict[int, dict[str, _Word]] = defaultdict(dict)
-        for (part, block), edits in sorted(self._edits.items()):
-            self._write_block(part, block, edits, changed[part])
+        for (part, block), gathered in sorted(self._gathered.items()):
+            self._write_lengths(part, block, gathered.lengths)
+            self._write_block(part, block, gathered.by_term(), changed[part])
+            for term, times in gathered.taken_out.items():
+                changed[part][term] = changed[part].get(term, _Word()).more(-times, -gathered.holders[term])
         for part in sorted(self._passages):
             once = self._write_words(part, changed[part])
             self._connection.execute(
@@ -145,17 +178,19 @@ class Writer:
                 "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?",
                 [self._passages[part], self._words[part], *(once[kind] + once[NAME] for kind in KINDS), now, part],
             )
-        for gathered in (self._edits, self._passages, self._words):
-            gathered.clear()
+        held = [(more, block) for block, more in self._held.items()]
+        self._connection.executemany("UPDATE blocks SET held = held + ? WHERE id = ?", held)
+        for each in (self._gathered, self._passages, self._words, self._held):
+            each.clear()
 
     def _languages_of(self, chunk: Kept) -> Iterable[str]:
         return [chunk.language] if chunk.language else sorted(self._languages)
 
     def _untold(self) -> list[Kept]:
-        """Return the chunks that do not tell their language."""
+        """Return the chunks that do not tell their language, by number."""
         rows = self._connection.execute(
             "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents "
-            "ON documents.id = document WHERE language = ''"
+            "ON documents.id = document WHERE language = '' ORDER BY chunks.id"
         )
         return [Kept(*row) for row in rows]
 
@@ -165,10 +200,13 @@ class Writer:
         length, part = words.total(), self._part(chunk.scope, language, bool(chunk.language))
         self._passages[part] += sign
         self._words[part] += sign * length
-        at = (part, chunk.id // BLOCK)
-        if at not in self._edits:
-            self._edits[at] = _Edits(reader)
-        self._edits[at].add(chunk.id % BLOCK, words, length, is_taken_out=sign < 0)
+        block, place = divmod(chunk.id, BLOCK)
+        if (part, block) not in self._gathered:
+            self._gathered[part, block] = _Gathered(reader)
+        if sign > 0:
+            self._gathered[part, block].put(place, words, length)
+        else:
+            self._gathered[part, block].take_out(place, words)
 
     def _part(self, scope: int, language: str, told: bool) -> int:
         row = (scope, language, told)
@@ -178,41 +216,40 @@ class Writer:
             self._parts[row] = int(found.fetchone()[0])
         return self._parts[row]
 
-    def _write_block(self, part: int, block: int, edits: _Edits, changed: dict[str, _Word]) -> None:
-        """Write what changed in a block, and count it."""
-        by_term = edits.by_term()
-        held = looked_up(self._connection, _BLOCK, [part, block], by_term)
-        written, emptied = [], []
+    def _write_lengths(self, part: int, block: int, changed: Mapping[int, int]) -> None:
+        row = self._connection.execute(_LENGTHS, [part, block]).fetchone()
+        lengths = lengths_of(row[0] if row else b"")
+        resized(lengths, max(changed) + 1)
+        for place, length in changed.items():
+            lengths[place] = length
+        self._connection.execute("REPLACE INTO lengths VALUES (?, ?, ?)", [part, block, lengths.tobytes()])
+
+    def _write_block(
+        self, part: int, block: int, by_term: Mapping[str, Sequence[int]], changed: dict[str, _Word]
+    ) -> None:
+        """Write what was put into a block, and count it."""
+        held, written = looked_up(self._connection, _BLOCK, [part, block], by_term), []
         for term in sorted(by_term):
             values = by_term[term]
-            counts = values[1::3]
-            if term in held or not edits.is_rising:
-                size, data = held.get(term, (0, b""))
-                size, data, more, total = edited(size, data, values, is_rising=edits.is_rising)
-            else:
-                size = more = len(counts)
-                data, total = encoded(values), sum(counts)
-            before = changed.get(term, _NOTHING)
-            changed[term] = (before[0] + total, before[1] + more, max(before[2], *counts))
-            if size:
-                written.append((term, part, block, size, data))
-            elif term in held:
-                emptied.append((term, part, block))
+            places, counts = values[::2], values[1::2]
+            size, data = held.get(term, (0, b""))
+            data = appended(size, data, places, counts) if size else encoded(places, counts)
+            written.append((part, block, term, size + len(places), data))
+            changed[term] = changed.get(term, _Word()).more(sum(counts), len(counts), max(counts))
         self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?, ?, ?)", written)
-        self._connection.executemany("DELETE FROM postings WHERE term = ? AND part = ? AND block = ?", emptied)
 
     def _write_words(self, part: int, changed: Mapping[str, _Word]) -> Counter[str]:
         """Write what is counted of terms, and return by how many those are more that occur once, by kind."""
         once, written, emptied = Counter[str](), [], []
         held = looked_up(self._connection, _WORDS, [part], changed)
-        for term, (added, holders, most) in sorted(changed.items()):
-            total_before, holders_before, most_before = held.get(term, _NOTHING)
-            total = total_before + added
-            once[term[0]] += (total == 1) - (total_before == 1)
-            if total:
-                written.append((term, part, total, holders_before + holders, max(most_before, most)))
-            elif total_before:
-                emptied.append((term, part))
+        for term, more in sorted(changed.items()):
+            before = _Word(*held.get(term, ()))
+            after = before.more(*more)
+            once[term[0]] += (after.total == 1) - (before.total == 1)
+            if after.total:
+                written.append((part, term, *after))
+            elif before.total:
+                emptied.append((part, term))
         self._connection.executemany("REPLACE INTO words VALUES (?, ?, ?, ?, ?)", written)
-        self._connection.executemany("DELETE FROM words WHERE term = ? AND part = ?", emptied)
+        self._connection.executemany("DELETE FROM words WHERE part = ? AND term = ?", emptied)
         return once
