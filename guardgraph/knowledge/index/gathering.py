@@ -30,8 +30,15 @@ _LOOKED_UP: Final = 6
 _SOUGHT: Final = 16
 """Blocks that are sought one by one; of more, all of a term are read in turn."""
 
-_BLOCK: Final = "SELECT term, part, size, data FROM postings WHERE block = ?"
-_ONE_BLOCK: Final = "SELECT size, data FROM postings WHERE term = ? AND part = ? AND block = ?"
+_BLOCK: Final = (
+    "SELECT term, lengths.part, size, postings.data FROM lengths JOIN words ON words.part = lengths.part "
+    "JOIN postings ON postings.id = ((lengths.id << 32) | (words.id & 0xFFFFFFFF)) WHERE block = ?"
+)
+_ONE_BLOCK: Final = (
+    "SELECT size, postings.data FROM lengths JOIN words ON words.part = lengths.part "
+    "JOIN postings ON postings.id = ((lengths.id << 32) | (words.id & 0xFFFFFFFF)) "
+    "WHERE term = ? AND lengths.part = ? AND block = ?"
+)
 
 
 class _Cells(NamedTuple):
@@ -240,7 +247,7 @@ class Gathering:
                 for key, parts in self._held[number]:
                     unread[parts][key].append(number)
         for parts, numbers in unread.items():
-            statement = f"{_BLOCK} AND part IN ({marks(parts)})"
+            statement = f"{_BLOCK} AND lengths.part IN ({marks(parts)})"
             for key, part, size, data in rows_of(self._connection, statement, [block, *parts], numbers):
                 cells = _cells(size, data, self._lengths[part, block])
                 for number in numbers[key]:
