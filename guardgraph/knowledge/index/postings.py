@@ -23,7 +23,7 @@ __all__ = [
     "resized",
 ]
 
-BLOCK: Final = 8192
+BLOCK: Final = 16_384
 """Places of a block. More make a term quicker to read and slower to change; a place has two bytes."""
 
 _NUMBER_BITS: Final = 32

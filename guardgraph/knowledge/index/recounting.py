@@ -42,6 +42,9 @@ _POSTINGS: Final = (
 )
 _UNPLACED: Final = "SELECT DISTINCT id >> 32 FROM postings WHERE id >> 32 NOT IN (SELECT id FROM lengths)"
 
+_MOST_ROWS: Final = 1 << 31
+"""No row of lengths has so large a number."""
+
 _ONCE: Final = ("stems_once", "words_once", "beginnings_once")
 
 
@@ -148,7 +151,8 @@ class _Recount:
     def _compare(self, part: int, block: int, expected: _Expected) -> None:
         where = f"part {part!s:.20}, block {block!s:.20}"
         found = self._connection.execute("SELECT id, data FROM lengths WHERE part IS ? AND block IS ?", [part, block])
-        row, data = found.fetchone() or (-1, b"")
+        row, data = found.fetchone() or (0, b"")
+        row = row if 0 < row < _MOST_ROWS else 0
         lengths = _lengths(data)
         if {at: length for at, length in enumerate(lengths) if length} != {
             at: length for at, length in expected.lengths.items() if length
