@@ -17,6 +17,7 @@ from guardgraph.knowledge.index.fusion import POOL, fused
 from guardgraph.knowledge.index.nearness import Nearness
 from guardgraph.knowledge.index.ranking import Ranked, ranked
 from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
+from guardgraph.knowledge.index.spans import Spans
 from guardgraph.knowledge.index.statistics import View, view_of
 from guardgraph.knowledge.index.storing import drop, move
 from guardgraph.knowledge.index.vectors import check_embedding, check_size
@@ -61,6 +62,7 @@ class Index:
         self._once: dict[object, tuple[int, ...]] = {}
         self._embedder = None if embedding is None else Embedder(embedding)
         self._nearness = Nearness()
+        self._spans = Spans()
         self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:
@@ -179,9 +181,9 @@ class Index:
     ) -> list[Ranked]:
         """Return what words find; where there are vectors, in the order of both."""
         if asked is None or not check_size(connection, asked, self._file.shown):
-            return ranked(connection, view, query, sources=sources, top_k=top_k)
+            return ranked(connection, view, self._spans, query, sources=sources, top_k=top_k)
         most = max(POOL, top_k)
-        words = ranked(connection, view, query, sources=sources, top_k=most)
+        words = ranked(connection, view, self._spans, query, sources=sources, top_k=most)
         near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
         return fused(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
@@ -198,7 +200,7 @@ class Index:
             view, known = view_of(connection, permitted(connection, caller), self._once), scopes(connection)
             found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
             whole = view_of(connection, known, self._once)
-            everything = ranked(connection, whole, query, sources=None, top_k=2 * top_k)
+            everything = ranked(connection, whole, self._spans, query, sources=None, top_k=2 * top_k)
             missing = not_found(connection, known, caller, found, everything)
             return candidates(connection, view, caller, found, self._file.shown), missing
 

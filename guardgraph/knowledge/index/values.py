@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-__all__ = ["looked_up", "marks", "rows_of"]
+__all__ = ["by_ids", "looked_up", "marks", "rows_of"]
 
 _AT_ONCE: Final = (16, 64, 200)
 """Terms that are looked up by one statement: of few sizes, so that statements are prepared once."""
@@ -33,6 +33,21 @@ def rows_of(
         size = next(size for size in _AT_ONCE if size >= len(some))
         some += [""] * (size - len(some))
         yield from connection.execute(f"{statement} AND term IN ({marks(some)}) {then}", [*of, *some])
+
+
+_IDS_AT_ONCE: Final = (16, 64, 256, 1024)
+"""Rows that are looked up by one statement."""
+
+
+def by_ids(connection: sqlite3.Connection, statement: str, ids: Sequence[int]) -> list[Any]:
+    """Return the rows that a statement without conditions finds under some ids."""
+    found = []
+    for begin in range(0, len(ids), _IDS_AT_ONCE[-1]):
+        some = [*ids[begin : begin + _IDS_AT_ONCE[-1]]]
+        size = next(size for size in _IDS_AT_ONCE if size >= len(some))
+        some += some[:1] * (size - len(some))
+        found += connection.execute(f"{statement} WHERE id IN ({marks(some)})", some).fetchall()
+    return found
 
 
 def looked_up(
