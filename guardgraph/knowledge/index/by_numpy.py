@@ -103,12 +103,11 @@ def _add(sums: _Floats, weight: float, places: _Places, counts: NDArray[Any], da
 def _postings(starts: _Places, rows: Sequence[tuple[int, int, bytes]]) -> tuple[_Places, NDArray[Any]]:
     """Return where chunks have a term, and how often."""
     blocks, sizes, data = zip(*rows, strict=True)
-    places = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
+    within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
     counts = [held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)]
-    return (
-        numpy.frombuffer(places, dtype=numpy.uint16) + numpy.repeat(starts.take(blocks), sizes),
-        _counts(counts, sizes),
-    )
+    places = numpy.repeat(starts.take(blocks), sizes)
+    places += numpy.frombuffer(within, dtype=numpy.uint16)
+    return places, _counts(counts, sizes)
 
 
 def _counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:

@@ -9,8 +9,9 @@ from heapq import nlargest
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.arithmetic import Found, Held
+from guardgraph.knowledge.index.postings import key
 from guardgraph.knowledge.index.spans import Span
-from guardgraph.knowledge.index.values import by_ids
+from guardgraph.knowledge.index.values import rows_by_key
 from guardgraph.tools.relevance import damping
 
 __all__ = ["Gathering", "Term"]
@@ -19,10 +20,13 @@ _SLACK: Final = 1e-9
 """More than sums differ when they are added up in another order, as a share of all that is added."""
 
 _LEFT: Final = 0.6
-"""Of what a chunk must cover: as soon as all terms that are left lift a chunk by less, few chunks are left with them."""
+"""Of what a chunk must cover: where all terms that are left lift one by less, few may still reach it."""
 
 _FIRST: Final = 1 / 16
 """Of all postings: so many tell well enough which chunks are among the best."""
+
+
+_POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
 
 
 class Term(NamedTuple):
@@ -91,12 +95,12 @@ class Gathering:
 
     def _first(self, terms: Sequence[Held]) -> int:
         """Return how many terms tell well enough which chunks are among the best."""
-        postings, read = _FIRST * sum(term.holders for term in self._terms), 0
-        for read, term in enumerate(terms, 1):
-            postings -= sum(size for _, size, _ in term.rows)
+        postings = _FIRST * sum(term.holders for term in self._terms)
+        for read, term in enumerate(terms):
             if postings <= 0:
-                break
-        return read
+                return read
+            postings -= sum(size for _, size, _ in term.rows)
+        return len(terms)
 
     def _enough(self, terms: Sequence[Held]) -> int:
         """Return how many terms are to be summed until those that are left do not lift a chunk by much."""
@@ -117,13 +121,13 @@ class Gathering:
     def _held(self, span: Span) -> list[Held]:
         """Read what a span has of the terms."""
         terms = [Held(term.weight, bound) for term, bound in zip(self._terms, self._bounds, strict=True)]
-        ids = [
-            column << 32 | number
-            for column, (part, _) in span.columns.items()
-            for number in self._numbers.get(part, ())
-        ]
-        for id, size, data in by_ids(self._connection, "SELECT id, size, data FROM postings", ids):
-            part, block = span.columns[id >> 32]
-            for term in self._numbers[part][id & 0xFFFFFFFF]:
-                terms[term].rows.append((block, size, data))
+        rows = {
+            key(row, number): (terms_there, block)
+            for row, (part, block) in span.rows.items()
+            for number, terms_there in self._numbers.get(part, {}).items()
+        }
+        for found, (size, data) in rows_by_key(self._connection, _POSTINGS, rows).items():
+            numbers, block = rows[found]
+            for number in numbers:
+                terms[number].rows.append((block, size, data))
         return terms

@@ -1,6 +1,7 @@
 """Postings: for a term and a block of places which of its chunks have it, and how often; and how long the chunks are.
 
-A chunk's number is that of its block times `BLOCK`, and its place in it. A block belongs to one scope.
+A chunk's number is that of its block times `BLOCK`, and its place in it. A block belongs to one scope. A chunk that was
+taken out has no length any more; its postings stay until the block is written anew, and count for nothing.
 """
 
 from __future__ import annotations
@@ -9,15 +10,31 @@ from array import array
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BLOCK", "Cells", "appended", "decoded", "encoded", "lengths_of", "resized"]
+__all__ = [
+    "BLOCK",
+    "LENGTH_BYTES",
+    "Cells",
+    "appended",
+    "decoded",
+    "encoded",
+    "key",
+    "lengths_of",
+    "number_of",
+    "resized",
+]
 
-BLOCK: Final = 2048
+BLOCK: Final = 8192
 """Places of a block. More make a term quicker to read and slower to change; a place has two bytes."""
+
+_NUMBER_BITS: Final = 32
+"""Of a key: a word's number in its part. What is above is the part or, of postings, the row of lengths."""
 
 _PLACE, _LONG = "H", "I"
 _SHORT_BYTES: Final = 3
 """Of a chunk: its place in two bytes, its count in one. Where one is too large for it, all counts have four."""
 _PLACE_BYTES: Final = 2
+LENGTH_BYTES: Final = 4
+"""Of a chunk's length."""
 
 
 class Cells(NamedTuple):
@@ -47,14 +64,29 @@ def encoded(places: Sequence[int], counts: Sequence[int]) -> bytes:
     return array(_PLACE, places).tobytes() + _packed(counts)
 
 
-def appended(size: int, data: bytes, places: Sequence[int], counts: Sequence[int]) -> bytes:
-    """Return the postings that `size` chunks of a block have, and those of chunks behind them."""
-    split = _PLACE_BYTES * size
-    before, packed = data[split:], _packed(counts)
-    if len(before) - size or len(packed) - len(counts):
-        packed = array(_LONG, [*decoded(size, data).counts, *counts]).tobytes()
-        before = b""
-    return data[:split] + array(_PLACE, places).tobytes() + before + packed
+def appended(size: int, data: bytes, more: int, added: bytes) -> bytes:
+    """Return the postings that `size` chunks of a block have, and those of `more` chunks behind them."""
+    split, end = _PLACE_BYTES * size, _PLACE_BYTES * more
+    before, behind = data[split:], added[end:]
+    if len(before) > size or len(behind) > more:
+        before = array(_LONG, [*decoded(size, data).counts, *decoded(more, added).counts]).tobytes()
+        behind = b""
+    return data[:split] + added[:end] + before + behind
+
+
+def key(high: int, number: int) -> int:
+    """Return the key of a row.
+
+    Args:
+        high: the part of a word, or the row of lengths of postings.
+        number: the word's.
+    """
+    return high << _NUMBER_BITS | number
+
+
+def number_of(key: int) -> int:
+    """Return the word's number of a key."""
+    return key & (1 << _NUMBER_BITS) - 1
 
 
 def lengths_of(data: bytes) -> array[int]:

@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from guardgraph.knowledge.index.gathering import Gathering, Term
+from guardgraph.knowledge.index.postings import number_of
 from guardgraph.knowledge.index.spans import Spans
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import marks, rows_of
@@ -91,7 +92,7 @@ def _known(
     """Return what is counted of terms in parts."""
     statement = f"SELECT part, term, id, holders, most FROM words WHERE part IN ({marks(parts)})"
     found = rows_of(connection, statement, parts, keys)
-    return {(part, key): _Counted(part, id & 0xFFFFFFFF, *counts) for part, key, id, *counts in found}
+    return {(part, term): _Counted(part, number_of(row), *counts) for part, term, row, *counts in found}
 
 
 def _in_order(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:

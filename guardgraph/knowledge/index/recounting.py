@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from typing import Any, Final
 
 from guardgraph.knowledge.index.findings import Findings
-from guardgraph.knowledge.index.postings import BLOCK, decoded, lengths_of
+from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES, decoded, key, lengths_of
 from guardgraph.knowledge.index.rebuilding import TEXTS
 from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.knowledge.index.writing import Kept
@@ -33,7 +33,14 @@ _UNCOUNTED: Final = (
     "SELECT part, term, NULL, NULL, NULL, total, holders, most FROM counted WHERE NOT EXISTS "
     "(SELECT 1 FROM words WHERE words.part = counted.part AND words.term = counted.term)"
 )
-_PLACED: Final = "SELECT part, block FROM lengths UNION SELECT part, block FROM postings"
+_BLOCKS: Final = (
+    "SELECT id, scope, used, held, (SELECT max(length(data)) FROM lengths WHERE lengths.block = blocks.id) FROM blocks"
+)
+_POSTINGS: Final = (
+    "SELECT term, size, data FROM postings LEFT JOIN words ON words.id = (? << 32) | (postings.id & 0xFFFFFFFF) "
+    "WHERE postings.id >= ? AND postings.id < ?"
+)
+_UNPLACED: Final = "SELECT DISTINCT id >> 32 FROM postings WHERE id >> 32 NOT IN (SELECT id FROM lengths)"
 
 _ONCE: Final = ("stems_once", "words_once", "beginnings_once")
 
@@ -84,9 +91,9 @@ class _Recount:
         languages = {DEFAULT_LANGUAGE, *told, *(language for _, language, *_ in rows)}
         self._languages = sorted(language for language in languages if isinstance(language, str))
         self._missing = set[tuple[Any, ...]]()
-        self._left = {(part, block) for part, block in connection.execute(_PLACED)}
+        self._left = {(part, block) for part, block in connection.execute("SELECT part, block FROM lengths")}
         """Parts and blocks that were not looked at."""
-        self._blocks = {row[0]: row[1:] for row in connection.execute("SELECT id, scope, used, held FROM blocks")}
+        self._blocks = {row[0]: row[1:] for row in connection.execute(_BLOCKS)}
         self.passages = Counter[int]()
         """By part, as the words."""
         self.words = Counter[int]()
@@ -117,6 +124,8 @@ class _Recount:
             self._check_block(block, row, [])
         for part, block in sorted(self._left, key=str):
             self._compare(part, block, _Expected())
+        for (row,) in self._connection.execute(_UNPLACED):
+            self._findings.note("postings", f"postings: {row}", "they belong to nothing")
 
     def _part(self, chunk: Kept, language: str) -> int | None:
         key = (chunk.scope, language, bool(chunk.language))
@@ -129,25 +138,26 @@ class _Recount:
         return part
 
     def _check_block(self, block: int, row: tuple[Any, ...] | None, chunks: list[Kept]) -> None:
-        scope, used, held = row or (None, 0, 0)
-        is_within = isinstance(used, int) and max((chunk.id % BLOCK for chunk in chunks), default=-1) < used <= BLOCK
-        if not is_within or held != len(chunks) or any(chunk.scope != scope for chunk in chunks):
-            message = f"scope, places and chunks are {row}; the texts give {len(chunks)} chunks"
+        scope, used, held, longest = row or (None, 0, 0, 0)
+        is_used = isinstance(used, int) and used <= BLOCK and longest == LENGTH_BYTES * used
+        last = max((chunk.id % BLOCK for chunk in chunks), default=-1)
+        if not is_used or held != len(chunks) or last >= used or any(chunk.scope != scope for chunk in chunks):
+            message = f"scope, places and chunks are {(scope, used, held)}; the texts give {len(chunks)} chunks"
             self._findings.note("places", f"blocks: {block}", message)
 
     def _compare(self, part: int, block: int, expected: _Expected) -> None:
         where = f"part {part!s:.20}, block {block!s:.20}"
-        data = self._connection.execute("SELECT data FROM lengths WHERE part IS ? AND block IS ?", [part, block])
-        lengths = _lengths(*(data.fetchone() or (b"",)))
+        found = self._connection.execute("SELECT id, data FROM lengths WHERE part IS ? AND block IS ?", [part, block])
+        row, data = found.fetchone() or (-1, b"")
+        lengths = _lengths(data)
         if {at: length for at, length in enumerate(lengths) if length} != {
             at: length for at, length in expected.lengths.items() if length
         }:
             self._findings.note("places", f"lengths: {where}", "they are not what the texts give")
         left = dict(expected.terms)
-        statement = "SELECT term, size, data FROM postings WHERE part IS ? AND block IS ?"
         wrong = [
             term
-            for term, size, data in self._connection.execute(statement, [part, block])
+            for term, size, data in self._connection.execute(_POSTINGS, [part, key(row, 0), key(row + 1, 0)])
             if not _fits(size, data, left.pop(term, []), expected.lengths, len(lengths))
         ]
         wrong += left

@@ -54,20 +54,17 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of ON chunks (document, number);
 CREATE INDEX untold ON chunks (id) WHERE language = '';
 CREATE TABLE words (
-    part INTEGER NOT NULL, term TEXT NOT NULL, total INTEGER NOT NULL, holders INTEGER NOT NULL,
-    most INTEGER NOT NULL, PRIMARY KEY (part, term)
-) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY, part INTEGER NOT NULL, term TEXT NOT NULL, total INTEGER NOT NULL,
+    holders INTEGER NOT NULL, most INTEGER NOT NULL, UNIQUE (part, term)
+);
 CREATE TABLE blocks (
     id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, used INTEGER NOT NULL, held INTEGER NOT NULL
 );
 CREATE INDEX blocks_of ON blocks (scope);
 CREATE TABLE lengths (
-    part INTEGER NOT NULL, block INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (part, block)
-) WITHOUT ROWID;
-CREATE TABLE postings (
-    part INTEGER NOT NULL, block INTEGER NOT NULL, term TEXT NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (part, block, term)
-) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY, part INTEGER NOT NULL, block INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (part, block)
+);
+CREATE TABLE postings (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL, hash BLOB NOT NULL
 );

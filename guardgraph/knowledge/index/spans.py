@@ -15,19 +15,19 @@ from guardgraph.knowledge.index.values import marks
 
 __all__ = ["Span", "Spans"]
 
-_BLOCKS: Final = 64
+_BLOCKS: Final = 16
 """Of a span. More take more memory while they are searched, fewer more time."""
 
-_KEPT: Final = 1024
-"""Blocks that are kept in memory, each of which has a number of eight bytes for each chunk."""
+_KEPT: Final = 256
+"""Blocks that are kept in memory, with a number of eight bytes for each place."""
 
 
 class Span(NamedTuple):
     """Blocks that are searched together."""
 
     blocks: Sequence[int]
-    columns: Mapping[int, tuple[int, int]]
-    """By the number of the row of lengths, under which postings stand: its part, and the place of its block."""
+    rows: Mapping[int, tuple[int, int]]
+    """By the number of a row of lengths, under which postings stand: its part, and the place of its block here."""
     arithmetic: Arithmetic
     damped: Any
     """By what counts are damped, as the arithmetic has it."""
@@ -71,6 +71,9 @@ class Spans:
                 self._kept.popitem(last=False)
         return spans
 
+    def _blocks(self) -> int:
+        return sum(len(span.blocks) for spans in self._kept.values() for span in spans)
+
 
 def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, numpy_from: float) -> Iterator[Span]:
     rows = defaultdict[int, list[tuple[int, int, bytes]]](list)
@@ -81,6 +84,6 @@ def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, 
     blocks = sorted(rows)
     for begin in range(0, len(blocks), _BLOCKS):
         some = blocks[begin : begin + _BLOCKS]
-        columns = {id: (part, at) for at, block in enumerate(some) for id, part, _ in rows[block]}
+        there = {row: (part, at) for at, block in enumerate(some) for row, part, _ in rows[block]}
         damped = computes.damped([[data for *_, data in rows[block]] for block in some], average)
-        yield Span(some, columns, computes, damped)
+        yield Span(some, there, computes, damped)

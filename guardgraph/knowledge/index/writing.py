@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.postings import BLOCK, appended, encoded, lengths_of, resized
+from guardgraph.knowledge.index.blocks import Blocks
+from guardgraph.knowledge.index.gathered import Added, Gathered
+from guardgraph.knowledge.index.postings import BLOCK, appended, key, lengths_of, number_of, resized
 from guardgraph.knowledge.index.scopes import interned
-from guardgraph.knowledge.index.values import looked_up
-from guardgraph.knowledge.index.words import KINDS, NAME, Reader, reader_of
+from guardgraph.knowledge.index.values import looked_up, rows_by_key
+from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.state.access import Access
 from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["Kept", "Writer"]
 
-_BLOCK: Final = "SELECT term, size, data FROM postings WHERE part = ? AND block = ?"
-_WORDS: Final = "SELECT term, total, holders, most FROM words WHERE part = ?"
-_LENGTHS: Final = "SELECT data FROM lengths WHERE part = ? AND block = ?"
-_ROOM: Final = f"SELECT id, used FROM blocks WHERE scope = ? AND used < {BLOCK} ORDER BY id DESC LIMIT 1"
+_WORDS: Final = "SELECT term, id, total, holders, most FROM words WHERE part = ?"
+_NEXT: Final = "SELECT coalesce(max(id) + 1, ?) FROM words WHERE id BETWEEN ? AND ?"
+_LENGTHS: Final = "SELECT id, data FROM lengths WHERE part = ? AND block = ?"
+_POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
 
 
 class Kept(NamedTuple):
@@ -34,72 +36,6 @@ class Kept(NamedTuple):
     text: str
 
 
-class _Word(NamedTuple):
-    """What is counted of a term in a part."""
-
-    total: int = 0
-    holders: int = 0
-    """How many chunks have it."""
-    most: int = 0
-    """The largest count that one had."""
-
-    def more(self, total: int, holders: int, most: int = 0) -> _Word:
-        """Return what is counted after a change."""
-        return _Word(self.total + total, self.holders + holders, max(self.most, most))
-
-
-class _Gathered:
-    """What changes in a block of a part.
-
-    Args:
-        reader: of the part's language.
-    """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._by_word = defaultdict[str, list[int]](list)
-        self.lengths: dict[int, int] = {}
-        """By place; 0 where a chunk was taken out."""
-        self.taken_out = Counter[str]()
-        """Of chunks that were taken out, how often they had each term."""
-        self.holders = Counter[str]()
-        """How many of them had it."""
-
-    def put(self, place: int, words: Mapping[str, int], length: int) -> None:
-        """Put a chunk in, behind all others."""
-        self.lengths[place] = length
-        for word, times in words.items():
-            self._by_word[word] += (place, times)
-
-    def take_out(self, place: int, words: Mapping[str, int]) -> None:
-        """Take a chunk out: it has no length any more, and its postings stay."""
-        self.lengths[place] = 0
-        terms = self._reader.terms(words)
-        self.taken_out.update(terms)
-        self.holders.update(terms.keys())
-
-    def by_term(self) -> Mapping[str, list[int]]:
-        """Return for a term place and count of chunk after chunk that was put in.
-
-        Gathered by word first: most words share no term with another one, so that their terms share a list.
-        """
-        found, shared = dict[str, list[int]](), defaultdict[str, list[list[int]]](list)
-        for word, values in self._by_word.items():
-            for term in self._reader[word]:
-                if found.setdefault(term, values) is not values:
-                    shared[term].append(values)
-        return found | {term: _merged([found[term], *others]) for term, others in shared.items()}
-
-
-def _merged(some: Iterable[list[int]]) -> list[int]:
-    """Return place and count of chunk after chunk that has any of some words."""
-    counts = dict[int, int]()
-    for values in some:
-        for place, times in zip(values[::2], values[1::2], strict=True):
-            counts[place] = counts.get(place, 0) + times
-    return [value for place in sorted(counts) for value in (place, counts[place])]
-
-
 class Writer:
     """Gathers what changes in a transaction, and writes it once.
 
@@ -110,29 +46,19 @@ class Writer:
 
     def __init__(self, connection: sqlite3.Connection, languages: Iterable[str] = ()) -> None:
         self._connection = connection
-        self._gathered: dict[tuple[int, int], _Gathered] = {}
+        self._blocks = Blocks(connection)
+        self._gathered: defaultdict[int, dict[int, Gathered]] = defaultdict(dict)
         """By part and block."""
         self._parts: dict[tuple[int, str, bool], int] = {}
         self._scopes: dict[tuple[str, Access], int] = {}
         self._passages: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
-        self._room: dict[int, tuple[int, int]] = {}
-        """By scope the block that has room, and how much of it is used."""
-        self._held: Counter[int] = Counter()
-        """By block, how many chunks are more in it."""
         told = connection.execute("SELECT DISTINCT language FROM parts")
         self._languages = {DEFAULT_LANGUAGE, *languages, *(language for (language,) in told)}
 
     def number(self, scope: int) -> int:
         """Return the number of a new chunk of a scope, which is then put in."""
-        block, used = self._room.get(scope) or self._connection.execute(_ROOM, [scope]).fetchone() or (0, BLOCK)
-        if used == BLOCK:
-            added = self._connection.execute("INSERT INTO blocks (scope, used, held) VALUES (?, 0, 0)", [scope])
-            block, used = int(added.lastrowid or 0), 0
-        self._room[scope] = block, used + 1
-        self._held[block] += 1
-        self._connection.execute("UPDATE blocks SET used = ? WHERE id = ?", [used + 1, block])
-        return block * BLOCK + used
+        return self._blocks.number(scope)
 
     def add(self, chunk: Kept) -> None:
         """Put a chunk in."""
@@ -143,18 +69,18 @@ class Writer:
         for language in self._languages_of(chunk):
             self._count(chunk, language, 1)
 
-    def remove(self, chunk: Kept) -> None:
-        """Take a chunk out."""
-        self._held[chunk.id // BLOCK] -= 1
-        for language in self._languages_of(chunk):
-            self._count(chunk, language, -1)
-
     def put_elsewhere(self, chunk: Kept) -> None:
         """Put a chunk that was taken out in the place where its scope has room, under another number."""
         number = self.number(chunk.scope)
         self._connection.execute("UPDATE chunks SET id = ? WHERE id = ?", [number, chunk.id])
         self._connection.execute("UPDATE vectors SET chunk = ? WHERE chunk = ?", [number, chunk.id])
         self.add(chunk._replace(id=number))
+
+    def remove(self, chunk: Kept) -> None:
+        """Take a chunk out."""
+        self._blocks.leave(chunk.id)
+        for language in self._languages_of(chunk):
+            self._count(chunk, language, -1)
 
     def scope(self, source: str, access: Access) -> int:
         """Return the number of a scope, which is made when it is new."""
@@ -165,22 +91,19 @@ class Writer:
     def flush(self) -> None:
         """Write what changed."""
         now = self._connection.execute("SELECT value + 1 FROM state WHERE name = 'changes'").fetchone()[0]
-        changed: defaultdict[int, dict[str, _Word]] = defaultdict(dict)
-        for (part, block), gathered in sorted(self._gathered.items()):
-            self._write_lengths(part, block, gathered.lengths)
-            self._write_block(part, block, gathered.by_term(), changed[part])
-            for term, times in gathered.taken_out.items():
-                changed[part][term] = changed[part].get(term, _Word()).more(-times, -gathered.holders[term])
-        for part in sorted(self._passages):
-            once = self._write_words(part, changed[part])
+        for part in sorted(self._gathered):
+            added = {block: gathered.added() for block, gathered in sorted(self._gathered[part].items())}
+            numbers, once = self._write_words(part, added.values())
+            for block, terms in added.items():
+                row = self._write_lengths(part, block, self._gathered[part][block].lengths)
+                self._write_postings(row, terms, numbers)
             self._connection.execute(
                 "UPDATE parts SET passages = passages + ?, words = words + ?, stems_once = stems_once + ?, "
                 "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?",
                 [self._passages[part], self._words[part], *(once[kind] + once[NAME] for kind in KINDS), now, part],
             )
-        held = [(more, block) for block, more in self._held.items()]
-        self._connection.executemany("UPDATE blocks SET held = held + ? WHERE id = ?", held)
-        for each in (self._gathered, self._passages, self._words, self._held):
+        self._blocks.flush()
+        for each in (self._gathered, self._passages, self._words):
             each.clear()
 
     def _languages_of(self, chunk: Kept) -> Iterable[str]:
@@ -201,12 +124,13 @@ class Writer:
         self._passages[part] += sign
         self._words[part] += sign * length
         block, place = divmod(chunk.id, BLOCK)
-        if (part, block) not in self._gathered:
-            self._gathered[part, block] = _Gathered(reader)
+        blocks = self._gathered[part]
+        if block not in blocks:
+            blocks[block] = Gathered(reader)
         if sign > 0:
-            self._gathered[part, block].put(place, words, length)
+            blocks[block].put(place, words, length)
         else:
-            self._gathered[part, block].take_out(place, words)
+            blocks[block].take_out(place, words)
 
     def _part(self, scope: int, language: str, told: bool) -> int:
         row = (scope, language, told)
@@ -216,40 +140,63 @@ class Writer:
             self._parts[row] = int(found.fetchone()[0])
         return self._parts[row]
 
-    def _write_lengths(self, part: int, block: int, changed: Mapping[int, int]) -> None:
-        row = self._connection.execute(_LENGTHS, [part, block]).fetchone()
-        lengths = lengths_of(row[0] if row else b"")
+    def _write_words(self, part: int, added: Iterable[Mapping[str, Added]]) -> tuple[dict[str, int], Counter[str]]:
+        """Write what is counted of terms.
+
+        Returns:
+            The terms' numbers, and by how many those are more that occur once, by kind.
+        """
+        changed = self._changed(part, added)
+        held = looked_up(self._connection, _WORDS, [part], changed)
+        once, numbers, updated, made = Counter[str](), dict[str, int](), [], []
+        for term, (total, holders, most) in changed.items():
+            if term not in held:
+                if total:
+                    made.append((term, total, holders, most))
+                    once[term[0]] += total == 1
+                continue
+            row, total_before, holders_before, most_before = held[term]
+            once[term[0]] += (total_before + total == 1) - (total_before == 1)
+            updated.append((total_before + total, holders_before + holders, max(most_before, most), row))
+            numbers[term] = number_of(row)
+        self._connection.executemany("UPDATE words SET total = ?, holders = ?, most = ? WHERE id = ?", updated)
+        # What most chunks have stands together: whatever is put in later changes few pages.
+        made.sort(key=lambda row: (-row[2], row[0]))
+        first, end = key(part, 1), key(part + 1, 0)
+        (row,) = self._connection.execute(_NEXT, [first, first, end - 1]).fetchone()
+        rows = [(row + at, part, *each) for at, each in enumerate(made)]
+        self._connection.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._connection.executemany("DELETE FROM words WHERE id = ?", [row[3:] for row in updated if not row[0]])
+        return numbers | {row[2]: number_of(row[0]) for row in rows}, once
+
+    def _changed(self, part: int, added: Iterable[Mapping[str, Added]]) -> dict[str, list[int]]:
+        """Return by how much the total and the holders of terms are more, and the largest count of a chunk."""
+        changed = dict[str, list[int]]()
+        for terms in added:
+            for term, (size, _, total, most) in terms.items():
+                word = changed.setdefault(term, [0, 0, 0])
+                word[:] = word[0] + total, word[1] + size, max(word[2], most)
+        for gathered in self._gathered[part].values():
+            for term, times in gathered.taken_out.items():
+                word = changed.setdefault(term, [0, 0, 0])
+                word[:] = word[0] - times, word[1] - gathered.left[term], word[2]
+        return changed
+
+    def _write_lengths(self, part: int, block: int, changed: Mapping[int, int]) -> int:
+        """Write how long chunks are, and return the row's number."""
+        row, data = self._connection.execute(_LENGTHS, [part, block]).fetchone() or (None, b"")
+        lengths = lengths_of(data)
         resized(lengths, max(changed) + 1)
         for place, length in changed.items():
             lengths[place] = length
-        self._connection.execute("REPLACE INTO lengths VALUES (?, ?, ?)", [part, block, lengths.tobytes()])
+        values = [row, part, block, lengths.tobytes()]
+        return int(self._connection.execute("REPLACE INTO lengths VALUES (?, ?, ?, ?)", values).lastrowid or 0)
 
-    def _write_block(
-        self, part: int, block: int, by_term: Mapping[str, Sequence[int]], changed: dict[str, _Word]
-    ) -> None:
-        """Write what was put into a block, and count it."""
-        held, written = looked_up(self._connection, _BLOCK, [part, block], by_term), []
-        for term in sorted(by_term):
-            values = by_term[term]
-            places, counts = values[::2], values[1::2]
-            size, data = held.get(term, (0, b""))
-            data = appended(size, data, places, counts) if size else encoded(places, counts)
-            written.append((part, block, term, size + len(places), data))
-            changed[term] = changed.get(term, _Word()).more(sum(counts), len(counts), max(counts))
-        self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?, ?, ?)", written)
-
-    def _write_words(self, part: int, changed: Mapping[str, _Word]) -> Counter[str]:
-        """Write what is counted of terms, and return by how many those are more that occur once, by kind."""
-        once, written, emptied = Counter[str](), [], []
-        held = looked_up(self._connection, _WORDS, [part], changed)
-        for term, more in sorted(changed.items()):
-            before = _Word(*held.get(term, ()))
-            after = before.more(*more)
-            once[term[0]] += (after.total == 1) - (before.total == 1)
-            if after.total:
-                written.append((part, term, *after))
-            elif before.total:
-                emptied.append((part, term))
-        self._connection.executemany("REPLACE INTO words VALUES (?, ?, ?, ?, ?)", written)
-        self._connection.executemany("DELETE FROM words WHERE part = ? AND term = ?", emptied)
-        return once
+    def _write_postings(self, row: int, terms: Mapping[str, Added], numbers: Mapping[str, int]) -> None:
+        """Write what was put into a block."""
+        by_key = {key(row, numbers[term]): added for term, added in terms.items() if term in numbers}
+        held, written = rows_by_key(self._connection, _POSTINGS, by_key), []
+        for at, added in sorted(by_key.items()):
+            size, data = held.get(at, (0, b""))
+            written.append((at, size + added.size, appended(size, data, added.size, added.data)))
+        self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?)", written)
