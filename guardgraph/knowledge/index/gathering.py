@@ -19,7 +19,7 @@ __all__ = ["Gathering", "Term"]
 _SLACK: Final = 1e-9
 """More than sums differ when they are added up in another order, as a share of all that is added."""
 
-_LEFT: Final = 0.6
+_LEFT: Final = 0.7
 """Of what a chunk must cover: where all terms that are left lift one by less, few may still reach it."""
 
 _FIRST: Final = 1 / 16
