@@ -23,7 +23,10 @@ _LEFT: Final = 0.7
 """Of what a chunk must cover: where all terms that are left lift one by less, few may still reach it."""
 
 _FIRST: Final = 1 / 16
-"""Of all postings: so many tell well enough which chunks are among the best."""
+"""Of all postings: so many tell roughly which chunks are among the best."""
+
+_FEW: Final = 4096
+"""Postings. So many are summed before anything else is thought of."""
 
 
 _POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
@@ -80,22 +83,22 @@ class Gathering:
         for span in spans:
             terms = self._held(span)
             in_turn = [terms[number] for number in self._order]
-            sums, is_first = span.arithmetic.sums(span.damped, terms), not self._least
-            read = self._first(in_turn) if is_first else 0
-            if is_first:
+            sums, read = span.arithmetic.sums(span.damped, terms), 0
+            if not self._least:
+                read = self._first(in_turn)
                 sums.add(in_turn[:read])
                 self._keep(span, sums.highest(self._wanted))
             enough = max(read, self._enough(in_turn))
-            sums.add(in_turn[read:enough])
-            if is_first:
+            if enough > read:
+                sums.add(in_turn[read:enough])
                 self._keep(span, sums.highest(self._wanted))
             rest = sorted(in_turn[enough:], key=lambda term: term.bound, reverse=True)
             self._keep(span, sums.reaching(self._least, rest))
         return self._best
 
     def _first(self, terms: Sequence[Held]) -> int:
-        """Return how many terms tell well enough which chunks are among the best."""
-        postings = _FIRST * sum(term.holders for term in self._terms)
+        """Return how many terms tell roughly which chunks are among the best."""
+        postings = max(_FEW, _FIRST * sum(term.holders for term in self._terms))
         for read, term in enumerate(terms):
             if postings <= 0:
                 return read

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
+from guardgraph.knowledge.index.arithmetic import NUMPY_FROM
 from guardgraph.knowledge.index.batch import Batch
 from guardgraph.knowledge.index.candidates import candidates
 from guardgraph.knowledge.index.embedder import Embedder
@@ -48,6 +49,8 @@ class Index:
         path: the file; it is made when it is not there.
         embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
         min_similarity: the cosine from which on a vector finds what no word does; None for never.
+        numpy_from: from so many chunks on that are searched numpy computes, where it is installed; what is found is
+            the same.
 
     Raises:
         ConfigurationError: from every method, when the file is no knowledge base of this version.
@@ -55,14 +58,19 @@ class Index:
     """
 
     def __init__(
-        self, path: str | Path, *, embedding: Embeddings | None = None, min_similarity: float | None = None
+        self,
+        path: str | Path,
+        *,
+        embedding: Embeddings | None = None,
+        min_similarity: float | None = None,
+        numpy_from: float = NUMPY_FROM,
     ) -> None:
         self.path = Path(path)
         self._file = File(self.path)
         self._once: dict[object, tuple[int, ...]] = {}
         self._embedder = None if embedding is None else Embedder(embedding)
         self._nearness = Nearness()
-        self._spans = Spans()
+        self._spans = Spans(numpy_from)
         self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from guardgraph.knowledge.index.arithmetic import NUMPY_FROM, Arithmetic, arithmetic
-from guardgraph.knowledge.index.postings import BLOCK
+from guardgraph.knowledge.index.arithmetic import Arithmetic, arithmetic
+from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
 from guardgraph.knowledge.index.statistics import Part
 from guardgraph.knowledge.index.values import marks
 
@@ -44,7 +44,7 @@ class Spans:
         numpy_from: from so many places on numpy computes, where it is installed.
     """
 
-    def __init__(self, numpy_from: float = NUMPY_FROM) -> None:
+    def __init__(self, numpy_from: float) -> None:
         self._numpy_from = numpy_from
         self._kept = OrderedDict[object, tuple[Span, ...]]()
         self._lock = Lock()
@@ -80,7 +80,8 @@ def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, 
     statement = f"SELECT block, id, part, data FROM lengths WHERE part IN ({marks(parts)}) ORDER BY part, block"
     for block, *row in connection.execute(statement, [*parts]):
         rows[block].append(tuple(row))
-    computes = arithmetic(len(rows) * BLOCK, numpy_from)
+    places = sum(max(len(data) for *_, data in held) // LENGTH_BYTES for held in rows.values())
+    computes = arithmetic(places, numpy_from)
     blocks = sorted(rows)
     for begin in range(0, len(blocks), _BLOCKS):
         some = blocks[begin : begin + _BLOCKS]
