@@ -17,6 +17,10 @@ _LENGTHS: Final = (
     "SELECT lengths.id, data FROM blocks JOIN parts ON parts.scope = blocks.scope "
     "JOIN lengths ON part = parts.id AND block = blocks.id WHERE blocks.id = ?"
 )
+_CHANGED: Final = (
+    "UPDATE parts SET changed = (SELECT value + 1 FROM state WHERE name = 'changes') "
+    "WHERE scope = (SELECT scope FROM blocks WHERE id = ?)"
+)
 _POSTINGS: Final = "FROM postings WHERE id >= ? AND id < ?"
 
 
@@ -74,6 +78,7 @@ class Blocks:
 
     def _compact(self, block: int) -> None:
         """Write a block anew without the places that are nobody's."""
+        self._connection.execute(_CHANGED, [block])  # of all languages: whoever searches has in memory who is where
         first = block * BLOCK
         found = self._connection.execute(
             "SELECT id FROM chunks WHERE id >= ? AND id < ? ORDER BY id", [first, first + BLOCK]
