@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export LANGGRAPH_STRICT_MSGPACK := true
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes of the tests import what one of them compiled
 
 .PHONY: demo test soak install format lint types imports unit wheel lowest bench clean
 

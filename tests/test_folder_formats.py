@@ -175,10 +175,31 @@ def test_pages_of_the_web(page, expected):
     assert text_of(".html", page) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.md", "---\ntitle: Travel in 2026\nsection: Handbook > Money\n---\n# Travel\nFly.\n## Hotels\nBook.\n"),
+        (
+            "a.rst",
+            "Travel\n======\n:title: Travel in 2026\n:section: Handbook > Money\n\nFly.\n\nHotels\n------\n\nBook.",
+        ),
+    ],
+)
+def test_what_an_author_says_goes_before_headings(tmp_path, name, content):
+    """A title and a section path of front matter or a field list are shown; no id changes by them."""
+    found = loaded(tmp_path, name, content)
+    assert [(title, section) for title, section, _ in found] == [
+        ("Travel in 2026", "Handbook > Money > Travel"),
+        ("Travel in 2026", "Handbook > Money > Hotels"),
+    ]
+    assert [piece["id"] for piece in load_folder(tmp_path)] == [f"{name}#travel.1", f"{name}#hotels.1"]
+
+
 def test_title_of_a_page(tmp_path):
     """Without a heading of level 1, the title is the page's, else the file's name."""
     assert loaded(tmp_path, "a.htm", "<title>The\n page</title><p>x")[0][:2] == ("The page", "The page")
     assert loaded(tmp_path, "a.htm", "<h2>Sub</h2><p>x") == [("a", "Sub", "x")]
+    assert loaded(tmp_path, "a.htm", "<title>Shop - Page</title><h1>Page</h1><p>x") == [("Page", "Page", "x")]
     parsed = FORMATS[".html"]("<h1>Never ended<p>text<h3><div>Deep</div></h3>")
     assert [part for part in parsed.parts if isinstance(part, Heading)] == [
         Heading(1, "Never ended"),

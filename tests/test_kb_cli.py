@@ -4,9 +4,11 @@ import json
 import os
 import re
 import sqlite3
+import sys
 
 import pytest
 from cli_runs import empty_folder, refused, run
+from pdf_files import pdf_of
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase
@@ -51,6 +53,23 @@ def test_adding_says_what_became_of_each_file(here):
     report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public")
     assert (report["unchanged"], report["failed"]) == (["a.md"], [])
     assert report["left_out"] == [{"name": "c.doc", "reason": "another format"}]
+
+
+def test_a_missing_library_fails_the_files_that_need_it(here, monkeypatch):
+    """Files of a format that nothing installed reads are named with what to install; what there was of them stays."""
+    write(here / "docs", {"a.md": "Apples", "b.html": "<p>Bananas are yellow fruits.", "c.pdf": pdf_of("Cherries")})
+    assert run("kb", "add", "kb.sqlite", "docs", "--reader", "public").exit_code == 0
+    write(here / "docs", {"a.md": "Red apples", "b.html": "<p>Bananas are green fruits.", "d.pdf": pdf_of("Dates")})
+    for library in ("trafilatura", "pypdf"):
+        monkeypatch.setitem(sys.modules, library, None)
+    report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public", code=3)
+    assert (report["changed"], report["unchanged"], report["removed"]) == (["a.md"], ["c.pdf"], [])
+    install = "which is not installed; pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+    assert report["failed"] == [
+        {"name": "b.html", "reason": f"html content is read with trafilatura, {install}"},
+        {"name": "d.pdf", "reason": f"pdf content is read with pypdf, {install}"},
+    ]
+    assert [found["doc_id"] for found in shown("kb", "search", "kb.sqlite", "bananas")["found"]] == ["b.html#b.1"]
 
 
 def test_what_is_gone_needs_prune(here):
@@ -153,8 +172,8 @@ def wrong(files, here, monkeypatch):
         (("add", "other.sqlite", "docs"), "it is another application's database"),
         (("add", "newer.sqlite", "docs"), "it has 999"),
         (("add", "kb.sqlite", "docs", "--reader", "everybody"), "readers: public, tenant, user:ID or group:ID"),
-        (("add", "kb.sqlite", "docs", "--tenant", ""), "tenant: a text that is not blank"),
-        (("add", "kb.sqlite", "docs", "--name", " "), "name: a text that is not blank"),
+        (("add", "kb.sqlite", "docs", "--tenant", ""), "tenant: a text without blanks around it"),
+        (("add", "kb.sqlite", "docs", "--name", " "), "name: a text without blanks around it"),
         (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
         (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
         (("list", "nowhere"), "FILE 'nowhere': a file is required; there is none"),

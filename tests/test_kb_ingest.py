@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pdf_files import pdf_of
 
-from guardgraph import ConfigurationError, KnowledgeBase
+from guardgraph import ConfigurationError, KnowledgeBase, create_rag_agent
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 
 HANDBOOK = Path(__file__).parent / "data" / "handbook"
@@ -72,6 +72,25 @@ def test_every_format_is_read(base, tmp_path):
     assert (plum["doc_id"], plum["title"], plum["text"], plum["span"]) == (
         "d.pdf#page-1.1", "Plums", "Plums are blue.", [0, 15],
     )  # fmt: skip
+
+
+def test_what_is_said_of_a_document_goes_before_what_stands_in_it(base, tmp_path):
+    """Title, section path and day are the sidecar's, else the front matter's, as `load_folder` has it."""
+    front = (
+        "---\ntitle: Fruits of 2026\nsection: Food > Sweet\nupdated_at: 2026-01-02\n---\n# Fruits\n\nApples are red.\n"
+    )
+    sidecar = "title: Plums\nsection: Food > Blue\nupdated_at: 2026-03-04\n"
+    pdf = pdf_of("Plums are blue.", title="x")
+    files = {"a.md": front, "b.md": front, "b.meta.yaml": sidecar, "c.pdf": pdf, "c.meta.yaml": sidecar}
+    folder = write(tmp_path / "docs", files)
+    assert base.add(folder, readers=["public"]).ok
+    found = {hit["doc_id"]: (hit["title"], hit["section"], hit["updated_at"]) for hit in base.search("fruits plums")}
+    assert found == {
+        "a.md#fruits.1": ("Fruits of 2026", "Food > Sweet > Fruits", "2026-01-02"),
+        "b.md#fruits.1": ("Plums", "Food > Blue > Fruits", "2026-03-04"),
+        "c.pdf#page-1.1": ("Plums", "Food > Blue > Page 1", "2026-03-04"),
+    }
+    assert [dict(piece)["title"] for piece in load_folder(folder)] == ["Fruits of 2026"] * 2
 
 
 def test_what_is_unchanged_is_not_read_again(base, docs):
@@ -180,6 +199,35 @@ def test_broken_files_are_named_and_the_rest_goes_on(base, tmp_path):
     assert (report.ok, ids(base, "bananas pears")) == (False, ["good.md#good.1", "later.md#later.1"])
 
 
+def test_odd_names_are_ids_or_reported(base, tmp_path):
+    """A path that can be cited is the id, letter by letter; one that cannot be is named with the reason."""
+    good = ["a\nb.md", "a\x1bb.md", "a#b.md", "a\u202eb.md", "a .md", "e\u0301.md", "x/ y.md", "\u00e9.md"]
+    wrong = [" a.md", " x/a.md", "x /a.md", "\u3000a.md"]
+    folder = write(tmp_path / "docs", {name: f"apples of {at}" for at, name in enumerate([*good, *wrong, "a.md "])})
+    (folder / os.fsdecode(b"x\xff")).mkdir()
+    write(folder / os.fsdecode(b"x\xff"), {"a.md": "apples"})
+    for became in ("added", "unchanged"):
+        report = base.add(folder, readers=["public"])
+        assert list(getattr(report, became)) == sorted(good)
+        assert {failed.name: failed.reason for failed in report.failed} == {
+            **dict.fromkeys([" a.md", " x/a.md", "\u3000a.md"], "its name begins or ends with a blank"),
+            "x /a.md": "its folder's name begins or ends with a blank",
+            "x\ufffd/a.md": "its name is not UTF-8",
+        }
+        assert report.left_out == (("a.md ", "another format"),)
+    cited = create_rag_agent(knowledge_base=base).invoke({"question": "apples of 0"})["citations"]
+    assert cited == ["a\nb.md#a-b.1"]
+
+
+def test_a_folder_whose_name_is_no_text_needs_another_one(base, tmp_path):
+    """No collection is named by bytes that are no text; with a name all is taken in but what lies right in it."""
+    folder = write(tmp_path / os.fsdecode(b"\xff"), {"a.md": "apples", "x/b.md": "pears"})
+    with pytest.raises(ConfigurationError, match="name: a text without blanks around it is required"):
+        base.add(folder, readers=["public"])
+    report = base.add(folder, readers=["public"], name="n")
+    assert (report.added, report.failed) == (("n/x/b.md",), (("a.md", "its folder's name is not UTF-8"),))
+
+
 def test_nothing_outside_the_folder_is_read(base, tmp_path):
     """Links that lead out of the folder, and pipes, are left out, and named."""
     write(tmp_path, {"outside.md": "secret", "kb/a.md": "Apples"})
@@ -238,9 +286,9 @@ def test_a_named_list_is_all_of_its_collection(base):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"tenant": " "}, "tenant: a text that is not blank"),
-        ({"name": ""}, "name: a text that is not blank"),
-        ({"name": "a\0"}, "name: a text that is not blank"),
+        ({"tenant": " "}, "tenant: a text without blanks around it"),
+        ({"name": ""}, "name: a text without blanks around it"),
+        ({"name": "a\0"}, "name: a text without blanks around it"),
         ({"readers": "public"}, "readers: a list of public, tenant"),
         ({"readers": ["everybody"]}, "readers: public, tenant, user:ID or group:ID is required; given: 'everybody'"),
         ({"readers": [7]}, "readers: public, tenant"),

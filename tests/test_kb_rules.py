@@ -159,7 +159,7 @@ def test_a_document_narrows_its_own_readers(base, docs):
         ({"a.md": "---\nreaders: [tenant]\nno pair\n---\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": "x", "a.meta.yaml": "readers: [group:other]"}, "group:other: a document adds no readers"),
         ({"a.md": "x", "a.meta.yaml": "- readers"}, r"its .meta.yaml: a mapping is required; given: list"),
-        ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, updated_at"),
+        ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, section"),
         ({"a.md": "x", "a.meta.yaml": "title: [x]"}, "its .meta.yaml: title: a text is required"),
         ({"a.md": "x", "a.meta.yaml": "readers: [hr]"}, "its .meta.yaml: readers: public, tenant, user:ID or group:ID"),
         ({"a.md": "x", "a.meta.yaml": b"\xff"}, "its .meta.yaml: "),
@@ -218,6 +218,15 @@ def test_a_broken_file_keeps_no_reader_whom_a_rule_took_out(base, docs):
     base.add(docs, tenant="acme")
     write(docs, {"a.md": b"\xff", "access.yaml": rule("group:hr")})
     assert not base.add(docs, tenant="acme").ok
+    assert readers(base) == {"a.md": ["group:hr"]}
+
+
+def test_a_broken_file_keeps_no_reader_whom_its_sidecar_took_out(base, docs):
+    """What the base has of a file that cannot be read any more is open to nobody whom its sidecar shuts out since."""
+    write(docs, {"a.md": "apples", "access.yaml": rule("group:hr", "user:u-17")})
+    base.add(docs, tenant="acme")
+    write(docs, {"a.md": b"\xff", "a.meta.yaml": rule("group:hr")})
+    assert [failed.name for failed in base.add(docs, tenant="acme").failed] == ["a.md"]
     assert readers(base) == {"a.md": ["group:hr"]}
 
 

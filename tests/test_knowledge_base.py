@@ -271,7 +271,8 @@ def test_bad_folders_are_configuration_errors(tmp_path):
     [
         (b"latin.md", "café".encode("latin-1"), "latin.md.* is not UTF-8"),
         (b"wide.txt", "text".encode("utf-16-le"), "wide.txt.* is not text"),
-        (b"\xff.md", b"text", "is not UTF-8"),
+        (b"\xff.md", b"text", "its name is not UTF-8"),
+        (b" blank.md", b"text", "its name begins or ends with a blank"),
     ],
 )
 def test_bad_files_are_configuration_errors(tmp_path, name, content, problem):

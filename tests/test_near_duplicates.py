@@ -94,6 +94,68 @@ def test_numbers_decide(old, new):
     assert shown(candidate("a"), candidate("b", other)) == [("a", []), ("b", [])]
 
 
+SAID = {
+    "en": ("The cleaning of rooms is covered for all guests of the house who stay for more than one night", "covered"),
+    "de": ("Die Reinigung der Zimmer ist für alle Gäste des Hauses enthalten, die länger bleiben", "für"),
+    "es": ("La limpieza de las habitaciones está incluida para todos los huéspedes que se quedan en la casa", "está"),
+    "fr": ("Le nettoyage des chambres est compris pour tous les clients de la maison qui restent une nuit", "compris"),
+    "uk": ("Прибирання кімнат входить до ціни для всіх гостей будинку, які лишаються довше ніж на ніч", "входить"),
+    "ru": ("Уборка комнат входит в цену для всех гостей дома, которые остаются дольше чем на одну ночь", "входит"),
+    "pl": ("Sprzątanie pokoi jest wliczone w cenę dla wszystkich gości domu, którzy zostają dłużej niż noc", "jest"),
+    "zh": ("房间的清洁费用已经包含在所有客人的房价之中住一晚以上的客人都可以享受这项服务", "包含"),
+}
+"""A sentence of each language, and the word that its negations stand before."""
+
+
+@pytest.mark.parametrize(
+    ("language", "denying"),
+    [
+        *[("en", word) for word in ("not", "never", "hardly", "un", "NOT", "n\u00adot")],
+        *[("de", word) for word in ("nicht", "nie", "außer")],
+        *[("es", word) for word in ("no", "nunca", "jama\u0301s")],
+        *[("fr", word) for word in ("pas", "jamais", "non")],
+        *[("uk", word) for word in ("не", "ніколи", "без")],
+        *[("ru", word) for word in ("не", "никогда", "кроме")],
+        ("pl", "nie"),
+        ("zh", "未"),
+    ],
+)
+def test_a_negation_decides(language, denying):
+    """Texts of which one denies what the other says are both shown, in any language."""
+    said, before = SAID[language]
+    said = f"{said}. " * 3
+    parting = "" if denying in ("un", "未") else " "
+    denied = said.replace(before, f"{denying}{parting}{before}", 1)
+    assert fuzz.ratio(said, denied) > LEAST_ALIKE
+    assert shown(candidate("a", said), candidate("b", denied, "2027-01-01")) == [("a", []), ("b", [])]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("is covered, and it isn't taxed", "isn't covered, and it is taxed"),
+        ("Gold is not covered and Basic is covered", "Gold is covered and Basic is not covered"),
+        ("flights are not covered and hotels are covered", "flights are covered and hotels are not covered"),
+        ("except flights", "except hotels"),
+        ("All of it is for Gold", "All of it is for Basic"),
+        ("Gold has it", "Basic has it"),
+        ("Gold comes before Basic", "Basic comes before Gold"),
+        ("all of it is in the gold plan", "all of it is in the basic plan"),
+        ("das ist im goldenen Tarif", "das ist im einfachen Tarif"),
+        ("c'est dans la formule or", "c'est dans la formule base"),
+        ("это входит в тариф один", "это входит в тариф пять"),
+        ("cela n'est compris", "cela est compris"),
+    ],
+)
+def test_what_is_denied_and_who_is_named_decides(first, second):
+    """A negation that stands elsewhere, another name and another plan are another statement, also in a title."""
+    common = edited(".", "") + " the desk answers."
+    there, back = (f"{common} {said}. {common}" for said in (first, second))
+    assert fuzz.ratio(there, back) > LEAST_ALIKE
+    assert len(shown(candidate("a", there), candidate("b", back))) == 2
+    assert len(shown(candidate("a", common * 2, title=first), candidate("b", common * 2, title=second))) == 2
+
+
 def test_the_same_numbers_in_another_order():
     """Numbers that changed places are other numbers, in digits and in words."""
     for first, second in (("15", "45"), ("two", "nine")):
@@ -159,6 +221,22 @@ WORDS = [
     "review",
     "customer",
 ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=60, max_size=80),
+    st.sampled_from(["not", "kein", "sin", "sauf", "без", "кроме", "Gold", "NASA", "plan", "7", "2026-03-06", "seven"]),
+    st.integers(0, 59),
+    st.integers(0, 59) | st.none(),
+)
+def test_one_deciding_word_is_enough(words, deciding, at, to):
+    """A word that decides and that only one text has, or a negation that stands elsewhere, leaves both."""
+    stays = to is None or deciding in ("Gold", "NASA", "7", "2026-03-06", "seven")
+    before = words if stays else [*words[:to], deciding, *words[to:]]
+    after = [*words[:at], deciding, *words[at:]]
+    found = [candidate("a", " ".join(before)), candidate("b", " ".join(after), "2027-01-01")]
+    assert len(shown(*found)) == len(shown(*reversed(found))) == (1 if before == after else 2)
 
 
 @settings(max_examples=60, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
@@ -12,7 +13,7 @@ import pytest
 from guarded_bases import FileBase, LexicalBase, StoreBase
 from guarded_stores import STORES
 
-from guardgraph import Caller
+from guardgraph import Caller, ConfigurationError, Document, KnowledgeBase, LexicalRetriever
 from guardgraph.state.access import access_of, may_read
 from guardgraph.testing import RETRIEVER_CHECKS, check_retriever
 
@@ -46,6 +47,44 @@ def test_what_is_counted_for_others_is_told():
     assert check_retriever(BASES["in a file"]) == "isolated"
     assert check_retriever(BASES["filtered"]) == "filtered"
     assert check_retriever(BASES["in memory"]) == "isolated"
+
+
+ASKED = {"query": "apples", "sources": ["s"], "top_k": 1}
+APPLES = Document(id="a", source="s", title="", section="", updated_at="", text="Apples are red.")
+REFUSED = {
+    **{f"request: {field} is missing": {name: ASKED[name] for name in ASKED if name != field} for field in ASKED},
+    "request: a dictionary is required; given: list": ["apples"],
+    "request: query: a text is required; given: None": {**ASKED, "query": None},
+    "request: sources: a list of texts is required; given: 's'": {**ASKED, "sources": "s"},
+    "request: sources: a list of texts is required; given: list": {**ASKED, "sources": [7]},
+    "request: top_k: a whole number from 1 on is required; given: True": {**ASKED, "top_k": True},
+    "request: top_k: a whole number from 1 on is required; given: '1'": {**ASKED, "top_k": "1"},
+    "request: top_k: a whole number from 1 on is required; given: 0": {**ASKED, "top_k": 0},
+}
+
+
+def in_a_file():
+    """A base of one document that everybody may read."""
+    base = KnowledgeBase(next(FILES))
+    base.add([APPLES], readers=["public"])
+    return base
+
+
+@pytest.mark.parametrize("made", [lambda: LexicalRetriever([APPLES]), in_a_file], ids=["in memory", "in a file"])
+def test_a_request_by_hand_is_read_field_by_field(made):
+    """What is missing or wrong in a request is named with what is allowed; other keys are not read."""
+    retriever = made()
+    assert [found["doc_id"] for found in retriever({**ASKED, "more": 7})] == ["a"]
+    for message, request in REFUSED.items():
+        with pytest.raises(ConfigurationError, match=re.escape(message)):
+            retriever(request)
+
+
+@pytest.mark.parametrize("caller", [7, [], {"tenant": 7}, {"groups": "support"}, {"name": "x"}])
+def test_a_wrong_caller_is_refused(caller):
+    """Somebody who is said in another form is no caller of whom nothing is known."""
+    with pytest.raises(ConfigurationError, match=r"^caller[.:]"):
+        in_a_file()({**ASKED, "caller": caller})
 
 
 class Ignorant(LexicalBase):

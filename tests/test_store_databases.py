@@ -14,7 +14,7 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import psycopg
@@ -29,6 +29,7 @@ database = pytest.fixture(new_database)
 
 ROOT_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a process as another user")
 NOBODY = 65534
+FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 
 
 @pytest.fixture
@@ -439,6 +440,7 @@ def test_old_runs_are_thinned_out(each):
         (lambda store: store.retain(-1, by="me"), "days: a number from 0"),
         (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
         (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
+        (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
         (lambda store: store.runs().parts(0), "count: a whole number from 1 on"),
     ],
 )
@@ -485,9 +487,13 @@ def test_a_content_that_was_changed_is_not_read(url, tmp_path):
     store.record(recording(1))
     with opened(tmp_path / "runs.db") as connection:
         connection.execute("UPDATE guardgraph_contents SET content = replace(content, '15 minutes', '16 minutes')")
-    for use in (lambda: store.read(recording(1)["run_id"]), lambda: list(store.runs())):
-        with pytest.raises(StoreError, match="its content is not what was recorded"):
-            use()
+    store.record(recording(2))
+    with pytest.raises(StoreError, match="its content is not what was recorded"):
+        store.read(recording(1)["run_id"])
+    changed, kept = store.runs()
+    assert (changed.recording, changed.salt, changed.changed) == (None, None, "its content is not what was recorded")
+    assert (kept.recording, kept.changed) == (recording(2), None)
+    assert store.erase(recording(1)["run_id"], by="me").records == 1
 
 
 def test_runs_are_read_in_batches_while_others_are_recorded(url):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -25,26 +26,52 @@ TABLES = {
 ANYWHERE = st.integers(1, RUNS)
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """The file of a store of six runs, of which the fourth was erased, and its head."""
-    file = tmp_path_factory.mktemp("kept") / "runs.db"
-    store = sql_store(f"sqlite:///{file}")
+def six_runs(store):
+    """Record six runs, erase the fourth, and return the head."""
     for number in range(1, RUNS + 1):
         store.record(recording(number, tenant="acme", user=f"user{number}"))
     store.erase(recording(ERASED)["run_id"], by="the tests")
     assert store.verify().ok
     head = store.head()
     store.close()
-    with opened(file) as connection:
-        assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)  # one file is all there is
-    return file, (head.seq, head.hash)
+    return head.seq, head.hash
+
+
+def findings(url, head=None):
+    """Return what is found in a store: kind and number."""
+    store = sql_store(url)
+    try:
+        return [(finding.kind, finding.seq) for finding in store.verify(head).findings]
+    finally:
+        store.close()
 
 
 @pytest.fixture(scope="module")
-def tampered(kept, tmp_path_factory):
+def kept_file(tmp_path_factory):
+    """The file of a store of six runs, of which the fourth was erased, and its head."""
+    file = tmp_path_factory.mktemp("kept") / "runs.db"
+    head = six_runs(sql_store(f"sqlite:///{file}"))
+    with opened(file) as connection:
+        assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)  # one file is all there is
+    return file, head
+
+
+@pytest.fixture(scope="module")
+def kept(kept_file):
+    """What the store holds, by a query, and its head."""
+    file, head = kept_file
+
+    def rows(query, *values):
+        with opened(file) as connection:
+            return connection.execute(query, values).fetchall()
+
+    return rows, head
+
+
+@pytest.fixture(scope="module")
+def tampered(kept_file, tmp_path_factory):
     """How a copy of the store is changed by statements, and what is found in it then."""
-    file, _ = kept
+    file, _ = kept_file
     copy = tmp_path_factory.mktemp("tampered") / "runs.db"
 
     def found(*statements, head=None):
@@ -52,11 +79,7 @@ def tampered(kept, tmp_path_factory):
         with opened(copy) as connection:
             for statement, *values in statements:
                 connection.execute(statement, values)
-        store = sql_store(f"sqlite:///{copy}")
-        try:
-            return [(finding.kind, finding.seq) for finding in store.verify(head).findings]
-        finally:
-            store.close()
+        return findings(f"sqlite:///{copy}", head)
 
     return found
 
@@ -64,12 +87,11 @@ def tampered(kept, tmp_path_factory):
 @given(st.data())
 def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
     """A letter of any column of any row: the first finding has the number of its entry."""
-    file, _ = kept
+    rows, _ = kept
     table = data.draw(st.sampled_from(sorted(TABLES)))
     column = data.draw(st.sampled_from([name for name in TABLES[table] if name != "seq"]))
-    with opened(file) as connection:
-        rows = connection.execute(f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL').fetchall()
-    seq, value = data.draw(st.sampled_from(rows))
+    found = rows(f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL ORDER BY seq')
+    seq, value = data.draw(st.sampled_from(found))
     at = data.draw(st.integers(0, len(value) - 1))
     letter = data.draw(st.sampled_from([letter for letter in '0a9"\\é' if letter != value[at]]))
     changed = value[:at] + letter + value[at + 1 :]
@@ -81,8 +103,7 @@ def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
 @given(ANYWHERE)
 def test_an_entry_that_was_changed_and_hashed_anew_is_named(kept, tampered, seq):
     """Whoever hashes an entry anew that he changed cannot make the next one follow it."""
-    with opened(kept[0]) as connection:
-        [text] = connection.execute("SELECT entry FROM guardgraph_entries WHERE seq = ?", [seq]).fetchone()
+    [(text,)] = kept[0]("SELECT entry FROM guardgraph_entries WHERE seq = ?", seq)
     said = {**entry_of(text), "at": "2020-01-01T00:00:00.000000+00:00"}
     text = canonical_json(said)
     values = (text, entry_hash(text), said["at"], seq)
@@ -109,8 +130,7 @@ def test_an_entry_that_was_removed_is_named(tampered, seq, is_renumbered):
 @given(ANYWHERE)
 def test_an_entry_that_was_inserted_is_named(kept, tampered, seq):
     """An entry that follows the one before, with those behind it numbered anew."""
-    with opened(kept[0]) as connection:
-        hashes = dict(connection.execute("SELECT seq, hash FROM guardgraph_entries"))
+    hashes = dict(kept[0]("SELECT seq, hash FROM guardgraph_entries"))
     at = "2026-01-01T00:00:00.000000+00:00"
     text = run_entry(seq, hashes.get(seq - 1, "0" * 64), at, run_id="forged", content="0" * 64)
     row = (seq, entry_hash(text), at, "forged", text)
@@ -165,6 +185,22 @@ def test_contents_that_nobody_recorded_are_named(tampered):
     assert tampered(("UPDATE guardgraph_contents SET content = 7 WHERE seq = 2",)) == [("content", 2)]
 
 
+def test_what_came_back_after_its_erasure_is_erased_once_more(kept_file, tmp_path):
+    """While it is there it is named; afterwards the chain verifies, and both erasures are told."""
+    copy = tmp_path / "runs.db"
+    shutil.copy(kept_file[0], copy)
+    with opened(copy) as connection:
+        connection.execute(
+            "INSERT INTO guardgraph_contents (seq, pattern, salt, content) "
+            f"SELECT {ERASED}, pattern, salt, content FROM guardgraph_contents WHERE seq = 1"
+        )
+    assert ("unexplained", ERASED) in findings(f"sqlite:///{copy}")
+    with closing(sql_store(f"sqlite:///{copy}")) as store:
+        assert store.erase(recording(ERASED)["run_id"], by="the tests").records == 1
+        assert [(item.seq, item.records) for item in store.verify(kept_file[1]).erasures] == [(7, 1), (8, 1)]
+    assert findings(f"sqlite:///{copy}", kept_file[1]) == []
+
+
 @pytest.mark.parametrize("salt", ["upper(salt)", "salt || ' '", "substr(salt, 1, 2) || ' ' || substr(salt, 3)"])
 def test_a_salt_that_reads_the_same_is_a_change(tampered, salt):
     """Capitals and blanks are no other bytes, but nobody wrote them."""
@@ -182,9 +218,9 @@ def _logical(file):
 
 
 @given(st.data())
-def test_a_change_of_any_byte_of_the_file_is_found(kept, tmp_path_factory, data):
+def test_a_change_of_any_byte_of_the_file_is_found(kept_file, tmp_path_factory, data):
     """Verification finds it, or says that it cannot read the store, or all that is kept still is what it was."""
-    file, head = kept
+    file, head = kept_file
     content = bytearray(file.read_bytes())
     at = data.draw(st.integers(0, len(content) - 1))
     content[at] ^= data.draw(st.integers(1, 255))
@@ -200,10 +236,10 @@ def test_a_change_of_any_byte_of_the_file_is_found(kept, tmp_path_factory, data)
     assert found or _logical(copy) == _logical(file), at
 
 
-def test_an_index_that_no_longer_finds_a_run_is_named(kept, tmp_path):
+def test_an_index_that_no_longer_finds_a_run_is_named(kept_file, tmp_path):
     """Entries and contents are what they were, but a run would not be found: that is no verified store."""
     copy = tmp_path / "runs.db"
-    shutil.copy(kept[0], copy)
+    shutil.copy(kept_file[0], copy)
     with opened(copy) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         [name] = connection.execute(
@@ -218,6 +254,6 @@ def test_an_index_that_no_longer_finds_a_run_is_named(kept, tmp_path):
     store = sql_store(f"sqlite:///{copy}")
     try:
         with pytest.raises(StoreError, match=r"the entries are right, the file is damaged: .*index"):
-            store.verify(kept[1])
+            store.verify(kept_file[1])
     finally:
         store.close()

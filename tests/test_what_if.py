@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
@@ -13,7 +13,7 @@ import pytest
 from judged_runs import expected, killing, numbered, rows
 from rag_agents import QUESTION
 from recorded_runs import recorded
-from stored_runs import recording
+from stored_runs import opened, recording
 from ticket_pattern import triage
 
 from guardgraph import (
@@ -41,7 +41,7 @@ def runs():
     create_rag_agent(recorder=kept).invoke({"question": 7})
     create_rag_agent(recorder=kept, planner=lambda view: {"kind": "delete"}).invoke(QUESTION)
     create_research_agent(recorder=kept).invoke(PATTERNS["research"].demo())
-    return [*kept.runs, {**kept.runs[0], "redacted": [["input", "question"]]}, {"format": 7}]
+    return [*kept.runs, {**kept.runs[0], "redacted": [["input", "question"]]}, {"format": 0}]
 
 
 def test_every_run_falls_in_one_class_and_is_counted_once():
@@ -130,6 +130,53 @@ def test_runs_of_a_store_are_judged_by_their_number_and_erased_ones_are_unreplay
     ]
 
 
+CHANGES = {
+    "a content": "UPDATE guardgraph_contents SET content = replace(content, '15 minutes', '16 minutes')",
+    "a content that is no text": "UPDATE guardgraph_contents SET content = 7",
+    "a content that is no UTF-8": "UPDATE guardgraph_contents SET content = CAST(x'22ff22' AS TEXT)",
+    "a content without an end": "UPDATE guardgraph_contents SET content = substr(content, 1, 200)",
+    "a salt": "UPDATE guardgraph_contents SET salt = 'no salt'",
+    "an entry": "UPDATE guardgraph_entries SET entry = replace(entry, '-', '_')",
+    "an entry that is none": "UPDATE guardgraph_entries SET entry = x'00'",
+    "the hash of an entry": "UPDATE guardgraph_entries SET hash = 'none'",
+    "the run of an entry": "UPDATE guardgraph_entries SET run_id = 'another' || seq",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
+    """Whatever was changed of it, the first or the last of a store: it is unreplayable, and says what was changed."""
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    for number in range(1, 5):
+        store.record(recording(number))
+    with opened(tmp_path / "runs.db") as connection:
+        connection.execute(f"{CHANGES[change]} WHERE seq IN (1, 4)")
+    judged = what_if(create_rag_agent(), store.runs())
+    assert [(row.seq, row.kind) for row in judged.rows] == [
+        (1, "unreplayable"),
+        (2, "same"),
+        (3, "same"),
+        (4, "unreplayable"),
+    ]
+    changed = "content" if "contents" in CHANGES[change] else "entry"
+    assert [row.why for row in judged.rows[::3]] == [f"changed: its {changed} is not what was recorded"] * 2
+    assert "unreplayable        2  changed 2" in judged.table()
+    assert not store.verify().ok
+
+
+def test_a_run_of_a_newer_guardgraph_costs_no_other_one():
+    """Where a later version wrote what this one does not know, the run is unreplayable, and says which one that was."""
+    ours = recorded(create_rag_agent, QUESTION)
+    newer, known = ({**ours, "guardgraph": "99.1.0", **more} for more in ({"weather": "fine"}, {}))
+    judged = what_if(create_rag_agent(), [newer, ours, {**ours, "format": 2}, known, {**ours, "weather": "fine"}])
+    assert [row.kind for row in judged.rows] == ["unreplayable", "same", "unreplayable", "same", "unreplayable"]
+    assert judged.reasons("unreplayable") == {"newer": 2, "damaged": 1}
+    assert judged.rows[0].plain()["why"] == (
+        "newer: recorded by guardgraph 99.1.0; recording.weather: Extra inputs are not permitted; given: 'fine'"
+    )
+    assert "unreplayable        3  newer 2, damaged 1" in judged.table()
+
+
 def test_a_candidate_may_be_a_name_and_its_factory_is_given_the_settings():
     """The factory is called with policy and budget where they are given."""
     kept = [recorded(create_rag_agent, QUESTION)]
@@ -159,9 +206,32 @@ def test_what_is_no_run_is_refused():
     """Something else among the runs is an error that says where."""
     with pytest.raises(InputError, match=r"^runs\.1: a stored run or a recording is required; given: str$"):
         what_if(triage(), [recorded(triage), "run"])
+    with pytest.raises(InputError, match=r"^runs: stored runs, as of store\.runs\(\), or recordings; given: SqlStore$"):
+        what_if(triage(), sql_store("sqlite:///none.db"))
+    with pytest.raises(ConfigurationError, match=r"^executor: one of concurrent\.futures is required; given: 4$"):
+        what_if(RAG, [], executor=4)
 
 
 # Executors
+
+
+class Cancelling(ThreadPoolExecutor):
+    """A pool that somebody shuts down while its parts wait, which cancels them."""
+
+    def submit(self, work, *given):
+        """Take some work, and cancel it."""
+        future = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+@pytest.mark.parametrize("made", [ThreadPoolExecutor, Cancelling])
+def test_what_a_pool_that_was_shut_down_leaves_is_judged_here(made):
+    """Whether its parts are refused or were cancelled, every run has its row."""
+    pool = made(1)
+    pool.shutdown()
+    assert rows(what_if(RAG, numbered(150), executor=pool, budget=STRICT)) == expected(150)
 
 
 def spawned(workers):

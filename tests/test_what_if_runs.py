@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from openai_server import OpenAIServer, choice, completion, payload
 from rag_agents import QUESTION
 from recorded_runs import recorded
+from runs import run
 from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
-from guardgraph import RagBudget, create_rag_agent
+from guardgraph import RagBudget, create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call
 from guardgraph.graphs.whatif import Ending, judged_again
 from guardgraph.testing import InMemoryRecorder
@@ -129,16 +131,65 @@ def test_an_input_that_is_too_large_for_the_candidate_is_refused_as_its_door_doe
     assert again.result["details"] == candidate.invoke(given, context=context)["details"]
 
 
-def test_a_models_reply_may_have_been_larger_than_its_text():
-    """A message is read with all that stands around its text: under a smaller limit nobody knows what became of it."""
-    pad = {**completion(choice('{"label": "bug"}')), "padding": "y" * 5000}
-    with OpenAIServer(payload(200, pad)) as server:
-        model = RunnableLambda(json.dumps) | chat_model("openai:test-model", environ=server.environ())
-        recording = recorded(lambda **made: triage(model, **made))
-        tight = triage(model, budget=Budget(max_reply_bytes=1000))
-        assert recording["result"]["outcome"] == "routed"
-        assert tight.invoke(TICKET)["stop_reason"] == "llm_bad_response"
-        again = judged_again(tight.frame, recording)
+PADDED = 5000
+
+
+def asking(server):
+    """Return a model that asks a server."""
+    return RunnableLambda(json.dumps) | chat_model("openai:test-model", environ=server.environ())
+
+
+REPLIES = {
+    "an answer": (payload(200, {**completion(choice('{"label": "bug"}')), "padding": "y" * PADDED}), "success"),
+    "one cut short": (
+        payload(200, {**completion(choice('{"lab', finish_reason="length")), "padding": "y" * PADDED}),
+        "llm_truncated",
+    ),
+    "an error": (payload(500, {"error": {"message": "y" * PADDED}}), "llm_unavailable"),
+}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("name", REPLIES)
+def test_how_large_a_models_reply_was_is_recorded(name, mode):
+    """Under a limit that it keeps to, a run is what a live one is; under a smaller one nobody knows what follows."""
+    behaviour, reason = REPLIES[name]
+    with OpenAIServer(behaviour) as server:
+        recorder = InMemoryRecorder()
+        run(triage(asking(server), recorder=recorder), TICKET, mode)
+        [recording] = recorder.runs
+        size = recording["calls"][0]["reply_bytes"]
+        assert (recording["result"]["stop_reason"], size > PADDED) == (reason, True)
+        for most, live in ((size, reason), (size - 1, "llm_bad_response")):
+            tight = triage(asking(server), budget=Budget(max_reply_bytes=most))
+            assert run(tight, TICKET, mode)["stop_reason"] == live
+            again = judged_again(tight.frame, recording)
+            assert (again.kind, again.call and again.call.node) == (
+                ("same", None) if most == size else ("unknown", "label")
+            )
+        assert again.call.difference == f"visit 1, call 1: its reply had {size} bytes as it came, and may have {most}"
+
+
+def test_a_reply_that_nobody_counts_is_as_large_as_its_text():
+    """Of a model that asks no limit the text alone counts; what one that asks would have made of it, nobody knows."""
+    message = AIMessage('{"label": "bug"}', additional_kwargs={"padding": "y" * PADDED})
+    unasked, asks = RunnableLambda(lambda view: message), RunnableLambda(lambda view: reply_bytes() and message)
+    for model, reply, kinds in ((unasked, 0, ("same", "changed")), (asks, None, ("unknown", "unknown"))):
+        recording = recorded(lambda model=model, **made: triage(model, **made))
+        assert recording["calls"][0].get("reply_bytes") == reply
+        given = [judged_again(triage(model, budget=Budget(max_reply_bytes=most)).frame, recording) for most in (30, 10)]
+        assert tuple(again.kind for again in given) == kinds
+    tight = triage(unasked, budget=Budget(max_reply_bytes=10))
+    live, again = tight.invoke(TICKET), judged_again(tight.frame, recorded(lambda **made: triage(unasked, **made)))
+    assert (again.new.stop_reason, again.result["details"]) == (live["stop_reason"], live["details"])
+
+
+def test_a_run_that_was_recorded_without_sizes_is_unknown_under_a_smaller_limit():
+    """Earlier versions did not count; a message may have been larger than its text."""
+    model = RunnableLambda(lambda view: AIMessage('{"label": "bug"}'))
+    recording = recorded(lambda **made: triage(model, **made))
+    del recording["calls"][0]["reply_bytes"]
+    again = judged_again(triage(model, budget=Budget(max_reply_bytes=1000)).frame, recording)
     assert (again.kind, again.call.node) == ("unknown", "label")
 
 

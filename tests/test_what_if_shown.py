@@ -10,6 +10,7 @@ from cli_runs import empty_folder, refused, run
 from drawn_graphs import elements, shown_nodes, words
 from rag_agents import QUESTION, agent
 from recorded_runs import recorded
+from stored_runs import opened
 from ticket_pattern import Policy, triage
 
 from guardgraph import (
@@ -37,9 +38,18 @@ def unchecked(recorder):
 
 def judged():
     """Judge two answers by a stricter agent, one of which was asked by somebody else."""
-    return what_if(
-        create_rag_agent(budget=STRICT), [recorded(create_rag_agent, QUESTION), recorded(unchecked, QUESTION)]
-    )
+    return what_if(create_rag_agent(budget=STRICT), answers())
+
+
+def unreplayable():
+    """Judge the two answers, one redacted and one of a newer form."""
+    first, second = answers()
+    return what_if(create_rag_agent(), [{**first, "redacted": [["input"]]}, {**second, "format": 2}])
+
+
+def answers():
+    """Return the recordings of the two answers."""
+    return [recorded(create_rag_agent, QUESTION), recorded(unchecked, QUESTION)]
 
 
 # Limits
@@ -52,19 +62,22 @@ def judged():
         ("ok>ok:1", 1, False),
         ("ok:grounded_answer>ok:clarify:0", 1, True),
         ("*>ok:clarify:0", 1, True),
-        ("ok:ground>*:0", 0, False),
         ("stopped>ok:0", 0, False),
         ("ok>stopped:invalid_answer:0", 0, False),
         ("changed:0", 1, True),
         ("unknown:49%", 1, True),
         ("unknown:50%", 1, False),
         ("same:0", 0, False),
+        ("unreplayable:0", 2, True),
+        ("unreplayable:newer:0", 1, True),
+        ("unreplayable:redacted:1", 1, False),
+        ("unreplayable:changed:0%", 0, False),
     ],
 )
 def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
     """Endings by status, by outcome, by the beginning of a reason; a number, or a percentage of all runs."""
-    parsed = parse_fail_on(limit, RAG_REASONS)
-    assert (parsed.found(judged()), parsed.is_exceeded(judged())) == (found, exceeded)
+    parsed, found_in = parse_fail_on(limit, RAG_REASONS), unreplayable() if "unreplayable" in limit else judged()
+    assert (parsed.found(found_in), parsed.is_exceeded(found_in)) == (found, exceeded)
 
 
 def test_no_runs_exceed_no_limit():
@@ -81,8 +94,12 @@ def test_no_runs_exceed_no_limit():
         ("stoped>ok:0", "endings called ok, stopped, refused, .*; given: 'stoped'"),
         ("stopped:>ok:0", "endings called .*; given: 'stopped:'"),
         ("ok>:0", "endings called .*; given: ''"),
+        ("ok:ground>ok:0", "an outcome of rag: grounded_answer, clarify; given: 'ground'"),
+        ("ok>ok:clarfy:0", "an outcome of rag: grounded_answer, clarify; given: 'clarfy'"),
         ("ok>stopped:no_such:0", "a stop reason of rag; given: 'no_such'"),
-        ("chnged:0", "OLD>NEW:MOST or CLASS:MOST, with a class of same, .*; given: 'chnged'"),
+        ("chnged:0", "OLD>NEW:MOST, CLASS:MOST or .*, with a class of same, .*; given: 'chnged'"),
+        ("unreplayable:chnged:0", "OLD>NEW:MOST, .*, or why of erased, .*; given: 'unreplayable:chnged'"),
+        ("unknown:changed:0", "OLD>NEW:MOST, .*; given: 'unknown:changed'"),
     ],
 )
 def test_a_limit_that_is_none_is_refused(limit, message):
@@ -138,6 +155,26 @@ def test_the_command_prints_run_by_run_and_makes_a_page(folder):
     assert (done.exit_code, said["exceeded"]) == (3, [{"limit": "changed:0", "found": 1}])
     assert [(row["seq"], row["kind"]) for row in said["rows"]] == [(1, "changed"), (2, "unknown")]
     assert (folder / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
+    """In the table, in `--json`, on the page and in the list; `--fail-on` can name why."""
+    with opened(folder / "runs.db") as connection:
+        connection.execute("UPDATE guardgraph_contents SET content = replace(content, '15', '16') WHERE seq = 2")
+    given = ("--store", "sqlite:///runs.db")
+    done = command(*given, "-o", "page.html")
+    assert (done.exit_code, "unreplayable        1  changed 1" in done.stdout) == (0, True)
+    assert "1 cannot be judged: 1 changed" in (folder / "page.html").read_text()
+    done = command(*given, "--json", "--fail-on", "unreplayable:changed:0", "--fail-on", "unreplayable:erased:0")
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["exceeded"]) == (3, [{"limit": "unreplayable:changed:0", "found": 1}])
+    assert [row.get("why") for row in said["rows"]] == [None, "changed: its content is not what was recorded"]
+    listed = run("audit", "list", *given)
+    assert "changed: its content is not what was recorded" in " ".join(listed.stdout.split())
+    assert [row.get("changed") for row in json.loads(run("audit", "list", *given, "--json").stdout)] == [
+        None,
+        "its content is not what was recorded",
+    ]
 
 
 @pytest.mark.parametrize(

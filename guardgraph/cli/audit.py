@@ -13,6 +13,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.cli.safe_text import one_line
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.state.errors import ConfigurationError
@@ -25,7 +26,7 @@ __all__ = ["Json", "Store", "app", "head_of", "runs_of", "store_at", "stored_row
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
-HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})")
+HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -171,7 +172,7 @@ def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
     """Return what a list says of a run."""
     row: JsonObject = {"seq": stored.position.seq, "at": stored.position.at, "run_id": stored.run_id}
     if stored.recording is None:
-        return {**row, "erased": True}
+        return {**row, "erased": True} if stored.changed is None else {**row, "changed": stored.changed}
     result = stored.recording["result"]
     row |= {key: result.get(key) for key in ("pattern", "status", "stop_reason", "outcome")}
     return {**row, "redacted": bool(stored.recording.get("redacted"))}
@@ -179,9 +180,14 @@ def stored_row(stored: guardgraph.StoredRun) -> JsonObject:
 
 def _show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     for row in rows:
-        ending = "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
         redacted = ", redacted" if row.get("redacted") else ""
-        screen.show(f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {ending}{redacted}", indent=0, hang=8)
+        screen.show(f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_ended(row)}{redacted}", indent=0, hang=8)
+
+
+def _ended(row: JsonObject) -> str:
+    if "changed" in row:
+        return f"changed: {row['changed']}"
+    return "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
 
 
 def _show_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
@@ -215,7 +221,8 @@ def _show_verification(screen: Screen, found: Verification) -> None:
 
 def _told(erasure: Erasure) -> str:
     how = {"erase": "erased", "retain": "erased, as kept long enough,"}[erasure.how]
-    return f"{erasure.records} {'record' if erasure.records == 1 else 'records'} {how} by {erasure.by}"
+    counted = f"{erasure.records} {'record' if erasure.records == 1 else 'records'}"
+    return f"{counted} {how} by {one_line(erasure.by)}"
 
 
 def _erased(made: Erasure | None, as_json: bool) -> NoReturn:

@@ -75,8 +75,9 @@ def what_if(
     Nothing is called. A run is unknown if somebody would have been asked something else than was recorded.
 
     LIMIT is OLD>NEW:MOST or CLASS:MOST; more than MOST such runs end with exit code 3. OLD and NEW are ok, stopped,
-    refused, ok:OUTCOME, stopped:REASON, or * for any; CLASS is same, changed, unknown, unreplayable or other_pattern;
-    MOST is a number or a percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%.
+    refused, ok:OUTCOME, stopped:REASON, or * for any; CLASS is same, changed, unknown, unreplayable or other_pattern,
+    or why a run is unreplayable: unreplayable:erased, :redacted, :changed, :newer or :damaged. MOST is a number or a
+    percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%, unreplayable:changed:0.
     """
     from guardgraph.evidence.fail_on import parse_fail_on
     from guardgraph.evidence.what_if import candidate_of

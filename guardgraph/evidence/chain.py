@@ -23,6 +23,7 @@ __all__ = [
     "ErasureEntry",
     "How",
     "RunEntry",
+    "around_run",
     "entry_hash",
     "entry_of",
     "erasure_entry",
@@ -83,8 +84,22 @@ def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) ->
         run_id: of the run.
         content: the salted hash of its content; see `guardgraph.evidence.contents.content_hash`.
     """
-    head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
-    return canonical_json({**head, "kind": "run", "run_id": run_id, "content": content})
+    before, between, behind = around_run(at, run_id=run_id, content=content)
+    return f"{before}{previous}{between}{seq}{behind}"
+
+
+def around_run(at: str, *, run_id: str, content: str) -> tuple[str, str, str]:
+    """Return what stands in the text of a run's entry before the previous hash, between it and the number, and behind.
+
+    Whoever holds the end of the chain fills in these two, which nobody knows before.
+
+    Args:
+        at: as in `run_entry`.
+        run_id: as in `run_entry`.
+        content: as in `run_entry`.
+    """
+    first = canonical_json({"at": at, "content": content, "format": FORMAT, "kind": "run"})
+    return f'{first[:-1]},"previous":"', f'",{canonical_json({"run_id": run_id})[1:-1]},"seq":', "}"
 
 
 def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:

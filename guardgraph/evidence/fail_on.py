@@ -1,4 +1,4 @@
-"""Limits on what a what-if may find, for CI: ``stopped>ok:0``, ``unknown:10%``."""
+"""Limits on what a what-if may find, for CI: ``stopped>ok:0``, ``unknown:10%``, ``unreplayable:changed:0``."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from typing import get_args
 
 from guardgraph.evidence.judged import WhatIf
-from guardgraph.graphs.whatif import REFUSED, AgainKind, Ending
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.graphs.whatif import REFUSED, AgainKind, Ending, Unreplayable
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import ConfigurationError
 
 __all__ = ["FORM", "FailOn", "parse_fail_on"]
 
-FORM = "OLD>NEW:MOST or CLASS:MOST"
+FORM = "OLD>NEW:MOST, CLASS:MOST or unreplayable:WHY:MOST"
 """How a limit is written."""
 
 STATUSES = ("ok", "stopped", REFUSED)
 ANY = "*"
+_CLASSES: dict[str, AgainKind] = {
+    **{kind: kind for kind in get_args(AgainKind)},
+    **{f"unreplayable:{why}": "unreplayable" for why in get_args(Unreplayable)},
+}
 _MOST = re.compile(r"([0-9]{1,12})(%?)")
 
 
@@ -33,12 +38,14 @@ class FailOn:
     most: int
     in_percent: bool
     """Whether `most` is a percentage of all runs."""
+    why: str = ANY
+    """Why runs of the class are in it."""
 
     def found(self, judged: WhatIf) -> int:
         """Return how many runs it is about."""
         rows = (row for row in judged.rows if row.kind == self.kind)
         if self.kind != "changed":
-            return sum(1 for _ in rows)
+            return sum(self.why in (ANY, row.reason) for row in rows)
         return sum(_is_called(row.old, self.old) and _is_called(row.new, self.new) for row in rows)
 
     def is_exceeded(self, judged: WhatIf) -> bool:
@@ -51,10 +58,11 @@ def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
     """Read a limit.
 
     Args:
-        text: ``OLD>NEW:MOST`` or ``CLASS:MOST``. OLD and NEW are ``ok``, ``stopped``, ``refused`` or ``*`` for any;
-            behind a colon there may be an outcome or a stop reason, of which the beginning up to a colon is enough:
-            ``ok:clarify``, ``stopped:invalid_answer``. They are about changed runs. CLASS is a class of runs. MOST is
-            a whole number, or a percentage of all runs.
+        text: ``OLD>NEW:MOST``, ``CLASS:MOST`` or ``unreplayable:WHY:MOST``. OLD and NEW are ``ok``, ``stopped``,
+            ``refused`` or ``*`` for any; behind a colon there may be an outcome or a stop reason, of which the
+            beginning up to a colon is enough: ``ok:clarify``, ``stopped:invalid_answer``. They are about changed runs.
+            CLASS is a class of runs. WHY is erased, redacted, changed, newer or damaged. MOST is a whole number, or a
+            percentage of all runs.
         catalogue: of the candidate, which knows the stop reasons.
 
     Raises:
@@ -67,10 +75,10 @@ def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
     number, in_percent = int(most[1]), bool(most[2])
     old, arrow, new = wanted.partition(">")
     if not arrow:
-        for kind in get_args(AgainKind):
-            if wanted == kind:
-                return FailOn(text, kind, ANY, ANY, number, in_percent)
-        raise _wrong(text, f"{FORM}, with a class of {', '.join(get_args(AgainKind))}; given: {wanted!r:.40}")
+        if wanted not in _CLASSES:
+            classes, why = ", ".join(get_args(AgainKind)), ", ".join(get_args(Unreplayable))
+            raise _wrong(text, f"{FORM}, with a class of {classes}, or why of {why}; given: {wanted!r:.40}")
+        return FailOn(text, _CLASSES[wanted], ANY, ANY, number, in_percent, wanted.partition(":")[2] or ANY)
     for name in (old, new):
         _check(text, name, catalogue)
     return FailOn(text, "changed", old, new, number, in_percent)
@@ -81,6 +89,9 @@ def _check(text: str, name: str, catalogue: Catalogue) -> None:
     if name != ANY and (status not in STATUSES or (colon and not rest)):
         allowed = f"{', '.join(STATUSES)}, ok:OUTCOME, stopped:REASON or {ANY}"
         raise _wrong(text, f"endings called {allowed}; given: {name!r:.40}")
+    shipped = PATTERNS.get(catalogue.pattern)  # of one of your own nobody knows the outcomes
+    if status == "ok" and rest and shipped is not None and rest not in shipped.outcomes:
+        raise _wrong(text, f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}; given: {rest!r:.40}")
     stems = {reason.reason.partition(":")[0] for reason in catalogue}
     if status == "stopped" and rest and rest not in stems and catalogue.find(rest) is None:
         raise _wrong(text, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")

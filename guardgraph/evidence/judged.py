@@ -57,11 +57,19 @@ class Row(Again):
     ways: tuple[Way, Way] | None = None
     """Of a changed run: how it went, and how it would have gone; `draw` shows the two in one graph."""
 
+    @property
+    def reason(self) -> str:
+        """Why it has no new ending, in a word: the node whose call differs, or how `why` begins."""
+        return self.call.node if self.call is not None else (self.why or "").partition(":")[0]
+
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
         said = plain(self)
         ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
+
+
+_JUDGED = tuple(item.name for item in fields(Again) if item.name != "result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +102,10 @@ class WhatIf:
         """Return why runs of a class that has no new ending are in it, with how many; the most first.
 
         Args:
-            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted or damaged;
-                ``other_pattern``: by the pattern.
+            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted, changed, newer or
+                damaged; ``other_pattern``: by the pattern.
         """
-        return dict(Counter(_reason(row) for row in self.rows if row.kind == kind).most_common())
+        return dict(Counter(row.reason for row in self.rows if row.kind == kind).most_common())
 
     def table(self) -> str:
         """Return old ending -> new ending with counts, and what could not be judged below, in 80 columns."""
@@ -128,12 +136,7 @@ class WhatIf:
 
 def row_of(again: Again, **known: Any) -> Row:
     """Return the row of a run that was judged, with what else is known of it."""
-    judged = {item.name: getattr(again, item.name) for item in fields(again) if item.name != "result"}
-    return Row(**judged, **known)
-
-
-def _reason(row: Row) -> str:
-    return row.call.node if row.call is not None else (row.why or "").partition(":")[0]
+    return Row(**{name: getattr(again, name) for name in _JUDGED}, **known)
 
 
 def _named(old: Ending, new: Ending, differs: bool) -> str:

@@ -36,7 +36,7 @@ _KEPT: frozenset[tuple[str, ...]] = frozenset(
         *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),
         *(
             ("calls", "*", name)
-            for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "seconds")
+            for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
         ),
         ("calls", "*", "outcome", "0"),
         *(("result", name) for name in ("run_id", "pattern", "status", "phase", "path")),

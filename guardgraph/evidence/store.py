@@ -34,7 +34,7 @@ class Position:
     hash: str
     """The entry's hash, 64 hex digits."""
     previous: str
-    """The hash of the entry before; 64 zeros of the first."""
+    """The hash of the entry before; 64 zeros of the first. Nothing where the entry was changed."""
     at: str
     """When it was written: UTC, ISO 8601."""
 
@@ -52,18 +52,23 @@ class StoredRun:
     position: Position
     """Where it stands in the chain."""
     recording: Recording | None
-    """None: it was erased."""
+    """None: it was erased or changed."""
     entry: str
     """The text of its entry, of which ``position.hash`` is the SHA-256."""
     salt: str | None
-    """What its content was hashed with, 64 hex digits; None: it was erased."""
+    """What its content was hashed with, 64 hex digits; None: it was erased or changed."""
+    changed: str | None = None
+    """What is not as it was recorded, in words; None: nothing is."""
 
 
 class Runs(Protocol):
     """Runs of a store, read when they are iterated over, as often as wanted; they can be pickled."""
 
     def __iter__(self) -> Iterator[StoredRun]:
-        """Yield each run once, by its latest record, in order of the chain."""
+        """Yield each run once, by its latest record, in order of the chain.
+
+        One that is not as it was recorded says so (`StoredRun.changed`) and has no recording: the others are there.
+        """
 
     def parts(self, count: int) -> Sequence[Runs]:
         """Return the same runs in at most `count` parts, one after the other, for as many workers."""
@@ -84,6 +89,7 @@ class RunStore(Protocol):
 
         Raises:
             InputError: there is no such run.
+            StoreError: it is not as it was recorded.
         """
 
     def head(self) -> Position | None:

@@ -176,7 +176,7 @@ class _Reading:
                     self._states[seq] = _ERASED
                 elif self._states[seq] == _PRESENT:
                     self._find("unexplained", seq, f"its content is there, though entry {kept.seq} erased it")
-                else:
+                elif self._states[seq] != _ERASED:  # what came back from a copy is erased once more
                     self._find("changed", kept.seq, f"it names entry {seq}, which had nothing to erase")
         self._erasures.append(Erasure(kept.seq, said["at"], said["by"], said["how"], count))
         if kept.content is not None:

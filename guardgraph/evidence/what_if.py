@@ -6,7 +6,7 @@ import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
@@ -16,9 +16,9 @@ from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.named import graph_named
-from guardgraph.graphs.whatif import DAMAGED, Again, judged_again
+from guardgraph.graphs.whatif import Again, judged_again
 from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.recording import Recording, checked_recording
+from guardgraph.state.recording import Recording, checked_recording, is_newer
 from guardgraph.state.settings import Budget, Settings
 
 __all__ = ["AT_WORK", "PARTS", "PART_SIZE", "candidate_of", "what_if"]
@@ -53,8 +53,9 @@ def what_if(
             whose factory is given `policy` and `budget` where they are.
         runs: stored runs (of ``store.runs()``) or recordings.
         executor: whose workers judge, such as a `ProcessPoolExecutor` or Dask's ``client.get_executor()``; runs of a
-            store are read by the workers. The candidate is a name then, since an agent cannot be sent. What a broken
-            pool leaves undone is judged here, and so is what a Dask cluster gives up after workers were killed over it.
+            store are read by the workers. The candidate is a name then, since an agent cannot be sent. What a pool that
+            is broken or shut down leaves undone is judged here, and so is what a Dask cluster gives up after workers
+            were killed over it.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
         policy: of a candidate that is a name.
         budget: of a candidate that is a name.
@@ -67,12 +68,16 @@ def what_if(
         InputError: something among the runs is neither a stored run nor a recording.
     """
     graph = candidate_of(candidate, policy=policy, budget=budget)
+    if not isinstance(runs, Iterable):
+        raise InputError(f"runs: stored runs, as of store.runs(), or recordings; given: {type(runs).__name__}")
     if executor is None:
         return WhatIf(graph, list(_rows(graph.frame, runs, assume)))
     if not isinstance(candidate, str):
         raise ConfigurationError(
             f"candidate: module:factory is required beside an executor; given: a {type(candidate).__name__}"
         )
+    if not callable(getattr(executor, "submit", None)):
+        raise ConfigurationError(f"executor: one of concurrent.futures is required; given: {executor!r:.80}")
     work = partial(_judge, pickle.dumps((candidate, policy, budget)), assume)
     return WhatIf(graph, list(chain.from_iterable(_in_order(executor, work, _parts(runs)))))
 
@@ -111,7 +116,8 @@ def _row(frame: Frame, run: Any, at: int, assume: bool) -> Row:
     if not isinstance(run, StoredRun):
         raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}")
     if run.recording is None:
-        return row_of(Again("unreplayable", why="erased"), run_id=run.run_id, seq=run.position.seq)
+        why = "erased" if run.changed is None else f"changed: {run.changed}"
+        return row_of(Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
     return _judged(frame, run.recording, run.run_id, run.position.seq, assume)
 
 
@@ -119,8 +125,7 @@ def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool
     try:
         recording = checked_recording(given)
     except InputError as error:
-        why = "redacted" if given.get("redacted") else f"{DAMAGED}: {str(error).splitlines()[0]}"
-        return row_of(Again("unreplayable", why=why), run_id=run_id, seq=seq)
+        return row_of(Again("unreplayable", why=_unread(given, error)), run_id=run_id, seq=seq)
     again = judged_again(frame, recording, assume=assume)
     is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
     return row_of(
@@ -131,6 +136,16 @@ def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool
         other_declarations=is_other,
         ways=_ways(recording, again),
     )
+
+
+def _unread(given: Any, error: InputError) -> str:
+    """Say why a recording is not read."""
+    if given.get("redacted"):
+        return "redacted"
+    said = str(error).splitlines()[0]
+    if is_newer(given):
+        return f"newer: recorded by guardgraph {given.get('guardgraph')!s:.40}; {said}"
+    return f"damaged: {said}"
 
 
 def _ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
@@ -179,7 +194,7 @@ def _in_order(executor: Executor, work: Work, parts: Iterator[Iterable[Any]]) ->
 def _submitted(executor: Executor, work: Work, part: Iterable[Any]) -> Future[list[Row]] | None:
     try:
         return executor.submit(work, part)
-    except BrokenExecutor:
+    except RuntimeError:  # it is broken, or shut down
         return None
 
 
@@ -193,6 +208,9 @@ def _done(work: Work, part: Iterable[Any], future: Future[list[Row]] | None) -> 
 
 
 def _lost() -> tuple[type[Exception], ...]:
-    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew."""
-    dask = sys.modules.get("distributed")
-    return (BrokenExecutor,) if dask is None else (BrokenExecutor, dask.KilledWorker)
+    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew.
+
+    One that was cancelled had no worker yet.
+    """
+    dask, lost = sys.modules.get("distributed"), (BrokenExecutor, CancelledError)
+    return lost if dask is None else (*lost, dask.KilledWorker)

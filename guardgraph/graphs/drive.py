@@ -83,7 +83,7 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number = sum(line["node"] == part.declaration.name for line in visit.log) + 1
+    number = [line["node"] for line in visit.log].count(part.declaration.name) + 1
     try:
         yielded = next(steps)
         while True:
@@ -113,12 +113,7 @@ def _asked(part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any,
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.fingerprint, run.budget.fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_answered(visit)
-    asked = [
-        Asked(call, name, number, first + place, run_id, settings, in_turn, most) for place, call in enumerate(group)
-    ]
-    for item in asked:
-        item.request  # noqa: B018 - its hash is of what is asked, whatever becomes of that meanwhile
-    return asked
+    return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
 
 
 def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, list[Performed], list[Performed]]:
@@ -157,7 +152,8 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
     """
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
-        performed = Performed(too_large(asked.call, performed.outcome.about, most), performed.seconds)
+        refusal = too_large(asked.call, performed.outcome.about, most)
+        performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
     if (kept := refused(asked.call, performed.outcome)) is not performed.outcome:
         performed = Performed(kept, performed.seconds)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
@@ -176,6 +172,8 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
+    if asked.call.kind == "proposer" and performed.outcome.form != "value" and performed.reply_bytes is not None:
+        record["reply_bytes"] = performed.reply_bytes
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.kinds import KINDS
@@ -79,6 +79,11 @@ class Frame:
         return {name: item.channels for name, item in self.declarations.items()}
 
     @cached_property
+    def kept(self) -> frozenset[str]:
+        """The channels that outlive a step, the grammar's own among them."""
+        return frozenset(("run", "given", "log", *self.lasting, *self.records))
+
+    @cached_property
     def settings(self) -> tuple[JsonObject, JsonObject]:
         """The deployment's policy and budget as plain JSON."""
         return storable(self.policy.plain()), storable(self.budget.plain())
@@ -98,8 +103,7 @@ class Frame:
         return digest({"declarations": shown, "reasons": [reason.reason for reason in self.catalogue]})
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Protocol):
     """A node, apart from what runs it: LangGraph or the interpreter."""
 
     declaration: Declaration
@@ -128,10 +132,11 @@ def declared(item: Declaration, writes: Any) -> JsonObject:
     Raises:
         GrammarBreach: it writes something else, or what no state can keep.
     """
-    if not isinstance(writes, Mapping):
+    # Nearly all are the first, and the second is slow to ask.
+    if not isinstance(writes, (dict, Mapping)):
         raise GrammarBreach(f"returned a {type(writes).__name__}; a body returns a dictionary of channels")
-    if undeclared := sorted(map(str, writes.keys() - set(item.writes))):
-        raise GrammarBreach(f"wrote {', '.join(undeclared)}; declared: {', '.join(item.writes)}")
+    if undeclared := [name for name in writes if name not in item.writes]:
+        raise GrammarBreach(f"wrote {', '.join(sorted(map(str, undeclared)))}; declared: {', '.join(item.writes)}")
     is_text = KINDS[item.kind].is_text
     for channel, value in writes.items():
         if is_text and not isinstance(value, str):

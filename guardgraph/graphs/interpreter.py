@@ -18,7 +18,7 @@ from langgraph.types import Overwrite
 from guardgraph.graphs.drive import drive
 from guardgraph.graphs.fields import given_again
 from guardgraph.graphs.following import RecordedVisits
-from guardgraph.graphs.frame import Frame, Part
+from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
 from guardgraph.graphs.session import Session
 from guardgraph.graphs.visit import Visit
@@ -76,9 +76,10 @@ def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) ->
             node: GrammarNode = frame.nodes[name]
             recorded, spell = visits.follow(node.declaration)
             world.turn_to(spell)
-            if "refused" in recorded.get("opening", ()) and _is_another(frame, recording):
+            opening = recorded.get("opening")
+            if opening is not None and "refused" in opening and _is_another(frame, recording):
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
-            sitting = _sitting(frame, world, recorded.get("opening"), sitting)
+            sitting = _sitting(frame, world, opening, sitting)
             pad.turn_to(_answers(recorded))
             update = _run(node, channels.read(name), sitting, pad)
             channels.write(update)
@@ -88,8 +89,10 @@ def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) ->
 
 
 def _answers(recorded: RecordedVisit) -> list[JsonValue]:
+    if "answers" not in recorded:
+        return []
     try:
-        return [parse_json(answer) for answer in recorded.get("answers", ())]
+        return [parse_json(answer) for answer in recorded["answers"]]
     except NotJson as error:
         raise InputError(f"recording.visits: answers of {recorded['node']!r:.80}: JSON texts; {error}") from None
 
@@ -118,12 +121,11 @@ def _sitting(frame: Frame, world: ReplayingWorld, opening: Opening | None, curre
 
 def _run(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
     session, run = sitting
-    part = Part(node.declaration, node.body, node.frame)
-    visit = Visit(part, [] if node.declaration.entry else state.get("log") or [], session)
+    visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session)
     if not node.declaration.calls:
-        return run_through(part, state, run, visit)
+        return run_through(node, state, run, visit)
     try:
-        update = perform(drive(part, state, run, visit), session.world)
+        update = perform(drive(node, state, run, visit), session.world)
     except GraphInterrupt:
         raise _not_clear(visit, "its body waits for an answer that was not recorded") from None
     if not pad.is_clear:
@@ -189,33 +191,31 @@ class _Channels:
     """The channels of a run, as LangGraph would keep them."""
 
     def __init__(self, frame: Frame, given: JsonObject) -> None:
-        self._frame = frame
-        self._lasting: JsonObject = {"log": [], **{channel: [] for channel in frame.records}}
-        self._kept = {"run", "given", "log", *frame.lasting, *frame.records}
-        self._fresh: JsonObject = dict(given)
+        self._handed, self._kept = frame.handed, frame.kept
+        self._lists: dict[str, list[Any]] = {name: [] for name in ("log", *frame.records)}
+        """What is added to, and never written anew but by the entry guard."""
+        self._fresh = [name for name in given if name not in self._kept]
+        self._held: JsonObject = {**given, **self._lists}
 
     def read(self, node: str) -> JsonObject:
         """Return what a node is handed."""
-        fresh, lasting = self._fresh, self._lasting
-        return {
-            name: fresh[name] if name in fresh else lasting[name]
-            for name in self._frame.handed[node]
-            if name in fresh or name in lasting
-        }
+        held = self._held
+        return {name: held[name] for name in self._handed[node] if name in held}
 
     def write(self, update: JsonObject) -> None:
         """Keep what a node wrote: raw channels for one step, the others until they are written again."""
-        self._fresh = {}
+        held = self._held
+        for name in self._fresh:
+            del held[name]
+        self._fresh = [name for name in update if name not in self._kept]
         for name, value in update.items():
             if isinstance(value, Overwrite):
-                self._lasting[name] = value.value
-            elif name == "log" or name in self._frame.records:
-                self._lasting[name] = self._lasting[name] + value
-            elif name in self._kept:
-                self._lasting[name] = value
+                held[name] = value.value
+            elif name in self._lists:
+                held[name] = held[name] + value
             else:
-                self._fresh[name] = value
+                held[name] = value
 
     def output(self, update: JsonObject) -> JsonObject:
         """Return the result that a terminal wrote."""
-        return {name: value for name, value in update.items() if name not in {*self._kept, "route"}}
+        return {name: value for name, value in update.items() if name not in self._kept and name != "route"}

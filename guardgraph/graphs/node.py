@@ -43,24 +43,23 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
-        part, session, run, visit = self._begun(input, config)
+        session, run, visit = self._begun(input, config)
         if self.declaration.calls:
-            return perform(drive(part, input, run, visit), session.world)
-        return run_through(part, input, run, visit)
+            return perform(drive(self, input, run, visit), session.world)
+        return run_through(self, input, run, visit)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is a recorder."""
-        part, session, run, visit = self._begun(input, config)
+        session, run, visit = self._begun(input, config)
         if self.declaration.calls:
-            return await aperform(drive(part, input, run, visit), session.world)
+            return await aperform(drive(self, input, run, visit), session.world)
         if self.declaration.kind == "terminal" and self.frame.recorder is not None:
-            update: JsonObject = await awaited(partial(end, part, input, run, visit))
+            update: JsonObject = await awaited(partial(end, self, input, run, visit))
             return update
-        return run_through(part, input, run, visit)
+        return run_through(self, input, run, visit)
 
-    def _begun(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Part, Session, Any, Visit]:
+    def _begun(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
         session = session_in(config) or Session(self.frame.world)
-        part = Part(self.declaration, self.body, self.frame)
         run: Run[Any, Any] | Exception
         try:
             run = session.run or session.open(self.frame, self._run_id(state, session), config)
@@ -69,7 +68,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if self.declaration.calls:
             session.scratchpad = (config or {}).get("configurable", {}).get(SCRATCHPAD)
         log = [] if self.declaration.entry else state.get("log") or []
-        return part, session, run, Visit(part, log, session)
+        return session, run, Visit(self, log, session)
 
     def _run_id(self, state: JsonObject, session: Session) -> str:
         if self.declaration.entry:

@@ -14,7 +14,7 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
 from guardgraph.state.run import RECORDED
 
-__all__ = ["DAMAGED", "REFUSED", "Again", "AgainKind", "Ending", "Unasked", "judged_again", "plain"]
+__all__ = ["REFUSED", "Again", "AgainKind", "Ending", "Unasked", "Unreplayable", "judged_again", "plain"]
 
 AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "other_pattern"]
 """The classes of recorded runs; every run falls in exactly one."""
@@ -22,8 +22,9 @@ AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "ot
 REFUSED = "refused"
 """Status of a run that the candidate would not have begun, or gone on with: it refuses the run's context."""
 
-DAMAGED = "damaged"
-"""How the reason of a run begins whose recording cannot be read."""
+Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "damaged"]
+"""Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
+recorded it; or its recording is none."""
 
 _HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline"}
 """Keys of a result that say how the run went, not what came of it."""
@@ -88,7 +89,7 @@ class Again:
     call: Unasked | None = None
     """Of an unknown run."""
     why: str | None = None
-    """Of a run that is not judged: the pattern that it is of; ``erased``, ``redacted``, or ``damaged`` and where."""
+    """Of a run that is not judged: the pattern that it is of; or an `Unreplayable`, what is wrong behind a colon."""
     assumed: Ending | None = None
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
@@ -134,7 +135,7 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
     try:
         return _judged(frame, recording)
     except InputError as error:
-        return Again("unreplayable", Ending.of(result), why=f"{DAMAGED}: {error}")
+        return Again("unreplayable", Ending.of(result), why=f"damaged: {error}")
     except NotRecorded as error:
         call = Unasked(error.node, error.visit, error.number, error.difference)
         assumed = _assumed(frame, recording) if assume else None

@@ -22,6 +22,7 @@ from guardgraph.state.findings import configuration_error
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import json_problem
 from guardgraph.state.tightening import unknown_name
+from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ class KnowledgeBase:
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
             folder = find_documents(Path(documents), allowed)
-            into = Collection(self.index, tenant, name or folder.root.resolve().name)
+            _check_name("name", name or folder.name)
+            into = Collection(self.index, tenant, name or folder.name)
             return add_folder(folder, into, prefix=prefix, prune=prune, progress=progress)
         into = Collection(self.index, tenant, name or GIVEN)
         is_whole = name is not None or prune
@@ -175,9 +177,14 @@ class KnowledgeBase:
         return self.index.search(query, caller=_caller(caller), top_k=top_k)
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
-        """Find what answers a request: a retriever's, and who asks."""
-        caller = _caller(request.get("caller"))
-        return self.index.search(request["query"], sources=request["sources"], caller=caller, top_k=request["top_k"])
+        """Find what answers a request, as `LexicalRetriever` does, for the request's ``"caller"`` where it has one.
+
+        Raises:
+            ConfigurationError: a field is missing or wrong.
+            StoreError: as `search`.
+        """
+        query, sources, top_k = Asked.of(request)
+        return self.index.search(query, sources=sources, caller=_caller(request.get("caller")), top_k=top_k)
 
     def check(self, *, repair: bool = False) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in.
@@ -212,6 +219,8 @@ def _is_share(given: object) -> bool:
 def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
     if given is None or isinstance(given, Caller):
         return given
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"caller: a dictionary of tenant, user and groups is required; given: {given!r:.80}")
     try:
         return Caller.model_validate(given)
     except ValidationError as error:
@@ -221,8 +230,8 @@ def _caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:
 def _check_name(field: str, given: object) -> None:
     if given is None:
         return
-    if not isinstance(given, str) or not given.strip() or json_problem(given) is not None:
-        raise ConfigurationError(f"{field}: a text that is not blank is required, or None; given: {given!r:.80}")
+    if not isinstance(given, str) or not given or given != given.strip() or json_problem(given) is not None:
+        raise ConfigurationError(f"{field}: a text without blanks around it is required, or None; given: {given!r:.80}")
 
 
 def _readers(given: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from guardgraph.drawing.picture import draw
 from guardgraph.drawing.svg import svg
 from guardgraph.evidence.judged import Row, WhatIf
-from guardgraph.graphs.whatif import Ending
+from guardgraph.graphs.whatif import AgainKind, Ending
 from guardgraph.reporting.document import foot, section
 from guardgraph.reporting.elements import Child, Html, fragment, tag
 from guardgraph.reporting.values import facts, name, value
@@ -23,7 +23,7 @@ MEANINGS = {
     "same": "end as they did, with the same result",
     "changed": "would end otherwise, or with another result",
     "unknown": "would ask somebody something that was not recorded, so nobody knows",
-    "unreplayable": "were erased or redacted, or their recording is damaged",
+    "unreplayable": "cannot be judged",
     "other_pattern": "are runs of another pattern",
 }
 
@@ -40,7 +40,7 @@ def content(judged: WhatIf) -> Html:
 
 def _head(judged: WhatIf) -> Html:
     runs, changed = len(judged.rows), judged.counts["changed"]
-    counted = ((kind, f"{count:,} {MEANINGS[kind]}") for kind, count in judged.counts.items())
+    counted = ((kind, f"{count:,} {MEANINGS[kind]}{_why(judged, kind)}") for kind, count in judged.counts.items())
     others = judged.other_declarations
     named = f"{others:,} were made by a graph with other declarations" if others else None
     return tag(
@@ -51,6 +51,12 @@ def _head(judged: WhatIf) -> Html:
         tag("p", named, class_="label") if named else None,
         class_=f"ended {'wait' if changed else 'ok'}",
     )
+
+
+def _why(judged: WhatIf, kind: AgainKind) -> str:
+    """Say why runs cannot be judged; what the other classes are has its own words."""
+    told = (f"{count:,} {why}" for why, count in judged.reasons(kind).items() if kind == "unreplayable")
+    return f": {said}" if (said := ", ".join(told)) else ""
 
 
 def _sections(judged: WhatIf) -> Iterator[Html]:

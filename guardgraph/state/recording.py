@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
 
@@ -18,6 +19,7 @@ from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.opening import CLOSED, Opening
 from guardgraph.state.run import Kind
 from guardgraph.state.shadow import Sha256, Shadow
+from guardgraph.state.version import version
 
 __all__ = [
     "FORMAT",
@@ -29,6 +31,7 @@ __all__ = [
     "Recording",
     "VisitRecord",
     "checked_recording",
+    "is_newer",
     "schema",
 ]
 
@@ -65,6 +68,9 @@ class RecordedCall(TypedDict):
     """The proposer's name: the model's, the function's, or ``offline``."""
     prompt: NotRequired[str]
     """The prompt's name and hash, ``name@hash``."""
+    reply_bytes: NotRequired[Annotated[int, Field(ge=0)]]
+    """Of a proposer that answered with a message, or failed: bytes of the largest reply that was read, as it came; 0
+    where nobody counted them and nobody asked how many are allowed. Absent where nobody knows."""
     outcome: str
     """JSON text of ``[form, content, about]``: form is ``text`` (of a model), ``value`` (what was returned) or
     ``failure`` (reason and details; a timeout is one too); about has the proposer, its prompt and its usage."""
@@ -202,6 +208,16 @@ def checked_recording(given: Any) -> Recording:
         return _adapter().validate_python(given)
     except ValidationError as error:
         raise InputError("\n".join(map(_told, error.errors(include_url=False)))) from None
+
+
+def is_newer(given: JsonObject) -> bool:
+    """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
+    made, ours = (_release(text) for text in (given.get("guardgraph"), version()))
+    return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
+
+
+def _release(text: object) -> tuple[int, ...]:
+    return tuple(map(int, re.findall("[0-9]{1,9}", str(text)[:40])[:3]))
 
 
 def _told(item: Any) -> str:

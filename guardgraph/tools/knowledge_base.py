@@ -15,7 +15,7 @@ from guardgraph.tools.folder.article import sections_of
 from guardgraph.tools.folder.formats import FORMATS, decoded
 from guardgraph.tools.folder.left_out import LeftOut, describe_left_out, shown_name
 from guardgraph.tools.folder.pieces import pieces_of
-from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files, source_of
+from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files, name_problem, source_of
 
 __all__ = ["Document", "Documents", "demo_documents", "load_folder"]
 
@@ -68,13 +68,14 @@ def load_folder(
 ) -> Documents:
     """Read a folder of Markdown, reStructuredText, HTML and plain text files as a knowledge base.
 
-    The formats are `.md` and `.markdown`, `.rst`, `.html` and `.htm`, and `.txt`. A heading begins a section, which is
-    named by its path of headings (`Enterprise > Response targets`); text before the first heading, or right under the
-    one that is the title, is in a section named as the title. The title is the first level-1 heading, else what the
-    file says of itself (front matter's `title`, a page's `<title>`), else the file's name without suffix; plain text
-    has no headings. `updated_at` is the front matter's, field list's or `<meta>`'s `updated_at` or `date`, else
-    the day (UTC) on which the file was modified. Texts of Markdown and plain text are verbatim pieces of the file,
-    those of the other formats are what a reader sees.
+    The formats are `.md` and `.markdown`, `.rst`, `.html` and `.htm`, and `.txt`. The title is the front matter's or
+    field list's `title`, else the first level-1 heading, else a page's `<title>`, else the file's name without suffix;
+    plain text has no headings. A heading begins a section, which is named by its path of headings
+    (`Enterprise > Response targets`), below the front matter's or field list's `section` where there is one; text
+    before the first heading, or right under the first of level 1, is in a section named as that one, else as the title.
+    `updated_at` is the front matter's, field list's or `<meta>`'s `updated_at` or `date`, else the day (UTC) on which
+    the file was modified. Texts of Markdown and plain text are verbatim pieces of the file, those of the other formats
+    are what a reader sees.
 
     Hidden files and folders are left out. A link to a file in the folder is read, if that file is not read under its
     own name; links to folders, and links that lead out of the folder, are not followed.
@@ -104,9 +105,10 @@ def load_folder(
     root = Path(folder)
     files, left_out = find_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
     documents, read, total = list[Document](), 0, sum(file.size for file in files)
+    own_name = root.resolve().name
     for file in files:
         before = len(documents)
-        documents += _read_file(root, file, max_chars)
+        documents += _read_file(root, file, source_of(own_name, file.parts), max_chars)
         if len(documents) == before:
             left_out.append(LeftOut(shown_name(file.parts), "empty"))
         read += file.size
@@ -119,15 +121,17 @@ def load_folder(
     return Documents(documents, left_out)
 
 
-def _read_file(root: Path, file: FoundFile, max_chars: int) -> Iterator[Document]:
-    name = Path(file.parts[-1])
+def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
+    number, name = "/".join(file.parts), Path(file.parts[-1])
+    if (problem := name_problem(number, source)) is not None:
+        raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
     text, modified = _read_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = sections_of(parsed, name.stem)
-    for piece in pieces_of("/".join(file.parts), parsed.text, sections, max_chars):
+    for piece in pieces_of(number, parsed.text, sections, max_chars, below=parsed.section):
         yield Document(
             id=piece.id,
-            source=source_of(root, file.parts),
+            source=source,
             title=title,
             section=piece.section,
             updated_at=parsed.updated_at or modified,
@@ -137,12 +141,11 @@ def _read_file(root: Path, file: FoundFile, max_chars: int) -> Iterator[Document
 
 
 def _read_text(root: Path, file: FoundFile, suffix: str) -> tuple[str, str]:
-    """Return the text and the day of its last change; the name of the file must be text, too."""
+    """Return the text and the day of its last change."""
     shown = str(root.joinpath(*file.parts))
     try:
-        "/".join(file.parts).encode()
-        text = decoded(file.path.read_bytes(), suffix)
-        modified = datetime.fromtimestamp(file.path.stat().st_mtime, tz=UTC)
+        text = decoded(Path(file.path).read_bytes(), suffix)
+        modified = datetime.fromtimestamp(file.modified / 1e9, tz=UTC)
     except UnicodeError as error:
         raise ConfigurationError(f"knowledge base file {shown!r} is not UTF-8: {error}") from error
     except OSError as error:

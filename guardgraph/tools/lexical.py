@@ -13,6 +13,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.instant import instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import Candidate
+from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
 from guardgraph.tools.terms import content_words
@@ -60,9 +61,10 @@ class LexicalRetriever:
     Weights are information: a document that has terms by chance is one in e^(their weights), so the best of N
     covers a share of ln N of any question, the more, the more passages there are (Karlin and Altschul, Methods for
     assessing the statistical significance of molecular sequence features, 1990, on the best of many chance matches),
-    of the words that the base knows. The score counts what is covered beyond chance, against what is left open::
+    of the words that the base knows, T - T1 of T, and less in short passages, which have a word only once. The score
+    counts what is covered beyond chance, against what is left open::
 
-        chance = min(0.75 * (1 - T1 / T) * ln(1 + N / 3), 0.6 * whole)
+        chance = min(0.7 * (T - T1) / (T + 2 * N) * ln(1 + N / 2), 0.6 * whole)
         beyond = ln(1 + (e^covered - 1) * e^-chance)
         score  = beyond / (beyond + (whole - covered) / 2)
 
@@ -108,13 +110,16 @@ class LexicalRetriever:
 
         Returns:
             At most `top_k` candidates with a score above 0, best first, equal ones in the base's order.
+
+        Raises:
+            ConfigurationError: a field is missing or wrong.
         """
-        allowed = frozenset(request["sources"])
-        whole, covered = self._covered(request["query"])
+        query, allowed, top_k = Asked.of(request)
+        whole, covered = self._covered(query)
         found = [
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
         ]
-        best = nlargest(request["top_k"], found, key=covered.__getitem__)
+        best = nlargest(top_k, found, key=covered.__getitem__)
         rare = rarity(self._indexes[0].known.chance, whole)
         scores = {index: score(covered[index], whole, rare) for index in best}
         ranked = sorted(best, key=lambda index: (-scores[index], index))

@@ -229,8 +229,8 @@ def is_of_a_message(outcome: Outcome) -> bool:
     """
     if outcome.form != "failure":
         return outcome.form == "text"
-    details = outcome.content["details"]
-    return "status" in details or (details.get("cause") == _TOO_LARGE and "type" in details)
+    reason, details = outcome.content["reason"], outcome.content["details"]
+    return reason.startswith("llm_") and reason != "llm_timeout" and "type" in details
 
 
 def _unusable(call: Call) -> str:

@@ -22,7 +22,7 @@ from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 from guardgraph.state.json import JsonObject
 from guardgraph.state.size import REPLY_BYTES
 from guardgraph.world.connections import close_with_call
-from guardgraph.world.deadline import reply_bytes
+from guardgraph.world.deadline import allowed_bytes, was_read
 from guardgraph.world.failures import ReplyRefused
 
 __all__ = ["http_clients", "is_followed"]
@@ -94,7 +94,7 @@ class _Reply:
         if packing not in ("identity", "gzip"):
             raise _unreadable(f"a reply packed as {packing[:40]!r}, though gzip was asked for")
         self._response = response
-        self._most = REPLY_BYTES if (most := reply_bytes()) is None else most
+        self._most = REPLY_BYTES if (most := allowed_bytes()) is None else most
         self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None
         self._parts: list[bytes] = []
         self._came = self._size = 0
@@ -108,7 +108,8 @@ class _Reply:
         self._came += len(part)
         self._parts.append(self._unpacked(part))
         self._size += len(self._parts[-1])
-        if max(self._came, self._size) > self._most:
+        was_read(read := max(self._came, self._size))
+        if read > self._most:
             details: JsonObject = {"cause": "max_reply_bytes", "limit": self._most}
             raise ReplyRefused(f"a reply of more than {self._most} bytes", details)
 

@@ -6,13 +6,47 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import NamedTuple
 
-__all__ = ["deadline", "reply_bytes", "within"]
+__all__ = ["Reading", "allowed_bytes", "deadline", "reply_bytes", "was_read", "within"]
+
+
+class Reading:
+    """How much was read for a call.
+
+    Args:
+        around: of the call of a run whose proposer or tool makes this one.
+    """
+
+    __slots__ = ("_around", "_is_told", "_most")
+
+    def __init__(self, around: Reading | None = None) -> None:
+        self._around, self._most, self._is_told = around, 0, True
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the largest reply that was read, as it came, by those who count them; 0 where nobody does.
+
+        None where somebody asked how many it may have, and nobody knows what he made of that.
+        """
+        return self._most if self._is_told else None
+
+    def count(self, size: int) -> None:
+        """Count a reply, or as much as has come of it."""
+        self._most = max(self._most, size)
+        if self._around is not None:
+            self._around.count(size)
+
+    def ask(self) -> None:
+        """Somebody asked how many bytes a reply may have."""
+        self._is_told = False
+        if self._around is not None:
+            self._around.ask()
 
 
 class _Limits(NamedTuple):
     ends: float
     clock: Callable[[], float]
     most: int
+    reading: Reading
 
 
 _LIMITS: ContextVar[_Limits | None] = ContextVar("guardgraph_limits", default=None)
@@ -36,12 +70,24 @@ def reply_bytes() -> int | None:
         `max_reply_bytes` of the run's budget: a reply that is larger as JSON text is refused. None outside a call of a
         run; it holds where `deadline` does.
     """
-    known = _LIMITS.get()
+    if (known := _LIMITS.get()) is not None:
+        known.reading.ask()
     return None if known is None else known.most
 
 
+def allowed_bytes() -> int | None:
+    """Return what `reply_bytes` does, for a client that says by `was_read` how much it reads."""
+    return None if (known := _LIMITS.get()) is None else known.most
+
+
+def was_read(size: int) -> None:
+    """Say how many bytes of a reply have come so far, for what-ifs to know whether a smaller limit would have held."""
+    if (known := _LIMITS.get()) is not None:
+        known.reading.count(size)
+
+
 class within:
-    """Let `deadline` and `reply_bytes` tell what a call may take.
+    """Let `deadline` and `reply_bytes` tell what a call may take, and yield how much is read for it.
 
     Args:
         seconds: from now on.
@@ -54,12 +100,14 @@ class within:
     def __init__(self, seconds: float, clock: Callable[[], float], most: int) -> None:
         self._given = (seconds, clock, most)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Reading:
         seconds, clock, most = self._given
         around = _LIMITS.get()  # of a run whose tool makes this one
         if around is not None:
             seconds, most = min(seconds, max(around.ends - around.clock(), 0.0)), min(most, around.most)
-        self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most))
+        reading = Reading(None if around is None else around.reading)
+        self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading))
+        return reading
 
     def __exit__(self, *raised: object) -> None:
         _LIMITS.reset(self._token)

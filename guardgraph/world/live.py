@@ -95,9 +95,9 @@ class LiveWorld:
             return Performed(decided(item), 0.0)
         if (refused := refusal(item.call, self._max_abandoned)) is not None:
             return Performed(refused, 0.0)
-        with within(seconds, self._clock, item.max_reply_bytes):
+        with within(seconds, self._clock, item.max_reply_bytes) as read:
             outcome = perform(item.call, seconds, item.max_reply_bytes)
-        return Performed(outcome, self._clock() - began)
+        return Performed(outcome, self._clock() - began, reply_bytes=read.size)
 
     async def _aone(self, item: Asked, seconds: float) -> Performed:
         began = self._clock()
@@ -105,9 +105,9 @@ class LiveWorld:
             return Performed(decided(item), 0.0)
         if (refused := refusal(item.call, self._max_abandoned)) is not None:
             return Performed(refused, 0.0)
-        with within(seconds, self._clock, item.max_reply_bytes):
+        with within(seconds, self._clock, item.max_reply_bytes) as read:
             outcome = await aperform(item.call, seconds, item.max_reply_bytes)
-        return Performed(outcome, self._clock() - began)
+        return Performed(outcome, self._clock() - began, reply_bytes=read.size)
 
     def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         working: list[Working] = []

@@ -7,6 +7,7 @@ the run has, and as long as it may be. Whatever else a run asks for is `NotRecor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import accumulate
 
@@ -57,8 +58,9 @@ class ReplayingWorld:
 
         Where a call was cut off earlier than in the recorded run, what comes after it is earlier too.
         """
-        self._read += 1
-        return self._reading(self._read - 1) - self._saved
+        at, readings = self._read, self._spell.readings
+        self._read = at + 1
+        return (readings[at] if at < len(readings) else readings[-1]) - self._saved
 
     def calendar(self) -> datetime:
         """Return when the recorded run began."""
@@ -112,11 +114,11 @@ class ReplayingWorld:
         most, refused = asked.max_reply_bytes, refused_above(found.outcome)
         if refused is not None and most > refused:
             raise _differs(asked, f"its reply was larger than {refused} bytes, and may have {most}")
-        if most < self._spell.reply and (is_unreturnable(found.outcome) or is_of_a_message(found.outcome)):
-            raise _differs(asked, f"whether its reply was larger than {most} bytes as it came is not known")
+        if most < self._spell.reply:
+            _check_room(asked, found, most)
         if refused in (None, most):
             return found
-        return Performed(too_large(asked.call, found.outcome.about, most), found.seconds)
+        return replace(found, outcome=too_large(asked.call, found.outcome.about, most), packed=None)
 
     def _in_time(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Hold what calls brought against the seconds that they share; a person has as long as it takes."""
@@ -149,6 +151,19 @@ class ReplayingWorld:
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
         return [_cut(item, seconds - start) if late else performed for item, performed, late, start in late_or_not]
+
+
+def _check_room(asked: Asked, found: Performed, most: int) -> None:
+    """Refuse a reply that may have had more bytes as it came, of which a recording has less: a text, or what was wrong.
+
+    Raises:
+        NotRecorded: it had more, and then somebody may have tried again; or nobody knows.
+    """
+    came = found.reply_bytes
+    if came is not None and came > most:
+        raise _differs(asked, f"its reply had {came} bytes as it came, and may have {most}")
+    if is_unreturnable(found.outcome) or (came is None and is_of_a_message(found.outcome)):
+        raise _differs(asked, f"whether its reply was larger than {most} bytes as it came is not known")
 
 
 def _out_of_scope(recorded: RecordedCall, performed: Performed, asked: Asked) -> str | None:
@@ -196,7 +211,7 @@ def _performed(at: int, call: RecordedCall) -> Performed:
         raise _wrong(at, f"JSON text of [form, content, about] is required, {error}") from None
     if outcome.form == "failure" and not _is_failure(outcome.content):
         raise _wrong(at, "a failure has a reason and details")
-    return Performed(outcome, call["seconds"], call["outcome"])
+    return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"))
 
 
 def _is_failure(content: JsonValue) -> bool:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from guardgraph.state.recording import Recording
 
 __all__ = ["Spell", "spells"]
 
 
-@dataclass(frozen=True, slots=True)
-class Spell:
+class Spell(NamedTuple):
     """The time of one visit of a recorded run."""
 
     readings: Sequence[float]

@@ -7,15 +7,18 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, exists, select
 
-from guardgraph.evidence.chain import entry_of
+from guardgraph.evidence.chain import RunEntry, entry_hash, entry_of
 from guardgraph.evidence.contents import content_hash, recording_of
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.store import Position, StoredRun
 from guardgraph.state.errors import InputError, StoreError
 
-__all__ = ["batch", "head", "latest"]
+__all__ = ["MORE", "batch", "head", "latest"]
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
+UNREADABLE = (ValueError, TypeError, AttributeError)
+"""What reading a column raises that holds no text any more: SQLite keeps whatever it is given."""
+MORE = "`guardgraph audit verify` says more"
 
 
 def head(connection: Connection) -> Position | None:
@@ -23,7 +26,13 @@ def head(connection: Connection) -> Position | None:
     found = connection.execute(
         select(ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.entry).order_by(ENTRIES.c.seq.desc()).limit(1)
     ).first()
-    return None if found is None else _position(found)
+    if found is None:
+        return None
+    try:
+        said = entry_of(found.entry)
+    except ValueError:
+        raise StoreError(f"entry {found.seq}: it was changed; {MORE}") from None
+    return Position(found.seq, found.hash, said["previous"], said["at"])
 
 
 def latest(connection: Connection, run_id: str) -> StoredRun:
@@ -31,7 +40,6 @@ def latest(connection: Connection, run_id: str) -> StoredRun:
 
     Raises:
         InputError: there is no such run.
-        StoreError: what is kept is not what was recorded.
     """
     found = connection.execute(
         _joined().where(ENTRIES.c.run_id == run_id).order_by(ENTRIES.c.seq.desc()).limit(1)
@@ -77,28 +85,35 @@ def batch(
 
 
 def _joined() -> Select[Any]:
-    columns = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.run_id, ENTRIES.c.entry, CONTENTS.c.salt, CONTENTS.c.content)
-    return select(*columns).select_from(ENTRIES.outerjoin(CONTENTS, _BESIDE))
+    entry = (ENTRIES.c.seq, ENTRIES.c.hash, ENTRIES.c.at, ENTRIES.c.run_id, ENTRIES.c.entry)
+    return select(*entry, CONTENTS.c.salt, CONTENTS.c.content).select_from(ENTRIES.outerjoin(CONTENTS, _BESIDE))
 
 
 def _stored(row: Any) -> StoredRun:
-    """Return what a row says, if it still is what was recorded: nobody is to judge what somebody else put there."""
-    position = _position(row)
+    """Return what a row says; nobody is to judge what somebody else put there, so that is left out, and said."""
+    said = _said(row)
+    if said is None:
+        place = Position(row.seq, str(row.hash), "", str(row.at))
+        return StoredRun(str(row.run_id), place, None, str(row.entry), None, "its entry is not what was recorded")
+    position = Position(row.seq, row.hash, said["previous"], said["at"])
     if row.content is None:
         return StoredRun(row.run_id, position, None, row.entry, None)
-    said = entry_of(row.entry)
     try:
-        is_kept = said["kind"] == "run" and content_hash(row.salt, row.content) == said["content"]
-    except ValueError:
+        is_kept = content_hash(row.salt, row.content) == said["content"]
+    except UNREADABLE:
         is_kept = False
     if not is_kept:
-        raise StoreError(f"entry {row.seq}: its content is not what was recorded; `guardgraph audit verify` says more")
+        return StoredRun(row.run_id, position, None, row.entry, None, "its content is not what was recorded")
     return StoredRun(row.run_id, position, recording_of(row.content), row.entry, row.salt)
 
 
-def _position(row: Any) -> Position:
+def _said(row: Any) -> RunEntry | None:
+    """Return what the entry of a run says; None where it is not what its hash and its columns say."""
     try:
+        if entry_hash(row.entry) != row.hash:
+            return None
         said = entry_of(row.entry)
-    except ValueError:
-        raise StoreError(f"entry {row.seq}: it was changed; `guardgraph audit verify` says more") from None
-    return Position(row.seq, row.hash, said["previous"], said["at"])
+    except UNREADABLE:
+        return None
+    is_told = said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
+    return said if is_told else None  # type: ignore[return-value]

@@ -36,7 +36,7 @@ class SqlRuns:
     """The number of the last entry that may be one of them; None for the store's last."""
 
     def __iter__(self) -> Iterator[StoredRun]:
-        """Yield each run once, by its latest record, in order of the chain."""
+        """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
         after, upto = self.after, self._last()
         while after < upto:
             found = self._batch(after, upto)
@@ -60,10 +60,15 @@ class SqlRuns:
         return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
 
     def _last(self) -> int:
+        from guardgraph.evidence.sql.schema import Missing
+        from guardgraph.evidence.sql.writing import last
+
         if self.upto is not None:
             return self.upto
-        head = self.store.head()
-        return 0 if head is None else head.seq
+        try:
+            return self.store.database.once(last)[0]
+        except Missing:
+            return 0
 
     def _batch(self, after: int, upto: int) -> Sequence[StoredRun]:
         from guardgraph.evidence.sql.reading import batch

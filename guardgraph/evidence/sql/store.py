@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from guardgraph.evidence.contents import lookup
 from guardgraph.evidence.redaction import Redaction, redacted
 from guardgraph.evidence.sql.address import address
 from guardgraph.evidence.sql.database import Database
@@ -13,7 +12,6 @@ from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verified
 from guardgraph.state.errors import ConfigurationError, InputError, StoreError
-from guardgraph.state.hashing import canonical_json
 from guardgraph.state.recording import Recording
 
 __all__ = ["SqlStore", "sql_store"]
@@ -67,11 +65,9 @@ class SqlStore:
             StoreError: it was not recorded, or not in time.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.writing import append_run
+        from guardgraph.evidence.sql.writing import new_run
 
-        kept = run if self._redact is None else redacted(run, self._redact)
-        content, beside = canonical_json(kept), lookup(kept)
-        return self.database.once(lambda connection: append_run(connection, run["run_id"], content, beside), "append")
+        return self.database.append(new_run(run if self._redact is None else redacted(run, self._redact)))
 
     def read(self, run_id: str) -> StoredRun:
         """Return the latest record of a run.
@@ -81,6 +77,14 @@ class SqlStore:
             StoreError: the store cannot be read, or what it has is not what was recorded.
             ConfigurationError: the database is no store of this version.
         """
+        from guardgraph.evidence.sql.reading import MORE
+
+        found = self._found(run_id)
+        if found.changed is not None:
+            raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
+        return found
+
+    def _found(self, run_id: str) -> StoredRun:
         from guardgraph.evidence.sql.reading import latest
         from guardgraph.evidence.sql.schema import Missing
 
@@ -113,11 +117,14 @@ class SqlStore:
             since: of runs only that were recorded then or later; a date and time with its zone.
 
         Raises:
-            ConfigurationError: `since` has no zone.
+            ConfigurationError: `since` has no zone, or is out of the calendar.
         """
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
-        moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        try:
+            moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        except OverflowError:  # a day before the first one of the calendar, or behind its last
+            raise ConfigurationError(f"since: a date and time that UTC has is required; given: {since}") from None
         return SqlRuns(self, pattern, tenant, moment)
 
     def verify(self, head: tuple[int, str] | None = None) -> Verification:
@@ -168,7 +175,7 @@ class SqlStore:
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
         if run_id is not None:
-            self.read(run_id)
+            self._found(run_id)
         chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
         return erasing.erased(self.database, chosen, by=by, how="erase")
 

@@ -17,7 +17,10 @@ def told(error: BaseException, address: Address) -> BaseException:
     """Return the error that a caller gets; one that is none of a database stays what it is."""
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-    if isinstance(error, GuardgraphError) or not isinstance(error, SQLAlchemyError | OSError):
+    if isinstance(error, GuardgraphError):
+        return error
+    driver = address.url.get_dialect().import_dbapi()
+    if not isinstance(error, SQLAlchemyError | OSError | driver.Error):
         return error
     said = str(error.orig) if isinstance(error, DBAPIError) else str(error)
     line = _line(said, address)

@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Final
 
 from guardgraph.guards.quotes import comparable
+from guardgraph.guards.rag.differences import Words, say_otherwise
+from guardgraph.state.memory import remembered
 from guardgraph.state.rag import Candidate
 
 __all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "collapse"]
@@ -28,11 +30,12 @@ _SECONDS: Final = 86_400
 def collapse(candidates: Sequence[Candidate], *, min_score: float) -> list[Candidate]:
     """Leave out relevant candidates that say the same as a more recent one.
 
-    Two say the same where title, section and text together are alike, and no number, id or date of section and text
-    differs, in value, unit, order, or in the words beside it: numbers decide, so "within 15 minutes" and "within 45
-    minutes" are never the same. The most recent one by `updated_at` stays, of equally recent ones the best ranked,
-    and stands at the best rank among them; one without a date counts as the oldest. What is left out says the same as
-    the one that stays itself, not only as another one that was left out.
+    Two say the same where title, section and text together are alike, no negation, name or plan in them differs (see
+    `say_otherwise`), and no number, id or date of section and text does, in value, unit, order, or in the words beside
+    it: "within 15 minutes" and "within 45 minutes" are never the same, nor "is covered" and "is not covered". The most
+    recent one by `updated_at` stays, of equally recent ones the best ranked, and stands at the best rank among them;
+    one without a date counts as the oldest. What is left out says the same as the one that stays itself, not only as
+    another one that was left out.
 
     Args:
         candidates: ranked, best first, all of them permitted.
@@ -75,6 +78,10 @@ class _Read:
     def facts(self) -> tuple[object, ...]:
         return _facts(comparable(f"{self.candidate['section']}\n{self.candidate['text']}"))
 
+    @cached_property
+    def words(self) -> Words:
+        return Words(self.text)
+
     def says_the_same(self, other: _Read) -> bool:
         if self.text == other.text:
             return True
@@ -82,7 +89,9 @@ class _Read:
             return False
         from rapidfuzz import fuzz  # most runs have nothing to compare
 
-        return fuzz.ratio(self.text, other.text, score_cutoff=LEAST_ALIKE) > 0 and self.facts == other.facts
+        if not fuzz.ratio(self.text, other.text, score_cutoff=LEAST_ALIKE):
+            return False
+        return not say_otherwise(self.words, other.words) and self.facts == other.facts
 
 
 def _standing(group: Sequence[_Read]) -> Candidate:
@@ -115,6 +124,7 @@ def _sequence(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(words[max(at - 1, 0) : at + 2]) for at in places)
 
 
+@remembered(texts=512, chars=100)
 def _moment(updated_at: str) -> int:
     """Return the latest moment that a text names, in seconds; of a day that can be read in two ways the earlier one."""
     if not updated_at.strip():

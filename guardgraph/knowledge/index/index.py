@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,13 +109,14 @@ class Index:
         with self._file.writing() as connection:
             move(connection, tenant, name, source, access)
 
-    def restamp(self, tenant: str | None, name: str, stamp: Stamp) -> None:
-        """Note by what a document is known now whose text is unchanged."""
-        with self._file.writing() as connection:
-            connection.execute(
-                "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
-                [*stamp, key_of(tenant), name],
-            )
+    def restamp(self, tenant: str | None, stamps: Mapping[str, Stamp]) -> None:
+        """Note by what documents are known now whose texts are unchanged, all of them in one transaction."""
+        if stamps:
+            with self._file.writing() as connection:
+                connection.executemany(
+                    "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
+                    [(*stamp, key_of(tenant), name) for name, stamp in stamps.items()],
+                )
 
     def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
         """Return the documents of a collection, by id."""

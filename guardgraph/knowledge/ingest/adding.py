@@ -12,21 +12,19 @@ from guardgraph.knowledge.ingest.content import (
     Content,
     content_of,
     day_of,
+    own_readers,
     parsed_of,
     quick_stamp,
-    readers_of,
-    require_readers_of,
-    text_of,
 )
 from guardgraph.knowledge.ingest.folder import Entry, Folder
 from guardgraph.knowledge.ingest.readers import within
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
-from guardgraph.knowledge.ingest.sidecar import ReadersUnknown
+from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrowed
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.folder.article import sections_of
 from guardgraph.tools.folder.pieces import pieces_of
-from guardgraph.tools.folder.walk import source_of
+from guardgraph.tools.folder.walk import name_problem, source_of
 
 __all__ = ["add_folder"]
 
@@ -54,11 +52,11 @@ def add_folder(
     """
     entries = dict[str, Entry]()
     for entry in folder.entries:
-        if (number := _id_of(prefix, entry)) is None:
-            collection.failed.append(Failed(entry.shown, "its name is not UTF-8"))
+        number = prefix + "/".join(entry.file.parts)
+        if (problem := name_problem(number, source_of(folder.name, entry.file.parts))) is not None:
+            collection.failed.append(Failed(entry.shown, problem))
         else:
             entries[number] = entry
-    require_readers_of(entries.values())
     collection.refuse_taken(entries)
     gone = [number for number in collection.listed if number not in entries or not entries[number].file.size]
     if not prune:
@@ -75,15 +73,6 @@ def add_folder(
     return collection.report()
 
 
-def _id_of(prefix: str, entry: Entry) -> str | None:
-    number = prefix + "/".join(entry.file.parts)
-    try:
-        number.encode()
-    except UnicodeError:
-        return None
-    return number
-
-
 def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection) -> list[str]:
     """Return what of the gone documents stands under no other name in the folder."""
     named = {number: collection.listed[number].stamp.sha256 for number in gone}
@@ -98,15 +87,17 @@ def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection
 
 def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> None:
     rule = folder.rules.readers_of(entry.file.parts)
-    source, before = source_of(folder.root, entry.file.parts), collection.listed.get(number)
+    source, before = source_of(folder.name, entry.file.parts), collection.listed.get(number)
     # What an unchanged document says of its own readers is within the rule, as it was.
     is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
     if before is not None and is_placed and quick_stamp(entry) == before.stamp[:2]:
         collection.keep(number, before.stamp, source, rule)
         return
+    readers = rule
     try:
         content = content_of(entry)
-        readers = readers_of(content, text_of(entry, content), rule)
+        readers = narrowed(readers, content.said.readers)
+        readers = narrowed(readers, own_readers(entry, content))
         if before is not None and content.stamp.sha256 == before.stamp.sha256:
             collection.keep(number, content.stamp, source, readers)
             return
@@ -115,26 +106,26 @@ def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> N
         if document.chunks:
             collection.put(document)
             return
-    except Unusable as error:
+    except Unusable as error:  # what there is of it stays, for those who may read what it is now
         kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers
-        collection.fail(number, entry.shown, str(error), tuple(reader for reader in kept if within(reader, rule)))
+        collection.fail(number, entry.shown, str(error), tuple(reader for reader in kept if within(reader, readers)))
         return
     collection.leave_empty(number, entry.shown)
 
 
 def _document(number: str, entry: Entry, content: Content, *, name: str, source: str, access: Access) -> StoredDocument:
-    parsed = parsed_of(entry, content)
+    said, parsed = content.said, parsed_of(entry, content)
     title, sections = sections_of(parsed, Path(entry.file.parts[-1]).stem)
     return StoredDocument(
         id=number,
         name=name,
         source=source,
-        title=content.said.title or title,
-        updated_at=content.said.updated_at or parsed.updated_at or day_of(content),
+        title=said.title or title,
+        updated_at=said.updated_at or parsed.updated_at or day_of(content),
         access=access,
         chunks=tuple(
             Chunk(piece.id, piece.section, piece.text, *piece.span)
-            for piece in pieces_of(number, parsed.text, sections, PASSAGE_CHARS)
+            for piece in pieces_of(number, parsed.text, sections, PASSAGE_CHARS, below=said.section or parsed.section)
         ),
         stamp=content.stamp,
     )

@@ -36,6 +36,7 @@ class Collection:
         self.left_out: list[LeftOut] = []
         self._index = index
         self._batch = index.together()
+        self._stamps: dict[str, Stamp] = {}
         self._became: dict[Literal["added", "changed", "unchanged", "removed"], list[str]] = {
             "added": [], "changed": [], "unchanged": [], "removed": [],
         }  # fmt: skip
@@ -87,7 +88,7 @@ class Collection:
         if moved:
             self._index.move(self.tenant, number, source, access)
         if stamp != before.stamp:
-            self._index.restamp(self.tenant, number, stamp)
+            self._stamps[number] = stamp
         self._became["changed" if moved else "unchanged"].append(number)
 
     def fail(self, number: str, shown: str, reason: str, readers: tuple[str, ...]) -> None:
@@ -119,6 +120,7 @@ class Collection:
     def report(self) -> Report:
         """Return what became of the documents, once all are written."""
         self._batch.flush()
+        self._index.restamp(self.tenant, self._stamps)
         became = {name: tuple(ids) for name, ids in self._became.items()}
         return Report(
             added=became["added"],

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp
 from guardgraph.knowledge.ingest.folder import PDF, Entry
 from guardgraph.knowledge.ingest.report import Unusable
-from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, Said, narrowed, said_in_front_matter, said_in_sidecar
+from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, Said, said_in_front_matter, said_in_sidecar
+from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.article import Parsed, assembled
 from guardgraph.tools.folder.formats import FORMATS, decoded
 from guardgraph.tools.folder.html import parse_html
@@ -24,11 +23,9 @@ __all__ = [
     "Content",
     "content_of",
     "day_of",
+    "own_readers",
     "parsed_of",
     "quick_stamp",
-    "readers_of",
-    "require_readers_of",
-    "text_of",
 ]
 
 MAX_DOCUMENT_BYTES: Final = 50_000_000
@@ -54,13 +51,7 @@ class Content(NamedTuple):
 
 def quick_stamp(entry: Entry) -> tuple[int, int] | None:
     """Return the size and the time of a document, None where they cannot tell whether it is unchanged."""
-    if entry.beside is not None or entry.wrong:
-        return None
-    try:
-        found = entry.file.path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
+    return None if entry.beside is not None or entry.wrong else (entry.file.size, entry.file.modified)
 
 
 def content_of(entry: Entry) -> Content:
@@ -84,36 +75,21 @@ def content_of(entry: Entry) -> Content:
     return Content(data, said_in_sidecar(beside), stamp)
 
 
-def readers_of(content: Content, text: str | None, readers: tuple[str, ...]) -> tuple[str, ...]:
-    """Return who may read a document of those whom the rules name.
-
-    Args:
-        content: what was read of the document.
-        text: its text, None where that has no front matter.
-        readers: those of the rules.
+def own_readers(entry: Entry, content: Content) -> tuple[str, ...] | None:
+    """Return the readers that the front matter of a document names, None where it names none or cannot stand there.
 
     Raises:
-        Unusable: what it says of its readers is not understood, or names others.
+        Unusable: the document is not UTF-8, or what it says of its readers is not understood.
     """
-    own = None if text is None else said_in_front_matter(text)
-    return narrowed(readers, content.said.readers, own)
-
-
-def text_of(entry: Entry, content: Content) -> str | None:
-    """Return the text of a file that may have front matter, None of any other.
-
-    Raises:
-        Unusable: it is not UTF-8.
-    """
-    parse = FORMATS.get(entry.suffix)
-    return _text(entry, content) if parse in (parse_markdown, parse_plain) else None
+    has_front_matter = FORMATS.get(entry.suffix) in (parse_markdown, parse_plain)
+    return said_in_front_matter(_text(entry, content)) if has_front_matter else None
 
 
 def parsed_of(entry: Entry, content: Content) -> Parsed:
     """Return what a file says.
 
     Raises:
-        Unusable: it is no text, or no file of its format.
+        Unusable: it is no text, or no file of its format, or the library that reads those is not installed.
     """
     if entry.suffix == PDF:
         return _extracted(content.data, "pdf")
@@ -130,31 +106,19 @@ def day_of(content: Content) -> str:
         return ""
 
 
-def require_readers_of(entries: Iterable[Entry]) -> None:
-    """Refuse documents of formats that need a library which is not installed, before any is taken in.
-
-    Raises:
-        ConfigurationError: it says which library, and which extra installs it.
-    """
-    from guardgraph.tools.extraction.pool import require
-
-    suffixes = {entry.suffix for entry in entries}
-    if PDF in suffixes:
-        require("pdf")
-    if any(FORMATS.get(suffix) is parse_html for suffix in suffixes):
-        require("html")
-
-
 def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
     from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES, ExtractionFailed
     from guardgraph.tools.extraction.pool import extract
 
     try:
         found = extract(data, kind, seconds=_SECONDS, max_chars=_MAX_CHARS)
+    except ConfigurationError as error:
+        raise Unusable(str(error)) from None
     except ExtractionFailed as error:
         raise Unusable(f"{error.reason}: {EXTRACTION_FAILURES[error.reason]}") from None
     is_paged = kind == "pdf"  # that a page begins is no part of the text
-    return assembled(found.parts, found.title, found.declared_date, without_headings=is_paged)
+    day = found.declared_date
+    return assembled(found.parts, updated_at=day, page_title=found.title, without_headings=is_paged)
 
 
 def _text(entry: Entry, content: Content) -> str:
@@ -167,7 +131,7 @@ def _text(entry: Entry, content: Content) -> str:
     return text
 
 
-def _bytes_of(path: Path) -> tuple[bytes, int]:
+def _bytes_of(path: str) -> tuple[bytes, int]:
     try:
         with open(os.open(path, _FLAGS), "rb") as opened:
             found = os.fstat(opened.fileno())

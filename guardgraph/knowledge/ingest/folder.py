@@ -48,7 +48,8 @@ class Entry(NamedTuple):
 class Folder(NamedTuple):
     """What is in a folder."""
 
-    root: Path
+    name: str
+    """Its own, of the folder itself."""
     entries: list[Entry]
     """In the order of their paths."""
     rules: Rules
@@ -79,7 +80,7 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
         if suffix.lower() in (".yaml", ".yml"):
             left_out.append(LeftOut(shown_name(file.parts), "another format"))
             continue
-        names = {shown_name(file.parts), shown_name((*file.parts[:-1], stem))}
+        names = {shown_name(file.parts), shown_name((*file.parts[:-1], stem))} if beside else set[str]()
         used |= names
         entries.append(_entry(file, [item for name in sorted(names) for item in beside.get(name, ())]))
     failed = [
@@ -89,7 +90,7 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
         if name not in used and isinstance(item, FoundFile)
     ]
     kept = [item for item in left_out if not _is_beside(item.name)]
-    return Folder(root, entries, rules, kept, sorted(failed))
+    return Folder(root.resolve().name, entries, rules, kept, sorted(failed))
 
 
 def _is_beside(name: str) -> bool:
@@ -100,8 +101,8 @@ def _beside(files: Iterable[FoundFile], left_out: Iterable[LeftOut]) -> dict[str
     """Return what may be a sidecar, by the path of what it says something of."""
     found = defaultdict[str, list[FoundFile | LeftOut]](list)
     for file in files:
-        if _is_beside(name := shown_name(file.parts)):
-            found[_about(name)].append(file)
+        if _is_beside(file.parts[-1]):
+            found[_about(shown_name(file.parts))].append(file)
     for item in left_out:
         if _is_beside(item.name):
             found[_about(item.name)].append(item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
@@ -73,7 +74,7 @@ def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
     if file.parts[-1] != RULES:
         raise ConfigurationError(f"{shown}: a rule is named {RULES}; rename it, so that nobody takes it for one")
     try:
-        value, lines = parse_yaml(text_of(file.path))
+        value, lines = parse_yaml(text_of(Path(file.path)))
         return _said(value, lines, above, is_root=len(file.parts) == 1)
     except WrongText as error:
         where = shown if error.line is None else f"{shown}:{error.line}"

@@ -17,7 +17,8 @@ __all__ = ["SIDECAR", "ReadersUnknown", "Said", "narrowed", "said_in_front_matte
 
 SIDECAR: Final = ".meta.yaml"
 """How the name of a file ends that says something of the document beside it."""
-_FIELDS: Final = ("title", "updated_at", "readers")
+_TEXTS: Final = ("title", "section", "updated_at")
+_FIELDS: Final = (*_TEXTS, "readers")
 _READERS_LINE = re.compile(r"^[\"']?readers[\"']?[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
@@ -27,9 +28,11 @@ _RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
 class Said(NamedTuple):
     """What a document says of itself; "" and None where it says nothing."""
 
-    title: str = ""
-    updated_at: str = ""
     readers: tuple[str, ...] | None = None
+    title: str = ""
+    section: str = ""
+    """The path of headings that the document stands below."""
+    updated_at: str = ""
 
 
 class ReadersUnknown(Unusable):
@@ -40,7 +43,8 @@ def said_in_sidecar(content: bytes) -> Said:
     """Read a ``name.meta.yaml``.
 
     Raises:
-        ReadersUnknown: it cannot be read, is no mapping, or has anything but `title`, `updated_at` and `readers`.
+        ReadersUnknown: it cannot be read, is no mapping, or has anything but `title`, `section`, `updated_at` and
+            `readers`.
     """
     if len(content) > MAX_BYTES:
         raise ReadersUnknown(f"its {SIDECAR}: at most {MAX_BYTES} bytes are allowed")
@@ -49,7 +53,7 @@ def said_in_sidecar(content: bytes) -> Said:
         for field in value:
             if field not in _FIELDS:
                 raise ValueError(f"{field!r:.80}: no such field; {', '.join(_FIELDS)} are allowed")
-        return Said(_text(value, "title"), _text(value, "updated_at"), _readers(value))
+        return Said(_readers(value), **{field: _text(value, field) for field in _TEXTS})
     except ValueError as error:
         raise ReadersUnknown(f"its {SIDECAR}: {error}") from None
 

@@ -17,7 +17,7 @@ from guardgraph.tools.extraction.answer import read_answer
 from guardgraph.tools.extraction.child import Child
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed, Kind
 
-__all__ = ["MAX_CONTENT_BYTES", "MEMORY", "Pool", "extract", "require"]
+__all__ = ["MAX_CONTENT_BYTES", "MEMORY", "Pool", "extract"]
 
 MEMORY: Final = 1 << 30
 """Bytes of address space that a child may have."""
@@ -127,15 +127,10 @@ def _check(content: bytes, kind: Kind, max_chars: int) -> None:
         raise ConfigurationError(f"max_chars: {max_chars!r}; allowed: a whole number above 0")
     if len(content) > MAX_CONTENT_BYTES:
         raise ExtractionFailed("too_large", {"limit": "content", "bytes": len(content), "allowed": MAX_CONTENT_BYTES})
-    require(kind)
+    _require(kind)
 
 
-def require(kind: Kind) -> None:
-    """Refuse what cannot be read here.
-
-    Raises:
-        ConfigurationError: a library is missing that reads such content; the extras `kb` and `web` install it.
-    """
+def _require(kind: Kind) -> None:
     for library in _LIBRARIES[kind]:
         if find_spec(library) is None:
             raise ConfigurationError(

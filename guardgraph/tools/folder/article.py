@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["Heading", "Parsed", "Part", "Section", "Span", "assembled", "sections_of"]
+__all__ = ["SECTION_SIGN", "Heading", "Parsed", "Part", "Section", "Span", "assembled", "sections_of"]
 
 _BETWEEN: Final = "\n\n"
+SECTION_SIGN: Final = " > "
+"""What stands between the headings of a path."""
 
 
 class Heading(NamedTuple):
@@ -37,7 +39,9 @@ class Parsed(NamedTuple):
     parts: list[Heading | Span]
     """Headings and the texts between them, in the order of the file."""
     title: str = ""
-    """What the file says of itself outside its text, if anything."""
+    """What its author says it is called, which goes before any heading; "" where a heading or its name has to say."""
+    section: str = ""
+    """The path of headings that it stands below, likewise."""
     updated_at: str = ""
     """Likewise."""
 
@@ -51,14 +55,22 @@ class Section(NamedTuple):
 
 
 def assembled(
-    pieces: Iterable[Part], title: str = "", updated_at: str = "", *, without_headings: bool = False
+    pieces: Iterable[Part],
+    title: str = "",
+    section: str = "",
+    updated_at: str = "",
+    *,
+    page_title: str = "",
+    without_headings: bool = False,
 ) -> Parsed:
     """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines.
 
     Args:
         pieces: headings and texts, in their order.
-        title: what the file says of itself outside its text.
-        updated_at: likewise.
+        title: what the author says it is called.
+        section: what the author says it stands below.
+        updated_at: when the author says it was changed.
+        page_title: what it is called for want of a title and of a heading of level 1, as by a page's ``<title>``.
         without_headings: the headings name sections, and stand in no text.
     """
     parts, texts, at = list[Heading | Span](), list[str](), 0
@@ -68,28 +80,32 @@ def assembled(
         if not (is_heading and without_headings):
             texts.append(text)
             at += len(text) + len(_BETWEEN)
-    return Parsed(_BETWEEN.join(texts), parts, title, updated_at)
+    return Parsed(_BETWEEN.join(texts), parts, title or ("" if _top(parts) else page_title), section, updated_at)
 
 
 def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
     """Return the title of a file, and its sections.
 
-    The title is the first heading of level 1, else what the file says of itself, else the name. A section that no
-    other heading but the title is above is named as the title.
+    The title is what the author says, else the first heading of level 1, else the name. A section that no other
+    heading is above is named as that heading, or as the title where there is none.
     """
-    headings = (part for part in parsed.parts if isinstance(part, Heading))
-    title = next((text for level, text in headings if level == 1 and text), parsed.title or name)
+    top = _top(parsed.parts) or parsed.title or name
     sections, open_headings = [], list[Heading]()
     for part in parsed.parts:
         if isinstance(part, Heading):
             open_headings = [*(opened for opened in open_headings if opened.level < part.level), part]
         else:
-            sections.append(Section(_section_name(open_headings, title), part))
-    return title, sections
+            sections.append(Section(_section_name(open_headings, top), part))
+    return parsed.title or top, sections
 
 
-def _section_name(open_headings: list[Heading], title: str) -> str:
+def _top(parts: Iterable[Heading | Span]) -> str:
+    """Return the first heading of level 1, "" where there is none."""
+    return next((part.text for part in parts if isinstance(part, Heading) and part.level == 1 and part.text), "")
+
+
+def _section_name(open_headings: list[Heading], top: str) -> str:
     names = [heading.text for heading in open_headings if heading.text]
-    if names[:1] == [title]:
+    if names[:1] == [top]:
         names = names[1:]
-    return " > ".join(names) or title
+    return SECTION_SIGN.join(names) or top

@@ -117,7 +117,7 @@ class _Reader:
         if not any(isinstance(part, str) for part in main):
             main = [part for _, part in self._parts]
         date = next((self._dates[name] for name in _DATES if name in self._dates), "")
-        return assembled(main, " ".join("".join(self._title).split()), date)
+        return assembled(main, updated_at=date, page_title=" ".join("".join(self._title).split()))
 
     def begin(self, begun: Tag) -> None:
         """Begin an element."""

@@ -41,7 +41,8 @@ def front_matter_of(text: str) -> str:
 
 
 def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
-    return Parsed(text, parts, front.get("title", ""), front.get("updated_at") or front.get("date", ""))
+    updated_at = front.get("updated_at") or front.get("date", "")
+    return Parsed(text, parts, front.get("title", ""), front.get("section", ""), updated_at)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], int]:

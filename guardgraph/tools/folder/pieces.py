@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from guardgraph.tools.folder.article import Section, Span
+from guardgraph.tools.folder.article import SECTION_SIGN, Section, Span
 from guardgraph.tools.folder.chunks import split_chunks
 
 __all__ = ["Piece", "pieces_of"]
@@ -23,7 +23,9 @@ class Piece(NamedTuple):
     span: Span
 
 
-def pieces_of(document: str, text: str, sections: Iterable[Section], max_chars: int) -> Iterator[Piece]:
+def pieces_of(
+    document: str, text: str, sections: Iterable[Section], max_chars: int, *, below: str = ""
+) -> Iterator[Piece]:
     """Cut a document's sections into pieces.
 
     Args:
@@ -31,13 +33,15 @@ def pieces_of(document: str, text: str, sections: Iterable[Section], max_chars: 
         text: all of its text.
         sections: where its sections stand in the text.
         max_chars: the most characters of a piece.
+        below: what its sections stand below; no id has it.
     """
     used: Counter[str] = Counter()
     for section in sections:
+        path = f"{below}{SECTION_SIGN}{section.name}" if below else section.name
         for span in split_chunks(text, section.span, max_chars):
             anchor = _anchor(section.name)
             used[anchor] += 1
-            yield Piece(f"{document}#{anchor}.{used[anchor]}", section.name, text[span.start : span.end], span)
+            yield Piece(f"{document}#{anchor}.{used[anchor]}", path, text[span.start : span.end], span)
 
 
 def _anchor(section: str) -> str:

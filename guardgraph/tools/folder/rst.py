@@ -19,7 +19,7 @@ _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*)|$)")
 _DIRECTIVE = re.compile(r"([\w:.+-]+?) ?::(?:[ \t]+(.*)|$)")
 _FOOTNOTE = re.compile(r"\[[^\]]+\](?:\s|$)")
 _OPTION = re.compile(r"[ \t]*:[\w -]+:")
-_FIELD = re.compile(r":(updated_at|date):[ \t]+(\S.*)", re.IGNORECASE)
+_FIELD = re.compile(r":(title|section|updated_at|date):[ \t]+(\S.*)", re.IGNORECASE)
 _INLINE = re.compile(
     r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])",
 )
@@ -54,7 +54,8 @@ def parse_rst(text: str) -> Parsed:
             break
         if field := _FIELD.match(line):
             fields[field[1].lower()] = field[2].strip()
-    return assembled(parts, updated_at=fields.get("updated_at") or fields.get("date", ""))
+    updated_at = fields.get("updated_at") or fields.get("date", "")
+    return assembled(parts, fields.get("title", ""), fields.get("section", ""), updated_at)
 
 
 class _Reader:

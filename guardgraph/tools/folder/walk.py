@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.left_out import LeftOut, LeftOutReason, shown_name
 
-__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files", "source_of"]
+__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files", "name_problem", "source_of"]
 
 MAX_FILES: Final = 100_000
 MAX_BYTES: Final = 100_000_000
@@ -22,12 +22,14 @@ MAX_LEVELS: Final = 100
 class FoundFile(NamedTuple):
     """A file to read."""
 
-    path: Path
+    path: str
     """Where it is, behind any link."""
     parts: tuple[str, ...]
     """Its path under the root, by which it is known."""
     size: int
     """In bytes."""
+    modified: int
+    """Nanoseconds since 1970 at which it was last changed."""
 
 
 def find_files(
@@ -68,13 +70,17 @@ def _find(root: Path, home: str, suffixes: Container[str], max_files: int) -> tu
         elif entry.is_symlink():
             links.append((parts, place))
         else:
-            found[place] = FoundFile(Path(place), parts, entry.stat().st_size)
+            found[place] = _file(place, parts, entry.stat())
     for parts, place in sorted(links):  # behind the files, since a file is known by its own name where it has one
         if place in found:
             left_out.append(LeftOut(shown_name(parts), "link to a file already read"))
         else:
-            found[place] = FoundFile(Path(place), parts, os.stat(place).st_size)
+            found[place] = _file(place, parts, os.stat(place))
     return list(found.values()), left_out
+
+
+def _file(place: str, parts: tuple[str, ...], found: os.stat_result) -> FoundFile:
+    return FoundFile(place, parts, found.st_size, found.st_mtime_ns)
 
 
 def _entries(root: Path, home: str, max_files: int) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
@@ -120,6 +126,18 @@ def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Co
     return None if os.path.splitext(entry.name)[1].lower() in suffixes else "another format"
 
 
-def source_of(root: Path, parts: tuple[str, ...]) -> str:
+def source_of(root: str, parts: tuple[str, ...]) -> str:
     """Return the source of a file: the first folder on its path under the root, else the root's own name."""
-    return parts[0] if len(parts) > 1 else root.resolve().name
+    return parts[0] if len(parts) > 1 else root
+
+
+def name_problem(number: str, source: str) -> str | None:
+    """Say why nothing could cite a file by its id, or list it by its source; None where both can be done."""
+    for what, name in (("name", number), ("folder's name", source)):
+        try:
+            name.encode()
+        except UnicodeError:
+            return f"its {what} is not UTF-8"
+        if name != name.strip():
+            return f"its {what} begins or ends with a blank"
+    return None

@@ -1,0 +1,88 @@
+"""What two texts that are alike differ in, where it decides: a negation, a name, a plan. Numbers are facts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from guardgraph.locales.function_words import function_words
+from guardgraph.locales.language import language_of
+from guardgraph.locales.negations import DENYING_LANGUAGES, negations
+from guardgraph.state.letters import compatible
+
+__all__ = ["Words", "say_otherwise"]
+
+_WORD: Final = re.compile(r"[\w%‰°$€£¥]+")
+_CONTRACTED: Final = re.compile(r"n't\b", re.IGNORECASE)
+_ELIDED: Final = re.compile(r"\bn'(?=\w)", re.IGNORECASE)
+
+_PLAN: Final = re.compile(
+    r"plans?|tiers?|editions?|packages?|subscriptions?|licen[cs]es?|tariffs?|"
+    r"tarife?n?|paketen?|abos?|lizenz(?:en)?|stufen?|planes|tarifas?|paquetes?|licencias?|suscripci(?:ón|ones)|"
+    r"edici(?:ón|ones)|formules?|forfaits?|offres?|abonnements?|(?:план|тариф|пакет|подписк|підписк|лиценз|ліценз)\w*"
+)
+"""What is sold under names that need no capital letter: "the gold plan"."""
+
+_LEAST_SHARED: Final = 3
+"""Letters of a word that another one has behind its own beginning: "covered" and "uncovered"."""
+
+
+class Words:
+    """The words of a text, as they are compared.
+
+    Args:
+        text: any text, with plain apostrophes.
+    """
+
+    def __init__(self, text: str) -> None:
+        from guardgraph.guards.facts.spelling import visible  # the largest part of an import
+
+        self.language = language_of(text)
+        written = _WORD.findall(_ELIDED.sub("ne ", _CONTRACTED.sub(" not", compatible(visible(text)))))
+        self.all = [word.casefold() for word in written]
+        common = function_words(self.language or "en")
+        self.names = {word for word, shown in zip(self.all, written, strict=True) if shown != shown.lower()} - common
+
+    def decides(self, at: int) -> bool:
+        """Say whether a word denies or is a plan, or stands beside one that does."""
+        beside = self.all[max(at - 1, 0) : at + 2]
+        return not negations().isdisjoint(beside) or any(map(_PLAN.fullmatch, beside))
+
+
+def say_otherwise(first: Words, second: Words) -> bool:
+    """Say whether two texts that are alike differ in a word that decides.
+
+    That is one that denies or excepts, or a plan, tier or tariff, or a word beside one of these; one that is a name in
+    either of them, by a capital letter; and one that another one ends with, such as "covered" in "uncovered". In a
+    language whose negations are not known, every word decides.
+    """
+    if first.all == second.all:
+        return False
+    if not {first.language, second.language} <= {*DENYING_LANGUAGES, ""}:
+        return True
+    ours, theirs = _changed(first, second)
+    names = first.names | second.names
+    words = [*(first.all[at] for at in ours), *(second.all[at] for at in theirs)]
+    return (
+        not names.isdisjoint(words)
+        or any(map(first.decides, ours))
+        or any(map(second.decides, theirs))
+        or any(_is_turned_round(first.all[at], second.all[to]) for at in ours for to in theirs)
+    )
+
+
+def _changed(first: Words, second: Words) -> tuple[list[int], list[int]]:
+    """Return the words of each text that the other one does not have there, by the fewest that can be so."""
+    from rapidfuzz.distance import Indel
+
+    ours, theirs = list[int](), list[int]()
+    for change in Indel.opcodes(first.all, second.all):
+        if change.tag != "equal":
+            ours += range(change.src_start, change.src_end)
+            theirs += range(change.dest_start, change.dest_end)
+    return ours, theirs
+
+
+def _is_turned_round(word: str, other: str) -> bool:
+    short, longer = sorted((word, other), key=len)
+    return short != longer and len(short) >= _LEAST_SHARED and longer.endswith(short)

@@ -1,0 +1,75 @@
+"""Whatever is changed in a store in PostgreSQL is found and named: the same tests as of SQLite."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from stored_runs import new_database, running_server
+from test_store_tampering import (  # noqa: F401 - tests, which have the fixtures of this module here
+    TABLES,
+    findings,
+    six_runs,
+    test_a_change_of_any_value_is_found_and_named,
+    test_a_content_that_is_missing_without_an_erasure_is_named,
+    test_a_cut_is_found_by_a_head_that_was_kept,
+    test_an_entry_that_was_changed_and_hashed_anew_is_named,
+    test_an_entry_that_was_inserted_is_named,
+    test_an_entry_that_was_removed_is_named,
+    test_another_chain_is_found_by_a_head_that_was_kept,
+    test_contents_that_nobody_recorded_are_named,
+    test_entries_that_changed_places_are_named,
+)
+
+from guardgraph import sql_store
+
+server = pytest.fixture(scope="module")(running_server)
+
+
+@pytest.fixture(scope="module")
+def kept_place(server):
+    """The place of a store of six runs, of which the fourth was erased, and its head."""
+    url = new_database(server)
+    return url, six_runs(sql_store(url))
+
+
+@pytest.fixture(scope="module")
+def kept(server, kept_place):
+    """What the store holds, by a query, and its head."""
+    url, head = kept_place
+
+    def rows(query, *values):
+        with _connected(server, url) as connection:
+            return connection.execute(query.replace("?", "%s"), values).fetchall()
+
+    return rows, head
+
+
+@pytest.fixture(scope="module")
+def tampered(server, kept_place):
+    """How a copy of the store is changed by statements, and what is found in it then."""
+    url, copy = kept_place[0], new_database(server)
+    sql_store(copy).open()
+
+    def found(*statements, head=None):
+        with _connected(server, copy) as connection:
+            for table in TABLES:
+                connection.execute(f"TRUNCATE {table}")
+                connection.execute(f"INSERT INTO {table} SELECT * FROM {_place(url)}.{table}")
+            for statement, *values in statements:
+                connection.execute(statement.replace("?", "%s"), values)
+        return findings(copy, head)
+
+    return found
+
+
+def test_a_salt_in_capitals_is_a_change(tampered):
+    """They are no other bytes, but nobody wrote them; the column holds no more than the digits."""
+    assert tampered(("UPDATE guardgraph_contents SET salt = upper(salt) WHERE seq = 1",)) == [("content", 1)]
+
+
+def _place(url):
+    return url.rpartition("%3D")[2]
+
+
+def _connected(server, url):
+    return psycopg.connect(server, options=f"-csearch_path={_place(url)}")
