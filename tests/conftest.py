@@ -8,18 +8,42 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from runs import EDITED
 
+try:
+    import coverage
+except ImportError:  # the lowest versions are tried without
+    coverage = None
+
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
 # A slow machine is no defect of what is tested, and a test that fails must fail again.
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("guardgraph")
 
+COUNTED = pytest.StashKey[bool]()
+LONG = ("benchmarks", "types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
+"""Files of tests that take long: they begin first, or one process ends long after the others."""
+
 
 def pytest_collection_modifyitems(items):
-    """Count no lines where examples are drawn: it takes as long again, and other tests pass the same lines."""
+    """Tell the tests in which lines are counted: the first case of each table, and none where examples are drawn."""
+    tables = set()
     for item in items:
-        if is_hypothesis_test(getattr(item, "obj", None)):
-            item.add_marker("no_cover")
+        table = item.nodeid.partition("[")[0]
+        item.stash[COUNTED] = table not in tables and not is_hypothesis_test(getattr(item, "obj", None))
+        tables.add(table)
+    items.sort(key=lambda item: item.path.stem.removeprefix("test_") not in LONG)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Count no lines in the other tests: it takes twice as long again, and they pass lines that were counted."""
+    counting = coverage and not item.stash[COUNTED] and coverage.Coverage.current()
+    if counting:
+        counting.stop()
+    done = yield
+    if counting:
+        counting.start()
+    return done
 
 
 def pytest_collection_finish():

@@ -10,6 +10,7 @@ import json
 import socket
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 
@@ -103,22 +104,27 @@ def recorded(graph_of, given=TICKET, mode="invoke", **kwargs):
     return kept.only
 
 
+def stops():
+    """Name every entry of the three catalogues, with its pattern."""
+    return [f"{pattern}: {entry}" for pattern in AGENTS for entry in import_module(f"test_{pattern}_stops").STOPS]
+
+
 @cache
-def recorded_stops():
-    """Make a run for every entry of the three catalogues; return the recordings' JSON texts by pattern and entry."""
+def _table(pattern):
+    """Scripts are played once, so runs that are recorded need a table of their own."""
+    return run_path(str(Path(__file__).with_name(f"test_{pattern}_stops.py")))["STOPS"]
+
+
+@cache
+def recorded_stop(name):
+    """Make the run of an entry, and return the JSON text of its recording."""
     from guardgraph.graphs.record import watched
 
-    # Scripts are played once, so these runs need tables of their own.
-    here = Path(__file__).parent
-    tables = {pattern: run_path(str(here / f"test_{pattern}_stops.py"))["STOPS"] for pattern in AGENTS}
-    texts = {}
-    for pattern, table in tables.items():
-        for entry, case in table.items():
-            kept = []
-            with watched(lambda frame, recording, kept=kept: kept.append(json.dumps(recording, allow_nan=False))):
-                case.run()
-            texts[f"{pattern}: {entry}"] = kept[-1]
-    return texts
+    pattern, _, entry = name.partition(": ")
+    kept = []
+    with watched(lambda frame, recording: kept.append(json.dumps(recording, allow_nan=False))):
+        _table(pattern)[entry].run()
+    return kept[-1]
 
 
 def main(file):

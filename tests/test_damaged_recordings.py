@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION
-from recorded_runs import Kept, dead, recorded, recorded_stops, replaying_agent
+from recorded_runs import Kept, dead, recorded, recorded_stop, replaying_agent
 from ticket_pattern import TICKET, triage
 
 from guardgraph import InputError, NotRecorded, create_rag_agent, create_research_agent, replay
@@ -95,15 +96,20 @@ def _interrupted():
     return kept.only
 
 
-SOUND = [_interrupted(), recorded(triage), json.loads(recorded_stops()["rag: invalid_answer:missing_citations"])]
+@cache
+def sound():
+    """Recordings with nothing wrong: of a run that waited, of one that went through, and of one that was stopped."""
+    return (_interrupted(), recorded(triage), json.loads(recorded_stop("rag: invalid_answer:missing_citations")))
+
+
 ODD = st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", "x", [], [0], ["x"], {}, {"x": 1}, "\ud800", float("nan")])
 
 
 @settings(max_examples=400)
-@given(which=st.integers(0, len(SOUND) - 1), at=st.integers(0), change=st.sampled_from(["drop", "put", "cut"]), odd=ODD)
+@given(which=st.integers(0, 2), at=st.integers(0), change=st.sampled_from(["drop", "put", "cut"]), odd=ODD)
 def test_whatever_is_wrong_with_a_recording_only_our_errors_come_out(which, at, change, odd):
     """A missing key, a wrong type, a list that was cut: a result, an InputError or NotRecorded, and nothing else."""
-    recording = deepcopy(SOUND[which])
+    recording = deepcopy(sound()[which])
     known = [place for place in places(recording) if place]
     *above, last = known[at % len(known)]
     holder = recording
@@ -115,7 +121,7 @@ def test_whatever_is_wrong_with_a_recording_only_our_errors_come_out(which, at, 
         del holder[last][at % (len(holder[last]) + 1) :]
     else:
         holder[last] = odd
-    graph = replaying_agent(SOUND[which]) if SOUND[which]["pattern"] == "rag" else triage(*DEAD)
+    graph = replaying_agent(sound()[which]) if sound()[which]["pattern"] == "rag" else triage(*DEAD)
     try:
         assert replay(graph, recording)["path"]
     except (InputError, NotRecorded) as error:

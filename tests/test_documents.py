@@ -276,6 +276,14 @@ def test_a_changed_answer_number_or_quote_is_named_by_its_path():
     assert ("verdict", "result.aggregate.read_pages") in found(counted, "research")
 
 
+def test_settings_that_the_agent_refuses_are_named():
+    """A policy that names what there is not, or a limit that is none, is a finding and nobody's wrong usage."""
+    named = forged(document(), lambda run: run["policy"].update(allowed_sources_policy=["secret_base"]))
+    assert ("verdict", "policy.allowed_sources_policy.0") in found_by_name(named, RAG)
+    endless = forged(document(), lambda run: run["budget"].update(max_seconds=-1))
+    assert ("verdict", "budget.max_seconds") in found_by_name(endless, RAG)
+
+
 def test_a_long_text_is_shown_where_it_differs():
     """Not its beginning, which is the same."""
     long = "word " * 200

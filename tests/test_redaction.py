@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_runs import asked, everything_written, recording, recordings
 
-from guardgraph import ConfigurationError, InputError, Redaction, report, sql_store
+from guardgraph import ConfigurationError, InputError, Redaction, create_rag_agent, report, sql_store
 from guardgraph.evidence.redaction import MARKER, redacted
 from guardgraph.state.recording import checked_recording
-from guardgraph.testing import InMemoryRecorder
+from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 SECRET = "sk-canary-1234567890"
 
@@ -137,3 +137,59 @@ def test_nothing_that_patterns_find_is_left():
     asked(recorder)
     made = redacted(recorder.runs[0], Redaction(patterns=["P1", "incident"]))
     assert not re.search("P1|incident", json.dumps(made))
+
+
+PHONE = 4917012345
+
+
+def noted(note):
+    """Return the recording of a run whose planner noted something."""
+    recorder = InMemoryRecorder()
+    planner = scripted_tool({"kind": "retrieve", "query": "P1 target", "note": note})
+    create_rag_agent(planner=planner, recorder=recorder).invoke({"question": "What is the P1 target?"})
+    return recorder.runs[0]
+
+
+def left(note, **given):
+    """Return what is left of a note that a planner proposed."""
+    made = redacted(noted(note), Redaction(**given))
+    return json.loads(made["calls"][0]["outcome"])[1]["note"]
+
+
+@pytest.mark.parametrize(
+    ("note", "patterns", "rest"),
+    [
+        (PHONE, ["[0-9]{10}"], MARKER),
+        ([[{"phone": PHONE}]], [str(PHONE)[2:6]], [[{"phone": MARKER}]]),
+        ([123, 0.1234567890123, True, None], ["[0-9]"], [123, 0.1234567890123, True, None]),
+        ("key SECRET-77!", ["key SECRET", "SECRET-77"], f"{MARKER}!"),
+        ("key SECRET-77!", ["SECRET-77", "key SECRET", "T-"], f"{MARKER}!"),
+        ("a SECRET b", ["SECRET", "redacted", "(?=b)"], f"a {MARKER} b"),
+        ("I said: M\\u00fcller", ["Müller"], f"I said: {MARKER}"),
+        (
+            '```json\n{"name": "M\\u00FCller \\ud83d\\ude00"}\n```',
+            ["Müller 😀"],
+            f'```json\n{{"name": "{MARKER}"}}\n```',
+        ),
+        ("M\\u00fcller", ["Meier"], "M\\u00fcller"),
+    ],
+)
+def test_what_patterns_find_is_gone(note, patterns, rest):
+    """In numbers, behind escapes, where finds overlap: whatever one of them finds in what came, nothing of it stays."""
+    assert left(note, patterns=patterns) == rest
+
+
+def test_a_field_with_keys_that_are_somebodys_is_redacted_whole():
+    """Names of fields stay; what is no such name is replaced, and a number is found in texts too."""
+    note = {"calls_of": {"ann@acme.example": PHONE, "Bob": {"n": 1}, "count": 2}, "text": f"Call {PHONE}."}
+    assert left(note, fields=["calls.*.outcome.**.calls_of"]) == {
+        "calls_of": {MARKER: MARKER, f"{MARKER} 2": {"n": MARKER}, "count": MARKER},
+        "text": f"Call {MARKER}.",
+    }
+
+
+@pytest.mark.parametrize("path", ["fingerprints.policy", "calls.*.request.x", "run_id.0"])
+def test_a_path_into_what_the_form_needs_is_refused(path):
+    """It would lead nowhere, and nobody would know."""
+    with pytest.raises(ConfigurationError, match="a recording needs what stands there"):
+        Redaction(fields=[path])

@@ -18,7 +18,7 @@ from langgraph.types import Command, interrupt
 from openai_server import OpenAIServer, answer, status
 from pydantic import ValidationError
 from rag_agents import QUESTION
-from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stops, replaying_agent
+from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stop, replaying_agent, stops
 from runs import EDITED, MODES
 from ticket_pattern import TICKET, triage
 
@@ -58,8 +58,8 @@ def _can_be_rebuilt(text):
 
 def test_every_stop_of_the_catalogues_replays_in_another_process_from_a_file(tmp_path):
     """Without a key, a model, a tool or a socket, every run of the three tables ends as it did, times included."""
-    texts = {entry: text for entry, text in recorded_stops().items() if _can_be_rebuilt(text)}
-    assert len(texts) > len(recorded_stops()) - 8
+    texts = {entry: text for entry in stops() if _can_be_rebuilt(text := recorded_stop(entry))}
+    assert len(texts) > len(stops()) - 8
     file = tmp_path / "recordings.jsonl"
     file.write_text("\n".join(texts.values()), encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}

@@ -14,7 +14,7 @@ import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import psycopg
@@ -29,6 +29,7 @@ database = pytest.fixture(new_database)
 
 ROOT_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a process as another user")
 NOBODY = 65534
+FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 
 
 @pytest.fixture
@@ -217,7 +218,7 @@ def _torn(file):
         (_text, "an SQLite database is required; file is not a database"),
         (_newer, "a store of version 1 is required; it has version 2"),
         (_torn, "it lacks tables: guardgraph_callers"),
-        (_watched, "a store without triggers is required; it has keeps_a_copy"),
+        (_watched, "a store without triggers or rules is required; it has keeps_a_copy"),
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
@@ -439,6 +440,7 @@ def test_old_runs_are_thinned_out(each):
         (lambda store: store.retain(-1, by="me"), "days: a number from 0"),
         (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
         (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
+        (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
         (lambda store: store.runs().parts(0), "count: a whole number from 1 on"),
     ],
 )

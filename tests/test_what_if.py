@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
@@ -206,9 +206,32 @@ def test_what_is_no_run_is_refused():
     """Something else among the runs is an error that says where."""
     with pytest.raises(InputError, match=r"^runs\.1: a stored run or a recording is required; given: str$"):
         what_if(triage(), [recorded(triage), "run"])
+    with pytest.raises(InputError, match=r"^runs: stored runs, as of store\.runs\(\), or recordings; given: SqlStore$"):
+        what_if(triage(), sql_store("sqlite:///none.db"))
+    with pytest.raises(ConfigurationError, match=r"^executor: one of concurrent\.futures is required; given: 4$"):
+        what_if(RAG, [], executor=4)
 
 
 # Executors
+
+
+class Cancelling(ThreadPoolExecutor):
+    """A pool that somebody shuts down while its parts wait, which cancels them."""
+
+    def submit(self, work, *given):
+        """Take some work, and cancel it."""
+        future = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+@pytest.mark.parametrize("made", [ThreadPoolExecutor, Cancelling])
+def test_what_a_pool_that_was_shut_down_leaves_is_judged_here(made):
+    """Whether its parts are refused or were cancelled, every run has its row."""
+    pool = made(1)
+    pool.shutdown()
+    assert rows(what_if(RAG, numbered(150), executor=pool, budget=STRICT)) == expected(150)
 
 
 def spawned(workers):

@@ -13,6 +13,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
+from guardgraph.cli.safe_text import one_line
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.state.errors import ConfigurationError
@@ -25,7 +26,7 @@ __all__ = ["Json", "Store", "app", "head_of", "runs_of", "store_at", "stored_row
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
-HEAD = re.compile(r"(\d{1,18}):([0-9a-f]{64})")
+HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -220,7 +221,8 @@ def _show_verification(screen: Screen, found: Verification) -> None:
 
 def _told(erasure: Erasure) -> str:
     how = {"erase": "erased", "retain": "erased, as kept long enough,"}[erasure.how]
-    return f"{erasure.records} {'record' if erasure.records == 1 else 'records'} {how} by {erasure.by}"
+    counted = f"{erasure.records} {'record' if erasure.records == 1 else 'records'}"
+    return f"{counted} {how} by {one_line(erasure.by)}"
 
 
 def _erased(made: Erasure | None, as_json: bool) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -42,7 +43,7 @@ def agent_for(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -
 
     Args:
         agent: it, or ``module:factory``, whose factory is given the recorded policy and budget where they are others
-            than its own and it takes them.
+            than its own and it takes them; one that refuses them has its own.
         recording: of the run.
 
     Raises:
@@ -55,7 +56,8 @@ def agent_for(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -
     if recording.get("pattern") != (ours := made.frame.catalogue.pattern):
         raise InputError(f"document: a run of {ours} is required; given: one of {recording.get('pattern')!r:.80}")
     if isinstance(agent, str) and (settings := _settings(made.frame, agent, recording)):
-        made = graph_named(agent, "agent", **settings)
+        with suppress(ConfigurationError):  # it refuses them: each is named as a difference
+            made = graph_named(agent, "agent", **settings)
         if not isinstance(made, GuardedGraph):
             raise ConfigurationError(f"agent: a guarded graph is required; given: {type(made).__name__}")
     return made

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from guardgraph.evidence.judged import WhatIf
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.whatif import REFUSED, AgainKind, Ending, Unreplayable
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.errors import ConfigurationError
@@ -88,6 +89,9 @@ def _check(text: str, name: str, catalogue: Catalogue) -> None:
     if name != ANY and (status not in STATUSES or (colon and not rest)):
         allowed = f"{', '.join(STATUSES)}, ok:OUTCOME, stopped:REASON or {ANY}"
         raise _wrong(text, f"endings called {allowed}; given: {name!r:.40}")
+    shipped = PATTERNS.get(catalogue.pattern)  # of one of your own nobody knows the outcomes
+    if status == "ok" and rest and shipped is not None and rest not in shipped.outcomes:
+        raise _wrong(text, f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}; given: {rest!r:.40}")
     stems = {reason.reason.partition(":")[0] for reason in catalogue}
     if status == "stopped" and rest and rest not in stems and catalogue.find(rest) is None:
         raise _wrong(text, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")

@@ -69,6 +69,9 @@ class Row(Again):
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
 
 
+_JUDGED = tuple(item.name for item in fields(Again) if item.name != "result")
+
+
 @dataclass(frozen=True, eq=False)
 class WhatIf:
     """What a candidate makes of recorded runs."""
@@ -133,8 +136,7 @@ class WhatIf:
 
 def row_of(again: Again, **known: Any) -> Row:
     """Return the row of a run that was judged, with what else is known of it."""
-    judged = {item.name: getattr(again, item.name) for item in fields(again) if item.name != "result"}
-    return Row(**judged, **known)
+    return Row(**{name: getattr(again, name) for name in _JUDGED}, **known)
 
 
 def _named(old: Ending, new: Ending, differs: bool) -> str:

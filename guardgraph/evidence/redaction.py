@@ -20,6 +20,10 @@ MARKER = "[redacted]"
 SHORTEST = 4
 """Characters of a redacted text from which on it is looked for everywhere: shorter ones stand in other words."""
 
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_MARKERS = re.compile(re.escape(MARKER))
+FIELD_NAME = re.compile("[a-z][a-z0-9_]*")
+"""Keys that say what something is, and nothing of what it is."""
 HASH_NAME = re.compile(r"hash|request|scope|.*_hash|(?:.*_)?sha256")
 HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
 
@@ -31,9 +35,10 @@ class Redaction:
     Args:
         fields: paths into a recording, such as ``"input.question"`` or ``"calls.*.outcome.**.email"``: names and
             indices parted by dots, ``*`` for any one and ``**`` for any number of them. A path goes on into a text that
-            is JSON, as outcomes are. All that stands there is replaced, and a text of four characters or more wherever
-            else it stands word for word.
-        patterns: regular expressions; what they find in any text or key is replaced, in texts that are JSON as well.
+            is JSON, as outcomes are. All that stands there is replaced, but for keys that look like names of fields,
+            and a text or a whole number of four characters or more wherever else it stands word for word.
+        patterns: regular expressions; what any of them finds in a text or a key as it came is replaced, in texts that
+            are JSON as well, and a whole number of four digits or more in which one finds something.
 
     Raises:
         ConfigurationError: a path is none, or leads to what the form of a recording needs; or an expression is none, or
@@ -60,7 +65,7 @@ def _check_path(path: str) -> None:
     if not all(parts) or parts[0] not in {*FORM[()], "*", "**"}:
         allowed = ", ".join(sorted(FORM[()]))
         raise ConfigurationError(f"redact.fields: a path that begins with one of {allowed}; given: {path!r:.80}")
-    if is_kept(parts):
+    if any(is_kept(parts[:count]) for count in range(1, len(parts) + 1)):
         raise ConfigurationError(f"redact.fields: a recording needs what stands there; given: {path!r:.80}")
 
 
@@ -122,7 +127,7 @@ class _Pass:
         if isinstance(value, dict):
             made: dict[str, Any] = {}
             for key, item in value.items():
-                name = self._key(key, place, made)
+                name = self._key(key, place, made, is_within=() in paths)
                 made[name] = self._value(item, (*place, name), entered(paths, key))
             return made
         if isinstance(value, list):
@@ -131,6 +136,8 @@ class _Pass:
             return changed_text(
                 value, partial(self._value, place=place, paths=paths), partial(self._text, place, paths)
             )
+        if type(value) is int and len(text := str(value)) >= SHORTEST:
+            return value if self._text(place, paths, text) == text else MARKER
         return self._replaced(place) if () in paths and value is not None else value
 
     def _text(self, place: Place, paths: frozenset[Place], text: str) -> str:
@@ -142,11 +149,18 @@ class _Pass:
             self._replaced(place)
         return made
 
-    def _key(self, key: str, place: Place, others: dict[str, Any]) -> str:
-        """Return a key without what is found in it, unlike all before it; those of the form stay."""
+    def _key(self, key: str, place: Place, others: dict[str, Any], *, is_within: bool) -> str:
+        """Return a key without what is found in it, unlike all before it; those of the form stay.
+
+        Args:
+            key: it.
+            place: of the object.
+            others: what the object has already.
+            is_within: whether all of the object is replaced.
+        """
         if key in FORM.get(tuple("*" if isinstance(step, int) else step for step in place), ()):
             return key
-        name = free = self._without(key)
+        name = free = MARKER if is_within and not FIELD_NAME.fullmatch(key) else self._without(key)
         number = 1
         while free in others:
             number += 1
@@ -156,13 +170,35 @@ class _Pass:
         return free
 
     def _without(self, text: str) -> str:
-        for pattern in self._finder:
-            text = MARKER.join(pattern.sub(MARKER, part) for part in text.split(MARKER))
-        return text
+        made = self._cut(text)
+        if "\\u" in made and (cut := self._cut(spelt := _spelt(made))) != spelt:
+            return cut  # in a text that only looks like JSON
+        return made
+
+    def _cut(self, text: str) -> str:
+        """Return a text without all that any pattern finds in it as it came; what overlaps is one find."""
+        known = [found.span() for found in _MARKERS.finditer(text)]
+        spans = {found.span() for pattern in self._finder for found in pattern.finditer(text)}
+        made, done = "", 0
+        for start, end in sorted(span for span in spans if span[0] < span[1] and not _is_inside(span, known)):
+            if start >= done:
+                made += text[done:start] + MARKER
+            done = max(done, end)
+        return made + text[done:]
 
     def _replaced(self, place: Place) -> str:
         self.places.add(place)
         return MARKER
+
+
+def _is_inside(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in others)
+
+
+def _spelt(text: str) -> str:
+    """Return a text with what its escapes stand for, as JSON has them."""
+    spelt = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    return spelt.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _hashless(value: Any, place: Place) -> Any:

@@ -6,7 +6,7 @@ import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
@@ -53,8 +53,9 @@ def what_if(
             whose factory is given `policy` and `budget` where they are.
         runs: stored runs (of ``store.runs()``) or recordings.
         executor: whose workers judge, such as a `ProcessPoolExecutor` or Dask's ``client.get_executor()``; runs of a
-            store are read by the workers. The candidate is a name then, since an agent cannot be sent. What a broken
-            pool leaves undone is judged here, and so is what a Dask cluster gives up after workers were killed over it.
+            store are read by the workers. The candidate is a name then, since an agent cannot be sent. What a pool that
+            is broken or shut down leaves undone is judged here, and so is what a Dask cluster gives up after workers
+            were killed over it.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
         policy: of a candidate that is a name.
         budget: of a candidate that is a name.
@@ -67,12 +68,16 @@ def what_if(
         InputError: something among the runs is neither a stored run nor a recording.
     """
     graph = candidate_of(candidate, policy=policy, budget=budget)
+    if not isinstance(runs, Iterable):
+        raise InputError(f"runs: stored runs, as of store.runs(), or recordings; given: {type(runs).__name__}")
     if executor is None:
         return WhatIf(graph, list(_rows(graph.frame, runs, assume)))
     if not isinstance(candidate, str):
         raise ConfigurationError(
             f"candidate: module:factory is required beside an executor; given: a {type(candidate).__name__}"
         )
+    if not callable(getattr(executor, "submit", None)):
+        raise ConfigurationError(f"executor: one of concurrent.futures is required; given: {executor!r:.80}")
     work = partial(_judge, pickle.dumps((candidate, policy, budget)), assume)
     return WhatIf(graph, list(chain.from_iterable(_in_order(executor, work, _parts(runs)))))
 
@@ -189,7 +194,7 @@ def _in_order(executor: Executor, work: Work, parts: Iterator[Iterable[Any]]) ->
 def _submitted(executor: Executor, work: Work, part: Iterable[Any]) -> Future[list[Row]] | None:
     try:
         return executor.submit(work, part)
-    except BrokenExecutor:
+    except RuntimeError:  # it is broken, or shut down
         return None
 
 
@@ -203,6 +208,9 @@ def _done(work: Work, part: Iterable[Any], future: Future[list[Row]] | None) -> 
 
 
 def _lost() -> tuple[type[Exception], ...]:
-    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew."""
-    dask = sys.modules.get("distributed")
-    return (BrokenExecutor,) if dask is None else (BrokenExecutor, dask.KilledWorker)
+    """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew.
+
+    One that was cancelled had no worker yet.
+    """
+    dask, lost = sys.modules.get("distributed"), (BrokenExecutor, CancelledError)
+    return lost if dask is None else (*lost, dask.KilledWorker)

@@ -83,7 +83,7 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
-    number = sum(line["node"] == part.declaration.name for line in visit.log) + 1
+    number = [line["node"] for line in visit.log].count(part.declaration.name) + 1
     try:
         yielded = next(steps)
         while True:
@@ -113,12 +113,7 @@ def _asked(part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any,
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.fingerprint, run.budget.fingerprint])
     run_id, in_turn = visit.session.run_id or "", _is_answered(visit)
-    asked = [
-        Asked(call, name, number, first + place, run_id, settings, in_turn, most) for place, call in enumerate(group)
-    ]
-    for item in asked:
-        item.request  # noqa: B018 - its hash is of what is asked, whatever becomes of that meanwhile
-    return asked
+    return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
 
 
 def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, list[Performed], list[Performed]]:

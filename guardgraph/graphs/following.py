@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.state.errors import NotRecorded
 from guardgraph.state.opening import Opening
@@ -29,13 +27,15 @@ class RecordedVisits:
         self._places: dict[tuple[str, int], int] = {}
         self._sessions: list[int] = []
         self._openings: list[Opening] = []
-        seen = Counter[str]()
+        seen: dict[str, int] = {}
         for at, visit in enumerate(self._visits):
-            seen[visit["node"]] += 1
-            self._places[visit["node"], seen[visit["node"]]] = at
-            self._openings += [visit["opening"]] if "opening" in visit else []
+            node = visit["node"]
+            seen[node] = number = seen.get(node, 0) + 1
+            self._places[node, number] = at
+            if "opening" in visit:
+                self._openings.append(visit["opening"])
             self._sessions.append(len(self._openings))
-        self._made = Counter[str]()
+        self._made: dict[str, int] = {}
         self._at = -1
         self._session = 0
 
@@ -48,10 +48,10 @@ class RecordedVisits:
             NotRecorded: the node calls out, and the recorded run did not come there; or there is no end to the visits
                 that were not recorded; or the run was resumed under other settings where this one does not come.
         """
-        self._made[item.name] += 1
-        at = self._places.get((item.name, self._made[item.name]))
+        self._made[item.name] = number = self._made.get(item.name, 0) + 1
+        at = self._places.get((item.name, number))
         if at is None:
-            if item.calls or self._made[item.name] > MOST_VISITS:
+            if item.calls or number > MOST_VISITS:
                 raise self._not_recorded(item, self._elsewhere())
             last = self._visits[self._at]["clock"][-1]
             clock = [last, last]

@@ -76,9 +76,10 @@ def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) ->
             node: GrammarNode = frame.nodes[name]
             recorded, spell = visits.follow(node.declaration)
             world.turn_to(spell)
-            if "refused" in recorded.get("opening", ()) and _is_another(frame, recording):
+            opening = recorded.get("opening")
+            if opening is not None and "refused" in opening and _is_another(frame, recording):
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
-            sitting = _sitting(frame, world, recorded.get("opening"), sitting)
+            sitting = _sitting(frame, world, opening, sitting)
             pad.turn_to(_answers(recorded))
             update = _run(node, channels.read(name), sitting, pad)
             channels.write(update)
@@ -88,8 +89,10 @@ def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) ->
 
 
 def _answers(recorded: RecordedVisit) -> list[JsonValue]:
+    if "answers" not in recorded:
+        return []
     try:
-        return [parse_json(answer) for answer in recorded.get("answers", ())]
+        return [parse_json(answer) for answer in recorded["answers"]]
     except NotJson as error:
         raise InputError(f"recording.visits: answers of {recorded['node']!r:.80}: JSON texts; {error}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from guardgraph.guards.sentences import paragraph_spans
@@ -29,7 +30,10 @@ _UNSPACED = (
 _BLACK = re.compile(r"\S+")
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
-_WORD = re.compile(rf"(?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+")
+_WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+)")
+
+_ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?=\d)|')\w++)*+)", re.ASCII)
+"""The same in a text of ASCII characters alone."""
 
 _QUOTED: Final = re.compile(
     r"[“„”]([^“„”]++)[“”]|«([^«»]++)»|»([^«»]++)«|‹([^‹›]++)›|›([^‹›]++)‹|「([^「」]++)」|『([^『』]++)』"
@@ -39,6 +43,8 @@ _QUOTED: Final = re.compile(
 )
 """What stands between quotation marks. Straight ones open where no word ends and close where none begins: they are no
 inches, and an apostrophe inside a word is none of them."""
+_MARK: Final = re.compile("[“„”«»‹›「『‘‚\"＂'＇]")
+"""What opens a quote."""
 _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
 """What may stand at the ends of a quote that is not the source's."""
 
@@ -60,6 +66,8 @@ def quotes_in(text: str) -> Iterator[Quote]:
     One word between quotation marks is called so rather than quoted. In scripts without blanks a letter counts as a
     word, as in `stands_in`.
     """
+    if _MARK.search(text) is None:
+        return
     for first, last in paragraph_spans(text):
         for match in _QUOTED.finditer(text, first, last):
             quoted = match[match.lastindex or 0].strip(_PUNCTUATION)
@@ -92,7 +100,8 @@ def stands_in(quote: str, text: str) -> bool:
         return False
     marked = _with_whole_words(quote)
     # A quote mostly fits where it first stands, so that the rest need not be read.
-    return marked in _with_whole_words(_around(start, start + len(quote), text)) or marked in _with_whole_words(text)
+    begin, end = _around(start, start + len(quote), text)
+    return marked in _with_whole_words(text[begin:end]) or marked in _with_whole_words(text)
 
 
 def place_of(quote: str, text: str) -> tuple[int, int] | None:
@@ -106,32 +115,42 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
         Where it begins and ends in the text, in characters; None where it does not stand there.
     """
     wanted, read = comparable(quote), comparable(text)
-    marked = _with_whole_words(read)
-    at = marked.find(_with_whole_words(wanted)) if wanted else -1
-    if at < 0:
+    first = read.find(wanted) if wanted else -1
+    if first < 0:
         return None
-    start = at - marked.count("\n", 0, at)
-    return _in_original(start, text), _in_original(start + len(wanted) - 1, text) + 1
+    marked = _with_whole_words(wanted)
+    begin, end = _around(first, first + len(wanted), read)
+    start = _start_in(read[begin:end], marked)
+    if start is None:
+        begin, start = 0, _start_in(read, marked)
+    if start is None:
+        return None
+    place = begin + start
+    return _in_original(place, read, text), _in_original(place + len(wanted) - 1, read, text) + 1
 
 
-def _in_original(place: int, text: str) -> int:
+def _start_in(read: str, marked: str) -> int | None:
+    """Return where a quote with its words marked stands in a text first, None where it does not."""
+    whole = _with_whole_words(read)
+    at = whole.find(marked)
+    return at - whole.count("\n", 0, at) if at >= 0 else None
+
+
+def _in_original(place: int, read: str, text: str) -> int:
     """Return where a character of a comparable text stands in the text itself."""
-    passed = 0
-    for word in _BLACK.finditer(text):
-        if place < passed + len(word[0]):
-            return word.start() + place - passed
-        passed += len(word[0]) + 1
-        if place < passed:  # the blank behind the word
-            return word.end()
-    return len(text)
+    if len(read) == len(text):
+        return place
+    words = read.count(" ", 0, place)
+    within = place - (read.rfind(" ", 0, place) + 1)
+    return next(islice(_BLACK.finditer(text), words, None)).start() + within
 
 
-def _around(start: int, end: int, text: str) -> str:
-    """Return a part of a text up to the blanks around it, which no word reaches across."""
+def _around(start: int, end: int, text: str) -> tuple[int, int]:
+    """Return where a part of a text begins and ends with the blanks around it, which no word reaches across."""
     blank = text.find(" ", end)
-    return text[text.rfind(" ", 0, start) + 1 : blank if blank >= 0 else len(text)]
+    return text.rfind(" ", 0, start) + 1, blank if blank >= 0 else len(text)
 
 
 def _with_whole_words(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its words begin and end.
-    return _WORD.sub(lambda word: f"\n{word[0]}\n", text)
+    return "\n".join((_ASCII_WORD if text.isascii() else _WORD).split(text))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise, repeat
 from typing import Final
 
+from guardgraph.state.memory import remembered
+
 __all__ = ["is_block_start", "paragraph_spans", "sentence_spans", "sentences", "unwrapped"]
 
 _END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
@@ -18,6 +20,7 @@ _OPENING: Final = "\"'“„«‘([¿¡*_"
 _INITIAL = re.compile(r"[^\W\d_]\.")
 _UNIT = re.compile(r"[0-9] [ghlmst]\.$")
 """A number and a unit of one letter: no initial, so "It took 4 s. Then" are two sentences."""
+_UNIT_CHARS: Final = 4
 _ITEM = re.compile(r"(?:^|[:;])[ \t]*[(*]*[0-9]{1,3}\.$")
 """An item's number: nothing stands before it in its sentence, or a colon."""
 _ORDINAL = re.compile(
@@ -55,19 +58,25 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     "99.95" and "24/7." hold together, "e.g. this", "Dr. No", "3. Mai" and "2. Press" as well. Every line ends a
     sentence; see `unwrapped` for a text whose lines were broken to a width.
     """
+    return list(_spans_of(text))
+
+
+@remembered(texts=64, chars=2500)
+def _spans_of(text: str) -> tuple[tuple[int, int], ...]:
     spans, start = [], 0
     for mark, after in _ends(text):
-        if not _ITEM.search(text[max(start, mark - _LOOKBACK) : mark + 1]):
+        may_be_item = text[mark] == "\n" or _is_digit(text[mark - 1 : mark])
+        if not (may_be_item and _ITEM.search(text[max(start, mark - _LOOKBACK) : mark + 1])):
             spans.append(_stripped(text, start, after))
             start = after
     spans.append(_stripped(text, start, len(text)))
-    return [(first, last) for first, last in spans if first < last]
+    return tuple((first, last) for first, last in spans if first < last)
 
 
 def _ends(text: str) -> Iterator[tuple[int, int]]:
     for match in _END.finditer(text):
         start, after = match.span()
-        if text[start] == "\n" or text[start] in "。！？｡" or "\n" in match[0] or _begins(text, after, start):
+        if text[start] in "\n。！？｡" or "\n" in match[0] or _begins(text, after, start):
             yield start, after
 
 
@@ -81,13 +90,19 @@ def _begins(text: str, after: int, mark: int) -> bool:
     if text[mark] != "." or text[mark : mark + 2] in ("..", ".!", ".?"):
         return True
     before = text[max(mark - _LOOKBACK, 0) : mark + 1]
-    word = before.split()[-1].lstrip(_OPENING)
-    if _UNIT.search(before):
+    if _is_digit(text[mark - 1 : mark]):
+        return _ORDINAL.search(before) is None
+    if _UNIT.search(before, max(len(before) - _UNIT_CHARS, 0)):
         return True
-    if (_INITIAL.fullmatch(word) and text[at : at + 2].isalpha()) or _ORDINAL.search(before):
+    word = before.split()[-1].lstrip(_OPENING)
+    if _INITIAL.fullmatch(word) and text[at : at + 2].isalpha():
         return False
     last = _LAST_WORD.search(word)
     return last is None or last[0][:-1].lower() not in _ABBREVIATIONS
+
+
+def _is_digit(letter: str) -> bool:
+    return "0" <= letter <= "9"
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, starmap
 from typing import NamedTuple
 
 from guardgraph.state.letters import compatible, is_unspaced
@@ -32,6 +32,7 @@ class Word(NamedTuple):
     end: int
 
 
+@remembered(texts=64, chars=4000)
 def normalised(text: str) -> str:
     """Return a text with every run of white space as one blank and none at its ends."""
     return " ".join(text.split())
@@ -46,9 +47,18 @@ def words(text: str) -> list[Word]:
     Returns:
         The words in order, with their places in the text.
     """
-    found = _ASCII_WORD.finditer(text) if text.isascii() else _WORD.finditer("".join(map(_kind, text)))
-    spans = [match.span() for match in found]
-    return [Word(key, start, end) for start, end in spans if (key := _folded(text[start:end]))]
+    return list(_words_of(text))
+
+
+@remembered(texts=64, chars=1000)
+def _words_of(text: str) -> tuple[Word, ...]:
+    if not text.isascii():
+        spans = [match.span() for match in _WORD.finditer("".join(map(_kind, text)))]
+        return tuple(Word(key, start, end) for start, end in spans if (key := _folded(text[start:end])))
+    found = [(match[0], *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
+    if "'" in text or "_" in text:
+        found = [(key, start, end) for word, start, end in found if (key := _folded(word))]
+    return tuple(starmap(Word, found))
 
 
 def keys(text: str) -> list[str]:
@@ -74,9 +84,10 @@ def has_phrase(text: str, phrase: str) -> bool:
     return _run(phrase) in _run(text)
 
 
+@remembered(texts=64, chars=1000)
 def _run(text: str) -> str:
     # A key holds no line break, so line breaks can mark where words begin and end.
-    return "".join(f"\n{key}\n" for key in keys(text))
+    return "".join([f"\n{key}\n" for key in _keys_of(text)])
 
 
 @lru_cache(maxsize=4096)
@@ -102,6 +113,7 @@ def _folded(word: str) -> str:
     return "".join(visible).casefold().strip("_")
 
 
+@remembered(texts=64, chars=4000)
 def text_hash(text: str) -> str:
     """Return a text's identity: 12 hexadecimal digits of the SHA-256 of its normalised form."""
     return sha256(normalised(text).encode("utf-8", "surrogatepass")).hexdigest()[:12]

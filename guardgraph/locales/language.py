@@ -57,7 +57,6 @@ _LETTERS: Final = {
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-@remembered(texts=1024, chars=_LONGEST_READ)
 def language_of(text: str) -> str:
     """Tell which language a text is in.
 
@@ -72,7 +71,12 @@ def language_of(text: str) -> str:
         An ISO 639-1 code, or ``""`` where nothing tells: no letters, a script that none of these languages is
         written in, no votes, or as many for two of them.
     """
-    text = compatible(text[:_LONGEST_READ]).lower()
+    return _language_of(text[:_LONGEST_READ])
+
+
+@remembered(texts=1024, chars=_LONGEST_READ)
+def _language_of(text: str) -> str:
+    text = compatible(text).lower()
     languages = _LANGUAGES.get(_script(text), ())
     if len(languages) <= 1:
         return "".join(languages)

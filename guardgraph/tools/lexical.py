@@ -61,9 +61,10 @@ class LexicalRetriever:
     Weights are information: a document that has terms by chance is one in e^(their weights), so the best of N
     covers a share of ln N of any question, the more, the more passages there are (Karlin and Altschul, Methods for
     assessing the statistical significance of molecular sequence features, 1990, on the best of many chance matches),
-    of the words that the base knows. The score counts what is covered beyond chance, against what is left open::
+    of the words that the base knows, T - T1 of T, and less in short passages, which have a word only once. The score
+    counts what is covered beyond chance, against what is left open::
 
-        chance = min(0.75 * (1 - T1 / T) * ln(1 + N / 3), 0.6 * whole)
+        chance = min(0.7 * (T - T1) / (T + 2 * N) * ln(1 + N / 2), 0.6 * whole)
         beyond = ln(1 + (e^covered - 1) * e^-chance)
         score  = beyond / (beyond + (whole - covered) / 2)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable
@@ -78,23 +77,26 @@ class Asked:
     max_reply_bytes: int = REPLY_BYTES
     """Bytes that the reply may have, by the run's budget; a larger one is refused whatever a world returns."""
 
-    @cached_property
-    def request(self) -> str:
-        """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt.
+    request: str = field(init=False)
+    """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt.
 
-        A person's answer is to one visit of one run, under the settings of that moment: it counts nowhere else.
-        """
+    A person's answer is to one visit of one run, under the settings of that moment: it counts nowhere else.
+    """
+    scope: str | None = field(init=False)
+    """SHA-256 of where the other side may go, None where nothing is said of it."""
+
+    def __post_init__(self) -> None:
+        """Hash what is asked, whatever becomes of that meanwhile."""
+        object.__setattr__(self, "request", self._request())
+        object.__setattr__(self, "scope", digest_of(self.call.scope) if self.call.scope else None)
+
+    def _request(self) -> str:
         call = self.call
         if call.kind == "person":
             place = {"run": self.run, "node": self.node, "visit": self.visit, "settings": self.settings}
             return digest_of({"shown": call.request, **place})
         about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
         return digest_of({"request": call.request, **about})
-
-    @cached_property
-    def scope(self) -> str | None:
-        """SHA-256 of where the other side may go, None where nothing is said of it."""
-        return digest_of(self.call.scope) if self.call.scope else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,9 @@ class ReplayingWorld:
 
         Where a call was cut off earlier than in the recorded run, what comes after it is earlier too.
         """
-        self._read += 1
-        return self._reading(self._read - 1) - self._saved
+        at, readings = self._read, self._spell.readings
+        self._read = at + 1
+        return (readings[at] if at < len(readings) else readings[-1]) - self._saved
 
     def calendar(self) -> datetime:
         """Return when the recorded run began."""

@@ -17,6 +17,9 @@ from guardgraph.state.files import identity, make_private
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+    from guardgraph.evidence.sql.writing import NewRun
+    from guardgraph.evidence.store import Receipt
+
 __all__ = ["Database"]
 
 T = TypeVar("T")
@@ -55,6 +58,15 @@ class Database:
             ConfigurationError: the database is no store of this version.
         """
         return Transaction(self, mode).once(work)
+
+    def append(self, run: NewRun) -> Receipt:
+        """Append a run in a transaction of its own, and return its receipt once that is committed.
+
+        Raises:
+            StoreError: as `once`.
+            ConfigurationError: as `once`.
+        """
+        return Transaction(self, "append").append(run)
 
     @contextmanager
     def steps(self, mode: Mode = "read") -> Iterator[Transaction]:

@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, exists, select
+from sqlalchemy import Connection, Select, delete, exists, insert, select
 
-from guardgraph.evidence.chain import How, entry_hash, erasure_entry
+from guardgraph.evidence.chain import START, How, entry_hash, erasure_entry
 from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.statements import last_entry
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
-from guardgraph.evidence.sql.writing import append_entry, last, now
-from guardgraph.evidence.store import Position
+from guardgraph.evidence.sql.writing import now
 from guardgraph.evidence.verification import Erasure
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.plain import json_problem
 
 __all__ = ["by_caller", "by_run", "erased", "older_than"]
 
+LONGEST_NAME = 200
+"""Characters of who erases: it stays for good, and is shown beside what was found."""
 BATCH = 200
 """Contents that are deleted at a time."""
 
@@ -55,8 +56,10 @@ def erased(database: Database, chosen: Select[Any], *, by: str, how: How) -> Era
         StoreError: as `SqlStore.erase`.
         ConfigurationError: nobody erases.
     """
-    if not isinstance(by, str) or not by.strip() or json_problem(by) is not None:
-        raise ConfigurationError(f"by: who erases, a text, is required; given: {by!r:.80}")
+    if not isinstance(by, str) or not by.strip() or not by.isprintable() or len(by) > LONGEST_NAME:
+        raise ConfigurationError(
+            f"by: who erases, a text of at most {LONGEST_NAME} characters on one line, is required; given: {by!r:.80}"
+        )
     made = None
     with database.steps("change") as transaction:
         seqs = transaction.step(lambda connection: connection.scalars(chosen).all())
@@ -74,8 +77,8 @@ def _delete(connection: Connection, seqs: Sequence[int]) -> None:
 
 
 def _record(connection: Connection, seqs: Sequence[int], *, by: str, how: How) -> Erasure:
-    seq, previous = last(connection)
-    at = now()
-    text = erasure_entry(seq + 1, previous, at, by=by, how=how, erased=seqs)
-    append_entry(connection, Position(seq + 1, entry_hash(text), previous, at), text)
-    return Erasure(seq + 1, at, by, how, len(seqs))
+    last, previous = connection.execute(last_entry).first() or (0, START)
+    seq, at = last + 1, now()
+    text = erasure_entry(seq, previous, at, by=by, how=how, erased=seqs)
+    connection.execute(insert(ENTRIES).values(seq=seq, hash=entry_hash(text), at=at, entry=text))
+    return Erasure(seq, at, by, how, len(seqs))

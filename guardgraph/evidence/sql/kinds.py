@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from guardgraph.evidence.sql.transaction import Mode
 
-__all__ = ["begin", "engine", "set_patience"]
+__all__ = ["LOCKED", "begin", "begin_writing", "engine", "limits", "set_patience"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
@@ -23,8 +23,8 @@ _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Reads a text that is no UTF-8 any more, for its hash to show it: one run that was damaged hides no other."""
 _LOGGED = "guardgraph writes ahead"
 _PATIENCE = "guardgraph waits"
-LOCK = 7_305_437_213_966_884_212
-"""The number of PostgreSQL's lock that writers of a store take: any number, as long as it stays."""
+LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
+"""Takes PostgreSQL's lock of the writers of a store: any number, as long as it stays."""
 
 
 def engine(url: URL, seconds: float) -> Engine:
@@ -42,11 +42,13 @@ def engine(url: URL, seconds: float) -> Engine:
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,  # they hold what was recorded
         pool_timeout=seconds * PATIENCE,
-        pool_pre_ping=not sqlite,
+        pool_reset_on_return=None,  # whoever gives one back has ended the transaction
         connect_args={"timeout": seconds * PATIENCE} if sqlite else options,
     )
     if sqlite:
         event.listen(made, "connect", _opened)
+    else:
+        event.listen(made, "checkout", _alive)
     return made
 
 
@@ -56,20 +58,32 @@ def _opened(connection: Any, record: Any) -> None:
     connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
 
 
+def _alive(connection: Any, record: Any, pooled: Any) -> None:
+    """Refuse a connection that the server has closed meanwhile: it has said so, and nobody need ask it."""
+    from sqlalchemy.exc import DisconnectionError
+
+    try:
+        for _ in range(2):  # what it said, and that there is no more
+            connection.pgconn.consume_input()
+    except connection.Error as error:
+        raise DisconnectionError(str(error)) from error
+
+
 def begin(connection: Connection, seconds: float, mode: Mode) -> None:
     """Begin a transaction: of a reader on one state of the database, of a writer when no other one writes."""
     if mode == "bare":
         return
     writes = mode != "read"
     if connection.dialect.name == "sqlite":
-        set_patience(connection, 0.0 if writes else seconds * PATIENCE)
         if writes:
-            _begin_writing(connection, seconds * PATIENCE)
+            begin_writing(connection, seconds)
         else:
+            set_patience(connection, seconds * PATIENCE)
             connection.exec_driver_sql("BEGIN")
         return
-    limit = int(seconds * PATIENCE * 1000)
-    connection.exec_driver_sql("; ".join(_writer(limit) if writes else _reader(limit)))
+    limit = _milliseconds(seconds)
+    stopped = f"SET LOCAL idle_in_transaction_session_timeout = {2 * limit}"  # a writer that hangs stops nobody else
+    connection.exec_driver_sql("; ".join([*limits(seconds), stopped, LOCKED] if writes else _reader(limit)))
 
 
 def set_patience(connection: Connection, seconds: float) -> None:
@@ -79,35 +93,41 @@ def set_patience(connection: Connection, seconds: float) -> None:
         connection.info[_PATIENCE] = seconds
 
 
-def _begin_writing(connection: Connection, seconds: float) -> None:
+def begin_writing(connection: Connection, seconds: float) -> None:
     """Take SQLite's lock, trying often: its own way of waiting sleeps ever longer while the lock is free."""
-    from sqlalchemy.exc import OperationalError
+    from sqlite3 import OperationalError
 
-    ends = monotonic() + seconds
+    set_patience(connection, 0.0)
+    ends = monotonic() + seconds * PATIENCE
+    driver: Any = connection.connection.driver_connection
     while True:
         try:
             if not connection.info.get(_LOGGED):  # of several that begin at once, SQLite refuses some without waiting
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # a writer holds no reader up
+                driver.execute("PRAGMA journal_mode = WAL")  # a writer holds no reader up
                 connection.info[_LOGGED] = True
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            driver.execute("BEGIN IMMEDIATE")
             return
         except OperationalError as error:
-            if "locked" not in str(error.orig) or monotonic() > ends:
+            if "locked" not in str(error) or monotonic() > ends:
                 raise
         sleep(uniform(*PAUSES))
+
+
+def limits(seconds: float) -> list[str]:
+    """Return what begins a transaction of a PostgreSQL writer, so that it waits for nothing longer than it may."""
+    limit = _milliseconds(seconds)
+    return [
+        "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
+        f"SET LOCAL statement_timeout = {limit}",
+        f"SET LOCAL lock_timeout = {limit}",
+        # A commit that is acknowledged is on disk, whatever the server does for others.
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
+    ]
 
 
 def _reader(limit: int) -> list[str]:
     return ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", f"SET LOCAL statement_timeout = {limit}"]
 
 
-def _writer(limit: int) -> list[str]:
-    return [
-        "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
-        f"SET LOCAL statement_timeout = {limit}",
-        f"SET LOCAL lock_timeout = {limit}",
-        f"SET LOCAL idle_in_transaction_session_timeout = {2 * limit}",  # a writer that was stopped stops nobody else
-        # A commit that is acknowledged is on disk, whatever the server does for others.
-        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
-        f"SELECT pg_advisory_xact_lock({LOCK})",
-    ]
+def _milliseconds(seconds: float) -> int:
+    return int(seconds * PATIENCE * 1000)

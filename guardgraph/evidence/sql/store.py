@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from guardgraph.evidence.contents import lookup
 from guardgraph.evidence.redaction import Redaction, redacted
 from guardgraph.evidence.sql.address import address
 from guardgraph.evidence.sql.database import Database
@@ -13,7 +12,7 @@ from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verified
 from guardgraph.state.errors import ConfigurationError, InputError, StoreError
-from guardgraph.state.hashing import canonical_json
+from guardgraph.state.plain import json_problem
 from guardgraph.state.recording import Recording
 
 __all__ = ["SqlStore", "sql_store"]
@@ -67,11 +66,9 @@ class SqlStore:
             StoreError: it was not recorded, or not in time.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.writing import append_run
+        from guardgraph.evidence.sql.writing import new_run
 
-        kept = run if self._redact is None else redacted(run, self._redact)
-        content, beside = canonical_json(kept), lookup(kept)
-        return self.database.once(lambda connection: append_run(connection, run["run_id"], content, beside), "append")
+        return self.database.append(new_run(run if self._redact is None else redacted(run, self._redact)))
 
     def read(self, run_id: str) -> StoredRun:
         """Return the latest record of a run.
@@ -92,6 +89,8 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import latest
         from guardgraph.evidence.sql.schema import Missing
 
+        if not isinstance(run_id, str) or json_problem(run_id) is not None:  # no database takes it as a text
+            raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
             return self.database.once(lambda connection: latest(connection, run_id))
         except Missing as error:
@@ -121,11 +120,15 @@ class SqlStore:
             since: of runs only that were recorded then or later; a date and time with its zone.
 
         Raises:
-            ConfigurationError: `since` has no zone.
+            ConfigurationError: `since` has no zone, or is out of the calendar; or a name is no text.
         """
+        _check_names(pattern=pattern, tenant=tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
-        moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        try:
+            moment = None if since is None else since.astimezone(UTC).isoformat(timespec="microseconds")
+        except OverflowError:  # a day before the first one of the calendar, or behind its last
+            raise ConfigurationError(f"since: a date and time that UTC has is required; given: {since}") from None
         return SqlRuns(self, pattern, tenant, moment)
 
     def verify(self, head: tuple[int, str] | None = None) -> Verification:
@@ -175,6 +178,7 @@ class SqlStore:
 
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
+        _check_names(tenant=tenant, user=user)
         if run_id is not None:
             self._found(run_id)
         chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
@@ -212,6 +216,12 @@ class SqlStore:
 
     def __repr__(self) -> str:
         return f"<SqlStore: {self.database.address.shown}>"
+
+
+def _check_names(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None and (not isinstance(value, str) or json_problem(value) is not None):
+            raise ConfigurationError(f"{name}: a text that can be stored is required; given: {value!r:.80}")
 
 
 def _made_again(url: str, timeout: float, redact: Redaction | None) -> SqlStore:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from guardgraph.evidence.sql.database import Database
+    from guardgraph.evidence.sql.writing import NewRun
+    from guardgraph.evidence.store import Receipt
 
 __all__ = ["Mode", "Transaction"]
 
@@ -46,6 +48,10 @@ class Transaction:
         """Do all of it in one step, from begin to end."""
         return self._bounded(partial(self._whole, work))
 
+    def append(self, run: NewRun) -> Receipt:
+        """Append a run to the store, which is made where there is none, in one step."""
+        return self._bounded(partial(self._append, run))
+
     def begin(self) -> None:
         """Begin it."""
         self._bounded(self._begin)
@@ -75,6 +81,28 @@ class Transaction:
             raise
         self._end(commit=True)
         return made
+
+    def _append(self, run: NewRun) -> Receipt:
+        from guardgraph.evidence.sql.writing import append
+
+        database = self._database
+        engine = database.engine(makes=True)
+        if engine not in database.checked:
+            self._whole(lambda connection: None)
+        self._connection = connection = engine.connect()
+        try:
+            receipt = append(connection, run, database.timeout, self._wanted)
+        except BaseException:
+            self._discard()
+            raise
+        self._connection = None
+        connection.close()
+        return receipt
+
+    def _wanted(self) -> None:
+        """Raise where nobody waits any longer."""
+        if self._left:
+            raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
 
     def _begin(self) -> None:
         from guardgraph.evidence.sql.kinds import begin

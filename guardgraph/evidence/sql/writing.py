@@ -1,18 +1,46 @@
-"""Appending to the chain, inside a transaction that has the store for itself."""
+"""Appending a run to the chain in the way that is quickest in each kind of database, with the driver itself.
+
+What needs no place in the chain is done before anybody is kept waiting. SQLite is written to behind its lock, and
+PostgreSQL finds the place and hashes the entry by itself: nobody waits there for what goes over the network.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection
 
-from guardgraph.evidence.chain import START, entry_hash, run_entry
-from guardgraph.evidence.contents import Lookup, content_hash, new_salt
-from guardgraph.evidence.sql.prepared import Prepared
-from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
-from guardgraph.evidence.store import Position, Receipt
+from guardgraph.evidence.chain import START, around_run, entry_hash, run_entry
+from guardgraph.evidence.contents import Lookup, content_hash, lookup, new_salt
+from guardgraph.evidence.sql.kinds import LOCKED, begin_writing, limits
+from guardgraph.evidence.sql.line import in_line
+from guardgraph.evidence.sql.statements import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
+from guardgraph.evidence.store import Receipt
+from guardgraph.state.hashing import canonical_json
+from guardgraph.state.recording import Recording
 
-__all__ = ["append_entry", "append_run", "last", "now"]
+__all__ = ["NewRun", "append", "new_run", "now"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run that is to be appended."""
+
+    run_id: str
+    content: str
+    salt: str
+    hash: str
+    """The salted hash of the content."""
+    found_by: Lookup
+
+
+def new_run(recording: Recording) -> NewRun:
+    """Return what is kept of a recording."""
+    content, salt = canonical_json(recording), new_salt()
+    return NewRun(recording["run_id"], content, salt, content_hash(salt, content), lookup(recording))
 
 
 def now() -> str:
@@ -20,38 +48,64 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-_LAST = Prepared(select(ENTRIES.c.seq, ENTRIES.c.hash).order_by(ENTRIES.c.seq.desc()).limit(1))
-_KEPT = Prepared(
-    select(ENTRIES.c.seq, ENTRIES.c.hash)
-    .join(CONTENTS, CONTENTS.c.seq == ENTRIES.c.seq)
-    .where(ENTRIES.c.run_id == bindparam("run_id"), CONTENTS.c.content == bindparam("content"))
-    .order_by(ENTRIES.c.seq)
-    .limit(1)
-)
-_ENTRY, _CONTENT, _CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
+def append(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
+    """Append a run in one transaction, unless it is kept already with the same content, and return its receipt.
+
+    Args:
+        connection: without a transaction; one that fails here is not to be used any more.
+        run: the run.
+        seconds: for which others may be in the way.
+        may: raises where nobody waits for the receipt any more.
+    """
+    if connection.dialect.name == "sqlite":
+        return _in_sqlite(connection, run, seconds, may)
+    return _in_postgres(connection, run, seconds, may)
 
 
-def append_run(connection: Connection, run_id: str, content: str, beside: Lookup) -> Receipt:
-    """Append a run, unless it is kept already with the same content, and return its receipt."""
-    if (known := _KEPT.run(connection, run_id=run_id, content=content).first()) is not None:
-        return {"seq": known.seq, "hash": known.hash}
-    seq, previous = last(connection)
-    at, salt = now(), new_salt()
-    text = run_entry(seq + 1, previous, at, run_id=run_id, content=content_hash(salt, content))
-    position = append_entry(connection, Position(seq + 1, entry_hash(text), previous, at), text, run_id)
-    _CONTENT.run(connection, seq=seq + 1, pattern=beside.pattern, salt=salt, content=content)
-    for tenant, user in beside.callers:
-        _CALLER.run(connection, seq=seq + 1, tenant=tenant, user=user)
-    return position.receipt
+def _in_sqlite(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
+    driver: Any = connection.connection.driver_connection
+    with in_line(connection):
+        begin_writing(connection, seconds)
+        made = KEPT.run(connection, run_id=run.run_id, content=run.content).fetchone() or _written(connection, run)
+        may()
+        driver.execute("COMMIT")
+    return {"seq": made[0], "hash": made[1]}
 
 
-def last(connection: Connection) -> tuple[int, str]:
-    """Return number and hash of the last entry; of an empty chain, what the first one follows."""
-    found = _LAST.run(connection).first()
-    return (0, START) if found is None else (found.seq, found.hash)
+def _written(connection: Connection, run: NewRun) -> tuple[int, str]:
+    last, previous = LAST.run(connection).fetchone() or (0, START)
+    seq, at = last + 1, now()
+    text = run_entry(seq, previous, at, run_id=run.run_id, content=run.hash)
+    mark = entry_hash(text)
+    ENTRY.run(connection, seq=seq, hash=mark, at=at, run_id=run.run_id, entry=text)
+    CONTENT.run(connection, seq=seq, pattern=run.found_by.pattern, salt=run.salt, content=run.content)
+    for tenant, user in run.found_by.callers:
+        CALLER.run(connection, seq=seq, tenant=tenant, user=user)
+    return seq, mark
 
 
-def append_entry(connection: Connection, position: Position, text: str, run_id: str | None = None) -> Position:
-    """Append an entry, and return where it stands."""
-    _ENTRY.run(connection, seq=position.seq, hash=position.hash, at=position.at, run_id=run_id, entry=text)
-    return position
+def _in_postgres(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
+    driver: Any = connection.connection.driver_connection
+    driver.execute("; ".join(limits(seconds)))  # a server that hangs does so here, before there is anything to commit
+    may()
+    at = now()
+    before, between, behind = around_run(at, run_id=run.run_id, content=run.hash)
+    callers = run.found_by.callers
+    with driver.pipeline():
+        driver.execute(LOCKED)
+        made = APPEND.run(
+            connection,
+            run_id=run.run_id,
+            content=run.content,
+            at=at,
+            before=before,
+            between=between,
+            behind=behind,
+            pattern=run.found_by.pattern,
+            salt=run.salt,
+            tenants=[tenant for tenant, _ in callers],
+            users=[user for _, user in callers],
+        )
+        driver.execute("COMMIT")
+    seq, mark = made.fetchone()
+    return {"seq": seq, "hash": mark}

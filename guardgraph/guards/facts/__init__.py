@@ -11,13 +11,14 @@ is a claim like any other. The guards of all patterns ask the same way::
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 from guardgraph.guards.facts.keys import NO_KEY, Meaning, meaning_of, number_of
 from guardgraph.guards.facts.labels import DEFAULT_REGIONS, incident_ids_in, regions_in, severities_in
-from guardgraph.guards.facts.licence import Licence
+from guardgraph.guards.facts.licence import Given, Licence, given_by
 from guardgraph.guards.facts.moments import Undated, one_source, undated_in
 from guardgraph.guards.facts.numbers import numbers_in
 from guardgraph.guards.facts.spelling import visible
@@ -42,7 +43,7 @@ DEFAULT_IGNORED = ("policy_hints", "limits")
 
 KNOWN_TEXTS = 512
 KNOWN_TEXT_CHARS = 1000
-"""How many texts are kept with their facts, and how long each may be: 3 MB of ordinary texts, 25 MB of mere numbers."""
+"""How many texts are kept with their facts, and how long each may be: 4 MB of ordinary texts, 45 MB of mere numbers."""
 
 KNOWN_CONTEXTS = 32
 KNOWN_CONTEXT_CHARS = 10_000
@@ -66,17 +67,21 @@ class Facts:
     """Roman numerals of names ("Henry VIII"): unsupported only where the name stands there with other numbers."""
     undated: frozenset[Undated] = frozenset()
     """The days without a year of each source, with the years that the source names elsewhere."""
+    _joined: tuple[Facts, ...] = field(default=(), repr=False, compare=False)
+    """Of which these are all: what each of them licenses is found out once."""
 
     def __or__(self, other: Facts) -> Facts:
-        return Facts(
-            self.numbers | other.numbers,
-            self.severities | other.severities,
-            self.incident_ids | other.incident_ids,
-            self.regions | other.regions,
-            self.implied | other.implied,
-            self.numerals | other.numerals,
-            self.undated | other.undated,
-        )
+        return _all_of((self, other), self.undated | other.undated)
+
+    @property
+    def parts(self) -> tuple[Facts, ...]:
+        """Facts that are these together, each of one text as a rule."""
+        return self._joined or (self,)
+
+    @cached_property
+    def given(self) -> Given:
+        """What the numbers license."""
+        return given_by(self.numbers | self.implied | self.numerals)
 
 
 _NO_FACTS = Facts()
@@ -147,6 +152,10 @@ def _of_source(facts: Iterable[Facts]) -> Facts:
     some = [each for each in facts if each is not _NO_FACTS]
     if len(some) < 2:
         return some[0] if some else _NO_FACTS
+    return _all_of(some, one_source(chain.from_iterable(each.undated for each in some)))
+
+
+def _all_of(some: Sequence[Facts], undated: frozenset[Undated]) -> Facts:
     return Facts(
         frozenset().union(*[each.numbers for each in some]),
         frozenset().union(*[each.severities for each in some]),
@@ -154,7 +163,8 @@ def _of_source(facts: Iterable[Facts]) -> Facts:
         frozenset().union(*[each.regions for each in some]),
         frozenset().union(*[each.implied for each in some]),
         frozenset().union(*[each.numerals for each in some]),
-        one_source(chain.from_iterable(each.undated for each in some)),
+        undated,
+        tuple(part for each in some for part in each.parts),
     )
 
 
@@ -215,7 +225,8 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     # Every number licenses itself; only what is put differently needs to be looked up.
     said = licence.numbers | licence.implied | licence.numerals
     differently = (claimed.numbers | claimed.numerals) - said
-    allowed = Licence(said, licence.undated) if differently else Licence()
+    given = [each for part in licence.parts if (each := part.given)] if differently else []
+    allowed = Licence(given, licence.undated if differently else ())
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
         numbers=_shown(number.shown for number in differently if not allowed.covers(number)),

@@ -38,8 +38,8 @@ def unsupported_names(
     """
     found, texts = words(answer), (*cited, *beside)
     # Most names stand in a source as they are, between blanks; reading its words takes much longer.
-    written = {part for text in texts for part in text.split()}
-    left = {at for at, word in enumerate(found) if _can_be_name(word) and word.text not in written}
+    written = frozenset[str]().union(*(text.split() for text in texts))
+    left = {at for at, word in enumerate(found) if word.text not in written and _can_be_name(word)}
     languages = _languages(words(within) if within else found, cited) if left else None
     if languages is None:
         return []

@@ -67,7 +67,7 @@ class Support:
         return frozenset[str]().union(*(said(text).stems for text in self._texts))
 
     @cached_property
-    def _words(self) -> list[list[Word]]:
+    def _words(self) -> list[tuple[Word, ...]]:
         return [words(text) for text in self._texts]
 
     @cached_property

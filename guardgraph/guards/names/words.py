@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.locales.language import language_of
 from guardgraph.state.letters import compatible
+from guardgraph.state.memory import remembered
 
 __all__ = ["STEM_LETTERS", "Word", "common_language", "words"]
 
@@ -23,6 +24,17 @@ _WORD = re.compile(
     rf"|[^\W_](?:[^\W_]|[{_MARKS}])*+"
 )
 """Spanish initials of a plural (EE. UU.), initials with points (U.S.A.), or letters, digits and the marks upon them."""
+
+_ASCII_WORD = re.compile(
+    r"(?<![A-Za-z0-9])(?:([A-Z])\1\.?[ ]?)([A-Z])\2(?![A-Za-z0-9])\.?"
+    r"|(?<![A-Za-z0-9])[A-Za-z](?:\.[A-Za-z])++(?![A-Za-z0-9])\.?"
+    r"|[A-Za-z0-9]++"
+)
+"""The same in a text of ASCII characters alone."""
+
+KNOWN_TEXTS: Final = 64
+KNOWN_TEXT_CHARS: Final = 2000
+"""How many texts are kept with their words, and how long each may be: 3 MB of ordinary texts."""
 
 _ENDS_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_]*+[\s\[]")
 """The bracket is that of a reference: "It is so.[1] It is."""
@@ -98,7 +110,8 @@ class Word(NamedTuple):
         return self.letters in _TITLES
 
 
-def words(text: str) -> list[Word]:
+@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+def words(text: str) -> tuple[Word, ...]:
     """Read a text as words.
 
     A possessive ending is left out; every other apostrophe and every hyphen stands between words.
@@ -106,15 +119,18 @@ def words(text: str) -> list[Word]:
     plain = compatible(text)
     found: list[Word] = []
     end = 0
-    for match in _WORD.finditer(plain):
-        gap, word = plain[end : match.start()], match[0]
-        end = match.end()
-        if found and gap in _APOSTROPHES and word in ("s", "S"):
+    for match in (_ASCII_WORD if plain.isascii() else _WORD).finditer(plain):
+        start, stop = match.span()
+        gap, word, end = plain[end:start], match[0], stop
+        if gap == " " and found:
+            opens = apart = False
+        elif found and gap in _APOSTROPHES and word in ("s", "S"):
             continue
-        opens = not found or (gap != " " and _opens(gap, found[-1]))
-        apart = opens or (gap != " " and _APART.search(gap) is not None)
+        else:
+            opens = not found or _opens(gap, found[-1])
+            apart = opens or _APART.search(gap) is not None
         found.append(Word(word, *_compared(word), opens, apart))
-    return found
+    return tuple(found)
 
 
 def common_language(found: Sequence[Word]) -> str:

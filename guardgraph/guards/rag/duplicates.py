@@ -10,6 +10,7 @@ from typing import Final
 
 from guardgraph.guards.quotes import comparable
 from guardgraph.guards.rag.differences import Words, say_otherwise
+from guardgraph.state.memory import remembered
 from guardgraph.state.rag import Candidate
 
 __all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "collapse"]
@@ -123,6 +124,7 @@ def _sequence(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(words[max(at - 1, 0) : at + 2]) for at in places)
 
 
+@remembered(texts=512, chars=100)
 def _moment(updated_at: str) -> int:
     """Return the latest moment that a text names, in seconds; of a day that can be read in two ways the earlier one."""
     if not updated_at.strip():

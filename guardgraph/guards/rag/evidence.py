@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from guardgraph.guards.rag.sentences import Sentence, Terms
 from guardgraph.guards.sentences import sentence_spans, unwrapped
 from guardgraph.locales.language import language_of
+from guardgraph.state.memory import remembered
 from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
 
 __all__ = ["cut", "span_of", "with_spans", "within"]
 
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
+
+KNOWN_TEXTS: Final = 256
+KNOWN_TEXT_CHARS: Final = 2500
+"""How many passages are kept with the terms of their sentences, and how long each may be: 10 MB of ordinary texts."""
 
 
 def span_of(chunk: ContextChunk) -> tuple[int, int]:
@@ -86,23 +91,42 @@ def with_spans(
     return spanned
 
 
-def _evidence(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
+class _Read(NamedTuple):
+    """A passage as it is searched for evidence."""
+
+    language: str
+    spans: list[tuple[int, int]]
+    """Where its sentences stand."""
+    terms: list[frozenset[str]]
+    """Those of each sentence."""
+    weights: dict[str, int]
+
+
+@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+def _read(text: str, terms: Terms) -> _Read:
     language = language_of(text)
     spans = sentence_spans(unwrapped(text))
     read = [frozenset(terms(text[start:end], language)) for start, end in spans]
     holders = Counter(term for words in read for term in words)
     weights = {term: round(_PRECISION * math.log(1 + len(spans) / held)) for term, held in holders.items()}
-    best = {_best(read, wanted, weights) for wanted in {frozenset(terms(sentence, language)) for sentence in said}}
-    found = [spans[place] for place in best if place is not None]
+    return _Read(language, spans, read, weights)
+
+
+def _evidence(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
+    read = _read(text, terms)
+    best = {_best(read, wanted) for wanted in {frozenset(terms(sentence, read.language)) for sentence in said}}
+    found = [read.spans[place] for place in best if place is not None]
     if not found:
         return 0, len(text)
     return min(start for start, _ in found), max(end for _, end in found)
 
 
-def _best(read: Sequence[frozenset[str]], wanted: frozenset[str], weights: Mapping[str, int]) -> int | None:
+def _best(read: _Read, wanted: frozenset[str]) -> int | None:
     """Return the place of the sentence with the most of what is wanted, None where none has any."""
+    weights = read.weights
     worth = [
-        (sum(weights[term] for term in words & wanted), -len(words - wanted), -at) for at, words in enumerate(read)
+        (sum([weights[term] for term in words & wanted]), -len(words - wanted), -at)
+        for at, words in enumerate(read.terms)
     ]
     weight, _, place = max(worth, default=(0, 0, 0))
     return -place if weight else None

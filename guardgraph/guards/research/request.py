@@ -92,7 +92,7 @@ def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> li
     if name not in hints:
         return list(allowed)
     hint = hints[name]
-    if not isinstance(hint, list) or not all(isinstance(item, str) for item in hint):
+    if not isinstance(hint, list) or {*map(type, hint)} - {str}:
         raise refused(f"policy_hints.{name}", hint, "a list of strings")
     if len(hint) > MOST_HINTED_HOSTS:
         raise refused(f"policy_hints.{name}", hint, f"a list of at most {MOST_HINTED_HOSTS} hosts")
