@@ -332,6 +332,14 @@ def test_wrong_arguments_change_nothing(base, docs, wrong, message):
     assert base.index.collections() == {}
 
 
+def test_a_path_that_was_left_blank_is_not_the_current_folder(base, docs, monkeypatch):
+    """A variable that was never set takes nothing in."""
+    monkeypatch.chdir(docs)
+    for blank in ("", " "):
+        with pytest.raises(ConfigurationError, match="documents: the path of a folder is required"):
+            base.add(blank, readers=["public"])
+
+
 @pytest.mark.parametrize("wrong", [7, None])
 def test_what_is_no_documents_or_name_is_refused(base, wrong):
     """What can be neither a folder nor a list, and what can be no name, is refused with what is allowed."""
