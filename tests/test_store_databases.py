@@ -218,7 +218,7 @@ def _torn(file):
         (_text, "an SQLite database is required; file is not a database"),
         (_newer, "a store of version 1 is required; it has version 2"),
         (_torn, "it lacks tables: guardgraph_callers"),
-        (_watched, "a store without triggers is required; it has keeps_a_copy"),
+        (_watched, "a store without triggers or rules is required; it has keeps_a_copy"),
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):

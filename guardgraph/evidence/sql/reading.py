@@ -9,11 +9,12 @@ from sqlalchemy import Connection, Select, exists, select
 
 from guardgraph.evidence.chain import RunEntry, entry_hash, entry_of
 from guardgraph.evidence.contents import content_hash, recording_of
+from guardgraph.evidence.sql.statements import last_entry
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.store import Position, StoredRun
 from guardgraph.state.errors import InputError, StoreError
 
-__all__ = ["MORE", "batch", "head", "latest"]
+__all__ = ["MORE", "batch", "head", "last_number", "latest"]
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
 UNREADABLE = (ValueError, TypeError, AttributeError)
@@ -33,6 +34,11 @@ def head(connection: Connection) -> Position | None:
     except ValueError:
         raise StoreError(f"entry {found.seq}: it was changed; {MORE}") from None
     return Position(found.seq, found.hash, said["previous"], said["at"])
+
+
+def last_number(connection: Connection) -> int:
+    """Return the number of the last entry, whatever became of it; 0 of an empty chain."""
+    return int(connection.scalar(last_entry) or 0)
 
 
 def latest(connection: Connection, run_id: str) -> StoredRun:
