@@ -148,7 +148,7 @@ def test_a_changed_cell_is_found_and_repaired(made, tmp_path_factory, seed):
     path, expected = made
     chance, copy = random.Random(seed), tmp_path_factory.mktemp("copy") / "kb.sqlite"
     shutil.copy(path, copy)
-    table = chance.choice(["chunks", "documents", "parts", "postings", "scopes", "words"])
+    table = chance.choice(["blocks", "chunks", "documents", "lengths", "parts", "postings", "scopes", "words"])
     cell = chance.choice([cell for cell in cells(copy) if cell[0] == table and cell[:2] not in UNCHECKED])
     if not change_cell(copy, cell, chance):
         return
@@ -181,16 +181,29 @@ EVERY = [
     ("UPDATE documents SET name = 'z.md' WHERE id = 1", "row"),
     ("UPDATE documents SET place = 9223372036854775807 WHERE id = 1", "row"),
     ("UPDATE documents SET size = 'much'", "row"),
-    ("UPDATE chunks SET document = 99 WHERE id = 1", "reference"),
-    ("UPDATE chunks SET document = 2 WHERE id = 1", "row"),
+    ("UPDATE chunks SET document = 99 WHERE id = (SELECT min(id) FROM chunks)", "reference"),
+    ("UPDATE chunks SET document = 2 WHERE id = (SELECT min(id) FROM chunks)", "row"),
     ("UPDATE chunks SET language = 'fr'", "row"),
     ("UPDATE chunks SET text = CAST(x'ff66' AS TEXT)", "row"),
     ("UPDATE chunks SET text = x'ff66'", "row"),
     ("DELETE FROM chunks WHERE document = 2", "reference"),
     ("UPDATE postings SET data = substr(data, 2)", "postings"),
     ("UPDATE postings SET size = size + 1", "postings"),
-    ("UPDATE postings SET term = 'x' || term", "postings"),
+    ("UPDATE postings SET id = id + (1 << 40)", "postings"),
+    ("UPDATE words SET term = 'x' || term", "postings"),
+    ("UPDATE words SET id = id + (1 << 20)", "postings"),
+    ("UPDATE lengths SET id = id + 99", "postings"),
     ("DELETE FROM postings", "postings"),
+    ("UPDATE blocks SET used = 0", "places"),
+    ("UPDATE blocks SET held = 'many'", "places"),
+    ("UPDATE blocks SET scope = 99", "places"),
+    ("DELETE FROM blocks", "places"),
+    ("UPDATE chunks SET id = 7 WHERE id = (SELECT max(id) FROM chunks)", "places"),
+    ("UPDATE chunks SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM chunks)", "places"),
+    ("UPDATE lengths SET data = zeroblob(length(data))", "places"),
+    ("UPDATE lengths SET data = substr(data, 2)", "places"),
+    ("UPDATE lengths SET block = block + 99", "places"),
+    ("DELETE FROM lengths", "places"),
     ("UPDATE words SET total = total + 1", "counts"),
     ("UPDATE words SET holders = 'many'", "counts"),
     ("UPDATE words SET most = 0", "counts"),
