@@ -66,7 +66,7 @@ class SqlRuns:
         if self.upto is not None:
             return self.upto
         try:
-            return self.store.database.once(last_number)
+            return self.store.database.once(last)[0]
         except Missing:
             return 0
 
