@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.schema import check, is_empty, make
 from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
-from guardgraph.state.files import identity, make_private
+from guardgraph.state.files import identity, keep_private, make_private
 
 __all__ = ["File"]
 
@@ -162,6 +162,7 @@ class File:
             if is_empty(connection):
                 self._make(connection)
             check(connection, self.shown, any_words=self._to_check)
+            keep_private(self.path)
             if self._to_check:
                 connection.text_factory = _read_anyhow
             self._was_there = True
