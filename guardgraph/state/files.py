@@ -21,8 +21,9 @@ def make_private(file: Path) -> None:
         OSError: it cannot be made, or belongs to somebody else who lets others read it.
     """
     path = str(file)
-    with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    if not os.path.exists(path):
+        with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     for name in (path, *(path + ending for ending in LOGS)):
         with suppress(FileNotFoundError):
             rights = os.stat(name).st_mode
