@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 __all__ = ["identity", "make_private"]
 
@@ -27,7 +28,7 @@ def make_private(file: Path) -> None:
     for name in (path, *(path + ending for ending in LOGS)):
         with suppress(FileNotFoundError):
             rights = os.stat(name).st_mode
-            if rights & OTHERS:
+            if rights & OTHERS and S_ISREG(rights):  # a folder or a device is not ours to close
                 os.chmod(name, rights & 0o700)
 
 
