@@ -20,6 +20,8 @@ settings.register_profile("guardgraph", deadline=None, derandomize=True, suppres
 settings.load_profile("guardgraph")
 
 COUNTED = pytest.StashKey[bool]()
+LONG = ("benchmarks", "types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
+"""Files of tests that take long: they begin first, or one process ends long after the others."""
 
 
 def pytest_collection_modifyitems(items):
@@ -29,6 +31,7 @@ def pytest_collection_modifyitems(items):
         table = item.nodeid.partition("[")[0]
         item.stash[COUNTED] = table not in tables and not is_hypothesis_test(getattr(item, "obj", None))
         tables.add(table)
+    items.sort(key=lambda item: item.path.stem.removeprefix("test_") not in LONG)
 
 
 @pytest.hookimpl(wrapper=True)

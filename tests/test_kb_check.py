@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import KnowledgeBase
+from guardgraph.knowledge.index.file import File
 from guardgraph.state.errors import ConfigurationError, StoreError
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -148,7 +150,7 @@ def test_a_changed_cell_is_found_and_repaired(made, tmp_path_factory, seed):
     path, expected = made
     chance, copy = random.Random(seed), tmp_path_factory.mktemp("copy") / "kb.sqlite"
     shutil.copy(path, copy)
-    table = chance.choice(["chunks", "documents", "parts", "postings", "scopes", "words"])
+    table = chance.choice(["blocks", "chunks", "documents", "lengths", "parts", "postings", "scopes", "words"])
     cell = chance.choice([cell for cell in cells(copy) if cell[0] == table and cell[:2] not in UNCHECKED])
     if not change_cell(copy, cell, chance):
         return
@@ -181,16 +183,29 @@ EVERY = [
     ("UPDATE documents SET name = 'z.md' WHERE id = 1", "row"),
     ("UPDATE documents SET place = 9223372036854775807 WHERE id = 1", "row"),
     ("UPDATE documents SET size = 'much'", "row"),
-    ("UPDATE chunks SET document = 99 WHERE id = 1", "reference"),
-    ("UPDATE chunks SET document = 2 WHERE id = 1", "row"),
+    ("UPDATE chunks SET document = 99 WHERE id = (SELECT min(id) FROM chunks)", "reference"),
+    ("UPDATE chunks SET document = 2 WHERE id = (SELECT min(id) FROM chunks)", "row"),
     ("UPDATE chunks SET language = 'fr'", "row"),
     ("UPDATE chunks SET text = CAST(x'ff66' AS TEXT)", "row"),
     ("UPDATE chunks SET text = x'ff66'", "row"),
     ("DELETE FROM chunks WHERE document = 2", "reference"),
     ("UPDATE postings SET data = substr(data, 2)", "postings"),
     ("UPDATE postings SET size = size + 1", "postings"),
-    ("UPDATE postings SET term = 'x' || term", "postings"),
+    ("UPDATE postings SET id = id + (1 << 40)", "postings"),
+    ("UPDATE words SET term = 'x' || term", "postings"),
+    ("UPDATE words SET id = id + (1 << 20)", "postings"),
+    ("UPDATE lengths SET id = id + 99", "postings"),
     ("DELETE FROM postings", "postings"),
+    ("UPDATE blocks SET used = 0", "places"),
+    ("UPDATE blocks SET held = 'many'", "places"),
+    ("UPDATE blocks SET scope = 99", "places"),
+    ("DELETE FROM blocks", "places"),
+    ("UPDATE chunks SET id = 7 WHERE id = (SELECT max(id) FROM chunks)", "places"),
+    ("UPDATE chunks SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM chunks)", "places"),
+    ("UPDATE lengths SET data = zeroblob(length(data))", "places"),
+    ("UPDATE lengths SET data = substr(data, 2)", "places"),
+    ("UPDATE lengths SET block = block + 99", "places"),
+    ("DELETE FROM lengths", "places"),
     ("UPDATE words SET total = total + 1", "counts"),
     ("UPDATE words SET holders = 'many'", "counts"),
     ("UPDATE words SET most = 0", "counts"),
@@ -221,6 +236,30 @@ def test_what_was_changed_is_whole_after_a_repair_and_one_addition(copied, made,
         assert base.check().findings == ()
     _, expected = made
     assert by_id(answers(copied)) == by_id(expected)
+
+
+def test_others_search_and_wait_while_a_base_is_repaired(copied, made):
+    """Each search sees the base before or after, whoever adds meanwhile waits, and all that was asked for is done."""
+    new = {"id": "new", "source": "s", "title": "", "section": "", "updated_at": "", "text": "A wing is new."}
+    changed(copied, next(statement for statement, kind in EVERY if kind == "statistics"))
+    damaged = answers(copied)
+    with ThreadPoolExecutor(2) as threads:
+        repaired = threads.submit(lambda: KnowledgeBase(copied).check(repair=True))
+        added = threads.submit(lambda: KnowledgeBase(copied).add([new], tenant="other", readers=["tenant"]))
+        while not (repaired.done() and added.done()):
+            for found, was, will in zip(answers(copied), damaged, made[1], strict=True):
+                assert found in (was, will)
+    assert (repaired.result().repaired, added.result().added, answers(copied)) == (True, ("new",), made[1])
+
+
+def test_who_waited_too_long_is_told_in_one_line(copied):
+    """A writer whose turn does not come is told why, and what to do; readers are not held up."""
+    with closing(sqlite3.connect(copied)) as holding:
+        holding.execute("BEGIN IMMEDIATE")
+        told = r"others have been writing it for 0\.1 seconds .*: try again when they are done"
+        with pytest.raises(StoreError, match=told), File(Path(copied), 0.1).writing():
+            pass
+        assert any(answers(copied))
 
 
 def by_id(found):

@@ -266,8 +266,9 @@ def test_a_search_among_many_is_that_of_the_retriever(base):
     texts = [" ".join(chance.choices(words, weights, k=chance.randint(1, 60))) for _ in range(2500)]
     documents = [document(str(at), text, source=f"s{at % 2}") for at, text in enumerate(texts)]
     base.add(documents, readers=["public"])
-    retrieve = LexicalRetriever(documents)
+    retrieve, by_numpy = LexicalRetriever(documents), Index(base.path, numpy_from=0)
     for number in range(30):
         question = " ".join(chance.choices(words, k=chance.randint(1, 9)))
         expected, found = both(retrieve, base, question, top_k=1 + number % 6)
         assert found == expected
+        assert by_numpy.search(question, top_k=1 + number % 6) == base.search(question, top_k=1 + number % 6)

@@ -12,10 +12,11 @@ MOST: Final = 100
 """Findings of a kind that are kept; one says enough, and a file that is all wrong has one for each row."""
 
 BaseFindingKind: TypeAlias = Literal[
-    "file", "version", "reference", "row", "vectors", "postings", "counts", "statistics"
+    "file", "version", "reference", "row", "vectors", "places", "postings", "counts", "statistics"
 ]
 """What is wrong: the file itself; the version that read its words; rows that do not belong together; a row that is not
-what was put in; its vector; what chunks have a term; what is counted of a term; what is counted of all words."""
+what was put in; its vector; where chunks are in their blocks, and how long they are; which chunks have a term; what is
+counted of a term; what is counted of all words."""
 
 
 @dataclass(frozen=True, slots=True)

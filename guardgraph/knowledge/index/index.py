@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
+from guardgraph.knowledge.index.arithmetic import NUMPY_FROM
 from guardgraph.knowledge.index.batch import Batch
 from guardgraph.knowledge.index.candidates import candidates
 from guardgraph.knowledge.index.embedder import Embedder
@@ -17,6 +18,7 @@ from guardgraph.knowledge.index.fusion import POOL, fused
 from guardgraph.knowledge.index.nearness import Nearness
 from guardgraph.knowledge.index.ranking import Ranked, ranked
 from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
+from guardgraph.knowledge.index.spans import Spans
 from guardgraph.knowledge.index.statistics import View, view_of
 from guardgraph.knowledge.index.storing import drop, move
 from guardgraph.knowledge.index.vectors import check_embedding, check_size
@@ -47,6 +49,8 @@ class Index:
         path: the file; it is made when it is not there.
         embedding: LangChain's, by whose vectors what words find is ordered, too; None for words only.
         min_similarity: the cosine from which on a vector finds what no word does; None for never.
+        numpy_from: from so many chunks on that are searched numpy computes, where it is installed; what is found is
+            the same.
 
     Raises:
         ConfigurationError: from every method, when the file is no knowledge base of this version.
@@ -54,13 +58,19 @@ class Index:
     """
 
     def __init__(
-        self, path: str | Path, *, embedding: Embeddings | None = None, min_similarity: float | None = None
+        self,
+        path: str | Path,
+        *,
+        embedding: Embeddings | None = None,
+        min_similarity: float | None = None,
+        numpy_from: float = NUMPY_FROM,
     ) -> None:
         self.path = Path(path)
         self._file = File(self.path)
         self._once: dict[object, tuple[int, ...]] = {}
         self._embedder = None if embedding is None else Embedder(embedding)
         self._nearness = Nearness()
+        self._spans = Spans(numpy_from)
         self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:
@@ -180,9 +190,9 @@ class Index:
     ) -> list[Ranked]:
         """Return what words find; where there are vectors, in the order of both."""
         if asked is None or not check_size(connection, asked, self._file.shown):
-            return ranked(connection, view, query, sources=sources, top_k=top_k)
+            return ranked(connection, view, self._spans, query, sources=sources, top_k=top_k)
         most = max(POOL, top_k)
-        words = ranked(connection, view, query, sources=sources, top_k=most)
+        words = ranked(connection, view, self._spans, query, sources=sources, top_k=most)
         near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
         return fused(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
@@ -199,7 +209,7 @@ class Index:
             view, known = view_of(connection, permitted(connection, caller), self._once), scopes(connection)
             found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
             whole = view_of(connection, known, self._once)
-            everything = ranked(connection, whole, query, sources=None, top_k=2 * top_k)
+            everything = ranked(connection, whole, self._spans, query, sources=None, top_k=2 * top_k)
             missing = not_found(connection, known, caller, found, everything)
             return candidates(connection, view, caller, found, self._file.shown), missing
 

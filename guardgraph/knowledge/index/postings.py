@@ -1,103 +1,110 @@
-"""Postings: for a term and a block of chunks which of them have it, how often, and how long they are."""
+"""Postings: for a term and a block of places which of its chunks have it, and how often; and how long the chunks are.
+
+A chunk's number is that of its block times `BLOCK`, and its place in it. A block belongs to one scope. A chunk that was
+taken out has no length any more; its postings stay until the block is written anew, and count for nothing.
+"""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BLOCK", "Cells", "Edited", "decoded", "edited", "encoded", "is_of"]
+__all__ = [
+    "BLOCK",
+    "LENGTH_BYTES",
+    "Cells",
+    "appended",
+    "decoded",
+    "encoded",
+    "key",
+    "lengths_of",
+    "number_of",
+    "resized",
+]
 
-BLOCK: Final = 1024
-"""Chunks of a block. More make a term quicker to read and slower to change."""
+BLOCK: Final = 16_384
+"""Places of a block. More make a term quicker to read and slower to change; a place has two bytes."""
 
-_SHORT, _LONG = "H", "I"
-_SHORT_LIMIT: Final = 1 << 16
-_SHORT_BYTES: Final = 6
-"""Of a chunk: three numbers of two bytes. Where one is too large for them, all of the block have four."""
+_NUMBER_BITS: Final = 32
+"""Of a key: a word's number in its part. What is above is the part or, of postings, the row of lengths."""
+
+_PLACE, _LONG = "H", "I"
+_SHORT_BYTES: Final = 3
+"""Of a chunk: its place in two bytes, its count in one. Where one is too large for it, all counts have four."""
+_PLACE_BYTES: Final = 2
+LENGTH_BYTES: Final = 4
+"""Of a chunk's length."""
 
 
 class Cells(NamedTuple):
-    """Three columns of the same length."""
+    """Two columns of the same length."""
 
-    chunks: array[int]
-    """Less the first chunk of the block, rising."""
-    counts: array[int]
-    lengths: array[int]
-
-    def at(self, chunk: int) -> tuple[int, int] | None:
-        """Return the count and the length of a chunk, None where it does not have the term."""
-        at = bisect_left(self.chunks, chunk)
-        if at == len(self.chunks) or self.chunks[at] != chunk:
-            return None
-        return self.counts[at], self.lengths[at]
+    places: array[int]
+    """In the block, rising. Where nobody is any more, the length is 0."""
+    counts: Sequence[int]
 
 
 def decoded(size: int, data: bytes) -> Cells:
-    """Return the postings that `size` chunks of a block have."""
-    cells = _array(size, data)
-    return Cells(cells[::3], cells[1::3], cells[2::3])
+    """Return the postings that `size` chunks of a block have.
+
+    Raises:
+        ValueError: nobody wrote them so.
+    """
+    split = _PLACE_BYTES * size
+    places, counts = array(_PLACE, data[:split]), data[split:]
+    held = counts if len(data) == _SHORT_BYTES * size else array(_LONG, counts)
+    if not len(places) == len(held) == size:
+        raise ValueError(f"{size} postings in {len(data)} bytes")
+    return Cells(places, held)
 
 
-def is_of(size: int, data: bytes, values: Sequence[int]) -> bool:
-    """Say whether a row of postings has number, count and length of one chunk after the other."""
-    try:
-        return 3 * size == len(values) and _array(size, data).tolist() == values
-    except (TypeError, ValueError):  # nobody wrote it so
-        return False
+def encoded(places: Sequence[int], counts: Sequence[int]) -> bytes:
+    """Return places that rise, and how often the chunks there have a term, as postings."""
+    return array(_PLACE, places).tobytes() + _packed(counts)
 
 
-def encoded(values: Sequence[int]) -> bytes:
-    """Return number, count and length of one chunk after the other as postings."""
-    try:
-        return array(_SHORT, values).tobytes()
-    except OverflowError:
-        return array(_LONG, values).tobytes()
+def appended(size: int, data: bytes, more: int, added: bytes) -> bytes:
+    """Return the postings that `size` chunks of a block have, and those of `more` chunks behind them."""
+    split, end = _PLACE_BYTES * size, _PLACE_BYTES * more
+    before, behind = data[split:], added[end:]
+    if len(before) > size or len(behind) > more:
+        before = array(_LONG, [*decoded(size, data).counts, *decoded(more, added).counts]).tobytes()
+        behind = b""
+    return data[:split] + added[:end] + before + behind
 
 
-class Edited(NamedTuple):
-    """A block of a term after changes, and what they made of it."""
-
-    size: int
-    data: bytes
-    more: int
-    """By how many the chunks are more."""
-    total: int
-    """By how much the sum of their counts is larger."""
-
-
-def edited(size: int, data: bytes, edits: Sequence[int], *, is_rising: bool) -> Edited:
-    """Return a block's postings after changes.
+def key(high: int, number: int) -> int:
+    """Return the key of a row.
 
     Args:
-        size: how many chunks of the block have the term.
-        data: their postings.
-        edits: number, count and length of one chunk after the other; a count of 0 takes a chunk out.
-        is_rising: whether the edits put chunks in alone, in rising order.
+        high: the part of a word, or the row of lengths of postings.
+        number: the word's.
     """
-    cells = _array(size, data)
-    if cells.typecode == _SHORT and max(edits) >= _SHORT_LIMIT:
-        cells = array(_LONG, cells)
-    total = sum(edits[1::3])
-    if is_rising and (not cells or cells[-3] < edits[0]):
-        cells.extend(array(cells.typecode, edits))
-    else:
-        for at in range(0, len(edits), 3):
-            total -= _replace(cells, edits[at : at + 3])
-    return Edited(len(cells) // 3, cells.tobytes(), len(cells) // 3 - size, total)
+    return high << _NUMBER_BITS | number
 
 
-def _replace(cells: array[int], edit: Sequence[int]) -> int:
-    """Put a chunk in its place, or take it out, and return the count that it had."""
-    at = 3 * bisect_left(cells[::3], edit[0])
-    is_there = at < len(cells) and cells[at] == edit[0]
-    before = cells[at + 1] if is_there else 0
-    cells[at : at + 3 * is_there] = array(cells.typecode, edit if edit[1] else ())
-    return before
+def number_of(key: int) -> int:
+    """Return the word's number of a key."""
+    return key & (1 << _NUMBER_BITS) - 1
 
 
-def _array(size: int, data: bytes) -> array[int]:
-    cells = array(_SHORT if len(data) == _SHORT_BYTES * size else _LONG)
-    cells.frombytes(data)
-    return cells
+def lengths_of(data: bytes) -> array[int]:
+    """Return how many words the chunks of a block have, by place; 0 where none is that has any.
+
+    Raises:
+        ValueError: nobody wrote them so.
+    """
+    return array(_LONG, data)
+
+
+def resized(lengths: array[int], size: int) -> None:
+    """Let lengths have so many places at least."""
+    lengths.extend([0] * (size - len(lengths)))
+
+
+def _packed(counts: Sequence[int]) -> bytes:
+    try:
+        return bytes(counts)
+    except ValueError:
+        return array(_LONG, counts).tobytes()

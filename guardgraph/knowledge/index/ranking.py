@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from heapq import nlargest
 from typing import NamedTuple
 
 from guardgraph.knowledge.index.gathering import Gathering, Term
+from guardgraph.knowledge.index.postings import number_of
+from guardgraph.knowledge.index.spans import Spans
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import marks, rows_of
 from guardgraph.knowledge.index.words import term_of
 from guardgraph.tools.relevance import asked, rarity, scaled, score
-from guardgraph.tools.terms import stems
 
 __all__ = ["Ranked", "ranked"]
-
-
-_Form = tuple[str, tuple[int, ...]]
-"""The key of a term, and the parts in which it counts."""
 
 
 class Ranked(NamedTuple):
@@ -30,13 +26,14 @@ class Ranked(NamedTuple):
 
 
 def ranked(
-    connection: sqlite3.Connection, view: View, query: str, *, sources: Set[str] | None, top_k: int
+    connection: sqlite3.Connection, view: View, spans: Spans, query: str, *, sources: Set[str] | None, top_k: int
 ) -> list[Ranked]:
     """Return the chunks that cover most of a question, best first, equal ones in the order of the documents.
 
     Args:
         connection: in a transaction.
         view: what the caller may read.
+        spans: of what was searched before.
         query: what is asked.
         sources: those that are searched; None for all.
         top_k: how many chunks at most.
@@ -44,8 +41,9 @@ def ranked(
     if not view.parts or top_k < 1:
         return []
     whole, terms = _terms(connection, view, query)
-    allowed = {part.id for part in view.parts if sources is None or view.scopes[part.scope].source in sources}
-    covered = Gathering(connection, terms, average=view.average, parts=allowed, wanted=top_k).best()
+    allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
+    gathering = Gathering(connection, terms, average=view.average, wanted=top_k)
+    covered = gathering.best(spans.of(connection, allowed, view.average))
     found = _in_order(connection, [chunk for chunk, weight in covered.items() if weight > 0])
     best = nlargest(top_k, found, key=covered.__getitem__)
     rare = rarity(view.known[0].chance, whole)
@@ -56,51 +54,45 @@ def ranked(
 
 def _terms(connection: sqlite3.Connection, view: View, query: str) -> tuple[float, list[Term]]:
     """Return what a question says, and its terms, in the order in which they are summed."""
-    whole, terms, stems_at = 0.0, list[Term](), dict[tuple[str, ...], int]()
-    parts = {
-        language: tuple(part.id for part in view.parts if part.language == language) for language in view.languages
-    }
-    everywhere = tuple(part.id for part in view.parts)
+    whole, terms = 0.0, list[Term]()
+    parts = [[part.id for part in view.parts if part.language == language] for language in view.languages]
+    everywhere = [[part.id for part in view.parts]]
     said = [
-        (reading, term, times, _forms(reading, term, everywhere if reading else parts))
+        (
+            reading,
+            times,
+            [*zip((term_of(reading, form) for form in term), everywhere if reading else parts, strict=True)],
+        )
         for reading, term, times in scaled(asked(query, view.language, view.languages))
     ]
-    known = _known(connection, (form for *_, forms in said for form in forms))
-    for reading, term, times, forms in said:
-        stem = None
-        if reading == 0:
-            stems_at[term] = len(terms)
-        elif reading == 1:
-            stem = stems_at[tuple(stems(term, language)[0] for language in view.languages)]
-        counts = [known.get(form, (0, 0)) for form in forms]
-        holders = sum(each for each, _ in counts)
+    known = _known(connection, everywhere[0], {key for *_, forms in said for key, _ in forms})
+    for reading, times, forms in said:
+        held = [counted for key, among in forms for part in among if (counted := known.get((part, key)))]
+        holders = sum(counted.holders for counted in held)
         weight = times * view.known[reading].weight(holders)
         whole += weight
         if holders:
-            terms.append(Term(weight, max(most for _, most in counts), holders, forms, stem))
+            most = max(counted.most for counted in held)
+            terms.append(Term(weight, most, holders, [(counted.part, counted.number) for counted in held]))
     return whole, terms
 
 
-def _forms(
-    reading: int, term: tuple[str, ...], parts: tuple[int, ...] | Mapping[str, tuple[int, ...]]
-) -> tuple[_Form, ...]:
-    """Return the keys of a term, each with the parts in which it counts: all, or for a stem those of its language."""
-    if isinstance(parts, tuple):
-        return ((term_of(reading, term[0]), parts),)
-    return tuple((term_of(reading, form), among) for form, among in zip(term, parts.values(), strict=True))
+class _Counted(NamedTuple):
+    """What is counted of a term in a part."""
+
+    part: int
+    number: int
+    holders: int
+    most: int
 
 
-def _known(connection: sqlite3.Connection, forms: Iterable[_Form]) -> dict[_Form, tuple[int, int]]:
-    """Return how many chunks of some parts have a term, and its largest count in one."""
-    keys = defaultdict[tuple[int, ...], set[str]](set)
-    for key, parts in forms:
-        keys[parts].add(key)
-    known = dict[_Form, tuple[int, int]]()
-    for parts, wanted in keys.items():
-        statement = f"SELECT term, sum(holders), max(most) FROM words WHERE part IN ({marks(parts)})"
-        for key, holders, most in rows_of(connection, statement, parts, wanted, then="GROUP BY term"):
-            known[key, parts] = holders, most
-    return known
+def _known(
+    connection: sqlite3.Connection, parts: Sequence[int], keys: Iterable[str]
+) -> dict[tuple[int, str], _Counted]:
+    """Return what is counted of terms in parts."""
+    statement = f"SELECT part, term, id, holders, most FROM words WHERE part IN ({marks(parts)})"
+    found = rows_of(connection, statement, parts, keys)
+    return {(part, term): _Counted(part, number_of(row), *counts) for part, term, row, *counts in found}
 
 
 def _in_order(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:

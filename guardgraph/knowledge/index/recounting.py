@@ -3,35 +3,59 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 from guardgraph.knowledge.index.findings import Findings
-from guardgraph.knowledge.index.postings import BLOCK, decoded, is_of
+from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES, decoded, key, lengths_of
 from guardgraph.knowledge.index.rebuilding import TEXTS
-from guardgraph.knowledge.index.values import looked_up
 from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.knowledge.index.writing import Kept
 from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["check_words"]
 
-_BLOCK: Final = "SELECT term, size, data FROM postings WHERE part = ? AND block = ?"
-_COUNTED: Final = (
-    "SELECT term, part, block, size, data, total, holders, most FROM postings LEFT JOIN words USING (term, part) "
-    "ORDER BY term, part, block"
+_COUNTED: Final = "CREATE TEMP TABLE counted (part, term, total, holders, most, PRIMARY KEY (part, term)) WITHOUT ROWID"
+"""What the texts give; in the file that SQLite puts aside, since there may be more terms than memory holds."""
+_COUNT: Final = (
+    "INSERT INTO counted VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET total = total + excluded.total, "
+    "holders = holders + excluded.holders, most = max(most, excluded.most)"
 )
-_UNFOUNDED: Final = (
-    "SELECT term, part FROM words WHERE NOT EXISTS "
-    "(SELECT 1 FROM postings WHERE postings.term = words.term AND postings.part = words.part)"
+_MISCOUNTED: Final = (
+    "SELECT part, term, words.total, words.holders, words.most, counted.total, counted.holders, counted.most "
+    "FROM words LEFT JOIN counted USING (part, term) WHERE words.total IS NOT counted.total "
+    "OR words.holders IS NOT counted.holders OR typeof(words.most) <> 'integer' OR words.most < counted.most"
 )
+_UNCOUNTED: Final = (
+    "SELECT part, term, NULL, NULL, NULL, total, holders, most FROM counted WHERE NOT EXISTS "
+    "(SELECT 1 FROM words WHERE words.part = counted.part AND words.term = counted.term)"
+)
+_BLOCKS: Final = (
+    "SELECT id, scope, used, held, (SELECT max(length(data)) FROM lengths WHERE lengths.block = blocks.id) FROM blocks"
+)
+_POSTINGS: Final = (
+    "SELECT term, size, data FROM postings LEFT JOIN words ON words.id = (? << 32) | (postings.id & 0xFFFFFFFF) "
+    "WHERE postings.id >= ? AND postings.id < ?"
+)
+_UNPLACED: Final = "SELECT DISTINCT id >> 32 FROM postings WHERE id >> 32 NOT IN (SELECT id FROM lengths)"
+
+_MOST_ROWS: Final = 1 << 31
+"""No row of lengths has so large a number."""
 
 _ONCE: Final = ("stems_once", "words_once", "beginnings_once")
 
-_Terms = defaultdict[str, list[int]]
-"""Of a block: for a term number, count and length of one chunk after the other."""
+
+class _Expected:
+    """What the texts give for a block of a part."""
+
+    def __init__(self) -> None:
+        self.lengths: dict[int, int] = {}
+        """By place."""
+        self.terms = defaultdict[str, list[tuple[int, int]]](list)
+        """For a term place and count of chunk after chunk."""
 
 
 def check_words(connection: sqlite3.Connection, findings: Findings) -> None:
@@ -41,19 +65,25 @@ def check_words(connection: sqlite3.Connection, findings: Findings) -> None:
         connection: in a transaction; what is no text is read as what is left of it.
         findings: it is added to.
     """
+    connection.execute(_COUNTED)
     recount = _Recount(connection, findings)
     for block, chunks in groupby(_texts(connection), key=lambda chunk: chunk.id // BLOCK):
-        recount.take(block, chunks)
-    _check_counts(connection, recount.sizes, findings)
+        recount.take(block, [*chunks])
+    recount.end()
+    for statement in (_MISCOUNTED, _UNCOUNTED):
+        for part, term, *rest in connection.execute(statement):
+            message = f"its counts are {tuple(rest[:3])}; the texts give {tuple(rest[3:])}"
+            findings.note("counts", f"words: {_bare(term)!r:.80} in part {part}", message)
     _check_statistics(connection, recount, findings)
+    connection.execute("DROP TABLE temp.counted")
 
 
 def _texts(connection: sqlite3.Connection) -> Iterator[Kept]:
-    return map(Kept._make, connection.execute(TEXTS))
+    return map(Kept._make, connection.execute(f"{TEXTS} ORDER BY chunks.id"))
 
 
 class _Recount:
-    """Counts the words of chunks again, and holds the postings against them."""
+    """Counts the words of chunks again, and holds blocks, lengths and postings against them."""
 
     def __init__(self, connection: sqlite3.Connection, findings: Findings) -> None:
         self._connection = connection
@@ -64,15 +94,17 @@ class _Recount:
         languages = {DEFAULT_LANGUAGE, *told, *(language for _, language, *_ in rows)}
         self._languages = sorted(language for language in languages if isinstance(language, str))
         self._missing = set[tuple[Any, ...]]()
+        self._left = {(part, block) for part, block in connection.execute("SELECT part, block FROM lengths")}
+        """Parts and blocks that were not looked at."""
+        self._blocks = {row[0]: row[1:] for row in connection.execute(_BLOCKS)}
         self.passages = Counter[int]()
         """By part, as the words."""
         self.words = Counter[int]()
-        self.sizes = Counter[tuple[int, int]]()
-        """How many terms a part has in a block."""
 
-    def take(self, block: int, chunks: Iterable[Kept]) -> None:
+    def take(self, block: int, chunks: list[Kept]) -> None:
         """Count the chunks of a block."""
-        parts: defaultdict[int, _Terms] = defaultdict(lambda: _Terms(list))
+        self._check_block(block, self._blocks.pop(block, None), chunks)
+        parts: defaultdict[int, _Expected] = defaultdict(_Expected)
         for chunk in chunks:
             for language in [_text(chunk.language)] if chunk.language else self._languages:
                 reader = reader_of(language)
@@ -81,10 +113,22 @@ class _Recount:
                 if (part := self._part(chunk, language)) is not None:
                     self.passages[part] += 1
                     self.words[part] += length
+                    parts[part].lengths[chunk.id % BLOCK] = length
                     for term, times in terms.items():
-                        parts[part][term] += (chunk.id % BLOCK, times, length)
+                        parts[part].terms[term].append((chunk.id % BLOCK, times))
         for part, expected in parts.items():
+            self._left.discard((part, block))
             self._compare(part, block, expected)
+            self._connection.executemany(_COUNT, _counted(part, expected.terms))
+
+    def end(self) -> None:
+        """Look at what is left: blocks where the texts give nothing."""
+        for block, row in self._blocks.items():
+            self._check_block(block, row, [])
+        for part, block in sorted(self._left, key=str):
+            self._compare(part, block, _Expected())
+        for (row,) in self._connection.execute(_UNPLACED):
+            self._findings.note("postings", f"postings: {row}", "they belong to nothing")
 
     def _part(self, chunk: Kept, language: str) -> int | None:
         key = (chunk.scope, language, bool(chunk.language))
@@ -96,39 +140,50 @@ class _Recount:
             )
         return part
 
-    def _compare(self, part: int, block: int, expected: _Terms) -> None:
-        self.sizes[part, block] = len(expected)
-        held = looked_up(self._connection, _BLOCK, [part, block], expected)
-        wrong = [term for term, values in expected.items() if term not in held or not _is_of(held[term], values)]
+    def _check_block(self, block: int, row: tuple[Any, ...] | None, chunks: list[Kept]) -> None:
+        scope, used, held, longest = row or (None, 0, 0, 0)
+        is_used = isinstance(used, int) and used <= BLOCK and longest == LENGTH_BYTES * used
+        last = max((chunk.id % BLOCK for chunk in chunks), default=-1)
+        if not is_used or held != len(chunks) or last >= used or any(chunk.scope != scope for chunk in chunks):
+            message = f"scope, places and chunks are {(scope, used, held)}; the texts give {len(chunks)} chunks"
+            self._findings.note("places", f"blocks: {block}", message)
+
+    def _compare(self, part: int, block: int, expected: _Expected) -> None:
+        where = f"part {part!s:.20}, block {block!s:.20}"
+        found = self._connection.execute("SELECT id, data FROM lengths WHERE part IS ? AND block IS ?", [part, block])
+        row, data = found.fetchone() or (0, b"")
+        row = row if 0 < row < _MOST_ROWS else 0
+        lengths = _lengths(data)
+        if {at: length for at, length in enumerate(lengths) if length} != {
+            at: length for at, length in expected.lengths.items() if length
+        }:
+            self._findings.note("places", f"lengths: {where}", "they are not what the texts give")
+        left = dict(expected.terms)
+        wrong = [
+            term
+            for term, size, data in self._connection.execute(_POSTINGS, [part, key(row, 0), key(row + 1, 0)])
+            if not _fits(size, data, left.pop(term, []), expected.lengths, len(lengths))
+        ]
+        wrong += left
         if wrong:
-            message = f"{len(wrong)} of {len(expected)} terms are not what the texts give: {_shown(wrong)}"
-            self._findings.note("postings", f"postings: part {part}, block {block}", message)
+            message = f"{len(wrong)} terms are not what the texts give: {_shown(wrong)}"
+            self._findings.note("postings", f"postings: {where}", message)
 
 
-def _check_counts(connection: sqlite3.Connection, sizes: Counter[tuple[int, int]], findings: Findings) -> None:
-    """Hold what is counted of each term against its postings."""
-    stored = Counter[tuple[int, int]]()
-    for (term, part), rows in groupby(connection.execute(_COUNTED), key=lambda row: row[:2]):
-        total = holders = most = 0
-        said: list[Any] = []
-        for _, _, block, size, data, *said in rows:  # noqa: B007 - they are the same in each row
-            stored[part, block] += 1
-            counts = _counts(size, data)
-            total, holders, most = total + sum(counts), holders + len(counts), max(most, *counts, 0)
-        if not _fits(said, total, holders, most):
-            message = f"its counts are {tuple(said)}; its postings give {(total, holders, most)}"
-            findings.note("counts", f"words: {_bare(term)!r:.80} in part {part}", message)
-    for term, part in connection.execute(_UNFOUNDED):
-        findings.note("counts", f"words: {_bare(term)!r:.80} in part {part}", "it has no postings")
-    for part, block in sorted(stored.keys() | sizes.keys(), key=str):
-        if stored[part, block] > sizes[part, block]:
-            message = f"{stored[part, block]} terms; the texts give {sizes[part, block]}"
-            findings.note("postings", f"postings: part {part}, block {block}", message)
+def _counted(part: int, terms: Mapping[str, list[tuple[int, int]]]) -> Iterator[tuple[int | str, ...]]:
+    for term, held in terms.items():
+        counts = [times for _, times in held]
+        yield part, term, sum(counts), len(counts), max(counts)
 
 
-def _fits(said: list[Any], total: int, holders: int, most: int) -> bool:
-    """Say whether counts are right; the largest may be that of a chunk that is gone."""
-    return said[:2] == [total, holders] and isinstance(said[2], int) and said[2] >= most
+def _fits(size: Any, data: Any, expected: list[tuple[int, int]], there: Mapping[int, int], places: int) -> bool:
+    """Say whether postings are right, less those of chunks that are gone."""
+    try:
+        cells = decoded(size, data)
+    except (TypeError, ValueError):  # nobody wrote it so
+        return False
+    is_rising = all(before < after for before, after in pairwise([-1, *cells.places, places]))
+    return is_rising and [each for each in zip(*cells, strict=True) if each[0] in there] == expected
 
 
 def _check_statistics(connection: sqlite3.Connection, recount: _Recount, findings: Findings) -> None:
@@ -153,16 +208,11 @@ def _check_statistics(connection: sqlite3.Connection, recount: _Recount, finding
             findings.note("statistics", f"parts: {part}", f"changed is {changed!s:.20}; the file has {changes} changes")
 
 
-def _is_of(held: tuple[Any, ...], values: list[int]) -> bool:
-    size, data = held
-    return is_of(size, data, values)
-
-
-def _counts(size: Any, data: Any) -> Sequence[int]:
+def _lengths(data: Any) -> array[int]:
     try:
-        return decoded(size, data).counts
+        return lengths_of(data)
     except (TypeError, ValueError):  # nobody wrote it so
-        return ()
+        return array("I")
 
 
 def _text(cell: object) -> str:

@@ -16,7 +16,7 @@ __all__ = ["WORDS_VERSION", "check", "is_empty", "make", "note_words", "words_pr
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 """Of the tables. Other numbers are other versions of guardgraph."""
 
 _BEGINNING_BITS: Final = 48
@@ -54,17 +54,21 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of ON chunks (document, number);
 CREATE INDEX untold ON chunks (id) WHERE language = '';
 CREATE TABLE words (
-    term TEXT NOT NULL, part INTEGER NOT NULL, total INTEGER NOT NULL, holders INTEGER NOT NULL,
-    most INTEGER NOT NULL, PRIMARY KEY (term, part)
-) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY, part INTEGER NOT NULL, term TEXT NOT NULL, total INTEGER NOT NULL,
+    holders INTEGER NOT NULL, most INTEGER NOT NULL, UNIQUE (part, term)
+);
+CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY, scope INTEGER NOT NULL, used INTEGER NOT NULL, held INTEGER NOT NULL
+);
+CREATE INDEX blocks_of ON blocks (scope);
+CREATE TABLE lengths (
+    id INTEGER PRIMARY KEY, part INTEGER NOT NULL, block INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (part, block)
+);
+CREATE TABLE postings (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL, hash BLOB NOT NULL
 );
 CREATE INDEX embedded ON vectors (key);
-CREATE TABLE postings (
-    term TEXT NOT NULL, part INTEGER NOT NULL, block INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (term, part, block)
-) WITHOUT ROWID;
 """
 
 

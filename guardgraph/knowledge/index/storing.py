@@ -75,7 +75,7 @@ def put(
     """
     refuse_taken(connection, document)
     tenant = key_of(document.access.tenant)
-    place, freed = _make_room(connection, writer, tenant, document)
+    place = _make_room(connection, writer, tenant, document)
     scope = writer.scope(document.source, document.access)
     place = place or connection.execute(NEXT_PLACE).fetchone()[0]
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
@@ -88,20 +88,18 @@ def put(
     for at, chunk in enumerate(document.chunks):
         hashed = digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
         language = language_of(chunk.text)
-        cells = [freed.pop(0) if freed else None, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
-        added = connection.execute(
+        kept = Kept(writer.number(scope), scope, language, document.title, chunk.section, chunk.text)
+        cells = [kept.id, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
+        connection.execute(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*cells, language, hashed, chunk.text]
         )
-        kept = Kept(int(added.lastrowid or 0), scope, language, document.title, chunk.section, chunk.text)
         writer.add(kept)
         if vectors is not None:
             insert_vector(connection, kept.id, vectors, title=document.title, section=chunk.section, text=chunk.text)
 
 
-def _make_room(
-    connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument
-) -> tuple[int | None, list[int]]:
-    """Take out the document that has the id of another one; return its place and the numbers of its chunks.
+def _make_room(connection: sqlite3.Connection, writer: Writer, tenant: str, document: StoredDocument) -> int | None:
+    """Take out the document that has the id of another one, and return its place where it is kept.
 
     A document keeps its place while its readers are the same. Where they change, it is new to somebody, and its place
     must not tell him that it was there before.
@@ -110,20 +108,18 @@ def _make_room(
         "SELECT id, place, scope FROM documents WHERE tenant = ? AND name = ?", [tenant, document.id]
     ).fetchone()
     if row is None:
-        return None, []
+        return None
     number, place, scope = row
-    freed = _take_out(connection, writer, number)
-    return place if scopes(connection)[scope].access == document.access else None, freed
+    _take_out(connection, writer, number)
+    return int(place) if scopes(connection)[scope].access == document.access else None
 
 
-def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> list[int]:
-    chunks = _kept(connection, number)
-    for chunk in chunks:
+def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> None:
+    for chunk in _kept(connection, number):
         writer.remove(chunk)
     connection.execute("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)", [number])
     connection.execute("DELETE FROM chunks WHERE document = ?", [number])
     connection.execute("DELETE FROM documents WHERE id = ?", [number])
-    return [chunk.id for chunk in chunks]
 
 
 def _kept(connection: sqlite3.Connection, number: int) -> list[Kept]:
@@ -161,7 +157,7 @@ def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: 
     target = writer.scope(source, access)
     for chunk in _kept(connection, number):
         writer.remove(chunk)
-        writer.add(chunk._replace(scope=target))
+        writer.put_elsewhere(chunk._replace(scope=target))
     writer.flush()
     connection.execute("UPDATE documents SET scope = ? WHERE id = ?", [target, number])
     if before.access != access:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-__all__ = ["looked_up", "marks", "rows_of"]
+__all__ = ["looked_up", "marks", "rows_by_key", "rows_of"]
 
 _AT_ONCE: Final = (16, 64, 200)
 """Terms that are looked up by one statement: of few sizes, so that statements are prepared once."""
@@ -40,3 +40,13 @@ def looked_up(
 ) -> dict[str, tuple[Any, ...]]:
     """Return what a statement that begins with the term finds of terms, by term; each is in one row at most."""
     return {term: tuple(rest) for term, *rest in rows_of(connection, statement, of, terms)}
+
+
+def rows_by_key(connection: sqlite3.Connection, statement: str, keys: Iterable[int]) -> dict[int, tuple[Any, ...]]:
+    """Return what a statement that begins with the key finds of keys, by key."""
+    wanted, found = iter(sorted(keys)), dict[int, tuple[Any, ...]]()
+    while some := list(islice(wanted, _AT_ONCE[-1])):
+        size = next(size for size in _AT_ONCE if size >= len(some))
+        some += [-1] * (size - len(some))
+        found |= {key: tuple(rest) for key, *rest in connection.execute(f"{statement} ({marks(some)})", some)}
+    return found

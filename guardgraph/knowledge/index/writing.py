@@ -7,17 +7,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.postings import BLOCK, edited, encoded
+from guardgraph.knowledge.index.blocks import Blocks
+from guardgraph.knowledge.index.gathered import Added, Gathered
+from guardgraph.knowledge.index.postings import BLOCK, appended, key, lengths_of, number_of, resized
 from guardgraph.knowledge.index.scopes import interned
-from guardgraph.knowledge.index.values import looked_up
-from guardgraph.knowledge.index.words import KINDS, NAME, Reader, reader_of
+from guardgraph.knowledge.index.values import looked_up, rows_by_key
+from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.state.access import Access
 from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["Kept", "Writer"]
 
-_BLOCK: Final = "SELECT term, size, data FROM postings WHERE part = ? AND block = ?"
-_WORDS: Final = "SELECT term, total, holders, most FROM words WHERE part = ?"
+_WORDS: Final = "SELECT term, id, total, holders, most FROM words WHERE part = ?"
+_NEXT: Final = "SELECT coalesce(max(id) + 1, ?) FROM words WHERE id BETWEEN ? AND ?"
+_LENGTHS: Final = "SELECT id, data FROM lengths WHERE part = ? AND block = ?"
+_POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
 
 
 class Kept(NamedTuple):
@@ -32,67 +36,6 @@ class Kept(NamedTuple):
     text: str
 
 
-_Word = tuple[int, int, int]
-"""What is counted of a term in a part: its total, how many chunks have it, and the largest count that one had."""
-
-_NOTHING: Final = (0, 0, 0)
-
-
-class _Edits:
-    """What changes in a block of a part.
-
-    Args:
-        reader: of the part's language.
-    """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._log: list[tuple[int, Mapping[str, int], int, bool]] = []
-        self.is_rising = True
-        """Whether chunks are put in alone, in rising order."""
-
-    def add(self, chunk: int, words: Mapping[str, int], length: int, *, is_taken_out: bool) -> None:
-        """Put a chunk in, or take it out."""
-        self.is_rising = self.is_rising and not is_taken_out and (not self._log or chunk > self._log[-1][0])
-        self._log.append((chunk, words, length, is_taken_out))
-
-    def by_term(self) -> Mapping[str, list[int]]:
-        """Return for a term the number, count and length of chunk after chunk; a count of 0 takes one out."""
-        return self._gathered() if self.is_rising else self._in_turn()
-
-    def _in_turn(self) -> Mapping[str, list[int]]:
-        found = defaultdict[str, list[int]](list)
-        for chunk, words, length, is_taken_out in self._log:
-            for term, times in self._reader.terms(words).items():
-                values, edit = found[term], (chunk, 0 if is_taken_out else times, length)
-                at = len(values) - 3 if values and values[-3] == chunk else len(values)
-                values[at:] = edit  # what came last of a chunk holds
-        return found
-
-    def _gathered(self) -> Mapping[str, list[int]]:
-        """Gather by word first: most words share no term with another one, so that their terms share a list."""
-        by_word = defaultdict[str, list[int]](list)
-        for chunk, words, length, _ in self._log:
-            for word, times in words.items():
-                by_word[word] += (chunk, times, length)
-        found, shared = dict[str, list[int]](), defaultdict[str, list[list[int]]](list)
-        for word, values in by_word.items():
-            for term in self._reader[word]:
-                if found.setdefault(term, values) is not values:
-                    shared[term].append(values)
-        lengths = {chunk: length for chunk, _, length, _ in self._log}
-        return found | {term: _merged([found[term], *others], lengths) for term, others in shared.items()}
-
-
-def _merged(some: Iterable[list[int]], lengths: Mapping[int, int]) -> list[int]:
-    """Return number, count and length of chunk after chunk that has any of some words."""
-    counts = dict[int, int]()
-    for values in some:
-        for chunk, times in zip(values[::3], values[1::3], strict=True):
-            counts[chunk] = counts.get(chunk, 0) + times
-    return [value for chunk in sorted(counts) for value in (chunk, counts[chunk], lengths[chunk])]
-
-
 class Writer:
     """Gathers what changes in a transaction, and writes it once.
 
@@ -103,7 +46,8 @@ class Writer:
 
     def __init__(self, connection: sqlite3.Connection, languages: Iterable[str] = ()) -> None:
         self._connection = connection
-        self._edits: dict[tuple[int, int], _Edits] = {}
+        self._blocks = Blocks(connection)
+        self._gathered: defaultdict[int, dict[int, Gathered]] = defaultdict(dict)
         """By part and block."""
         self._parts: dict[tuple[int, str, bool], int] = {}
         self._scopes: dict[tuple[str, Access], int] = {}
@@ -111,6 +55,10 @@ class Writer:
         self._words: Counter[int] = Counter()
         told = connection.execute("SELECT DISTINCT language FROM parts")
         self._languages = {DEFAULT_LANGUAGE, *languages, *(language for (language,) in told)}
+
+    def number(self, scope: int) -> int:
+        """Return the number of a new chunk of a scope, which is then put in."""
+        return self._blocks.number(scope)
 
     def add(self, chunk: Kept) -> None:
         """Put a chunk in."""
@@ -121,8 +69,16 @@ class Writer:
         for language in self._languages_of(chunk):
             self._count(chunk, language, 1)
 
+    def put_elsewhere(self, chunk: Kept) -> None:
+        """Put a chunk that was taken out in the place where its scope has room, under another number."""
+        number = self.number(chunk.scope)
+        self._connection.execute("UPDATE chunks SET id = ? WHERE id = ?", [number, chunk.id])
+        self._connection.execute("UPDATE vectors SET chunk = ? WHERE chunk = ?", [number, chunk.id])
+        self.add(chunk._replace(id=number))
+
     def remove(self, chunk: Kept) -> None:
         """Take a chunk out."""
+        self._blocks.leave(chunk.id)
         for language in self._languages_of(chunk):
             self._count(chunk, language, -1)
 
@@ -135,27 +91,29 @@ class Writer:
     def flush(self) -> None:
         """Write what changed."""
         now = self._connection.execute("SELECT value + 1 FROM state WHERE name = 'changes'").fetchone()[0]
-        changed: defaultdict[int, dict[str, _Word]] = defaultdict(dict)
-        for (part, block), edits in sorted(self._edits.items()):
-            self._write_block(part, block, edits, changed[part])
-        for part in sorted(self._passages):
-            once = self._write_words(part, changed[part])
+        for part in sorted(self._gathered):
+            added = {block: gathered.added() for block, gathered in sorted(self._gathered[part].items())}
+            numbers, once = self._write_words(part, added.values())
+            for block, terms in added.items():
+                row = self._write_lengths(part, block, self._gathered[part][block].lengths)
+                self._write_postings(row, terms, numbers)
             self._connection.execute(
                 "UPDATE parts SET passages = passages + ?, words = words + ?, stems_once = stems_once + ?, "
                 "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?",
                 [self._passages[part], self._words[part], *(once[kind] + once[NAME] for kind in KINDS), now, part],
             )
-        for gathered in (self._edits, self._passages, self._words):
-            gathered.clear()
+        self._blocks.flush()
+        for each in (self._gathered, self._passages, self._words):
+            each.clear()
 
     def _languages_of(self, chunk: Kept) -> Iterable[str]:
         return [chunk.language] if chunk.language else sorted(self._languages)
 
     def _untold(self) -> list[Kept]:
-        """Return the chunks that do not tell their language."""
+        """Return the chunks that do not tell their language, by number."""
         rows = self._connection.execute(
             "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents "
-            "ON documents.id = document WHERE language = ''"
+            "ON documents.id = document WHERE language = '' ORDER BY chunks.id"
         )
         return [Kept(*row) for row in rows]
 
@@ -165,10 +123,14 @@ class Writer:
         length, part = words.total(), self._part(chunk.scope, language, bool(chunk.language))
         self._passages[part] += sign
         self._words[part] += sign * length
-        at = (part, chunk.id // BLOCK)
-        if at not in self._edits:
-            self._edits[at] = _Edits(reader)
-        self._edits[at].add(chunk.id % BLOCK, words, length, is_taken_out=sign < 0)
+        block, place = divmod(chunk.id, BLOCK)
+        blocks = self._gathered[part]
+        if block not in blocks:
+            blocks[block] = Gathered(reader)
+        if sign > 0:
+            blocks[block].put(place, words, length)
+        else:
+            blocks[block].take_out(place, words)
 
     def _part(self, scope: int, language: str, told: bool) -> int:
         row = (scope, language, told)
@@ -178,41 +140,63 @@ class Writer:
             self._parts[row] = int(found.fetchone()[0])
         return self._parts[row]
 
-    def _write_block(self, part: int, block: int, edits: _Edits, changed: dict[str, _Word]) -> None:
-        """Write what changed in a block, and count it."""
-        by_term = edits.by_term()
-        held = looked_up(self._connection, _BLOCK, [part, block], by_term)
-        written, emptied = [], []
-        for term in sorted(by_term):
-            values = by_term[term]
-            counts = values[1::3]
-            if term in held or not edits.is_rising:
-                size, data = held.get(term, (0, b""))
-                size, data, more, total = edited(size, data, values, is_rising=edits.is_rising)
-            else:
-                size = more = len(counts)
-                data, total = encoded(values), sum(counts)
-            before = changed.get(term, _NOTHING)
-            changed[term] = (before[0] + total, before[1] + more, max(before[2], *counts))
-            if size:
-                written.append((term, part, block, size, data))
-            elif term in held:
-                emptied.append((term, part, block))
-        self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?, ?, ?)", written)
-        self._connection.executemany("DELETE FROM postings WHERE term = ? AND part = ? AND block = ?", emptied)
+    def _write_words(self, part: int, added: Iterable[Mapping[str, Added]]) -> tuple[dict[str, int], Counter[str]]:
+        """Write what is counted of terms.
 
-    def _write_words(self, part: int, changed: Mapping[str, _Word]) -> Counter[str]:
-        """Write what is counted of terms, and return by how many those are more that occur once, by kind."""
-        once, written, emptied = Counter[str](), [], []
+        Returns:
+            The terms' numbers, and by how many those are more that occur once, by kind.
+        """
+        changed = self._changed(part, added)
         held = looked_up(self._connection, _WORDS, [part], changed)
-        for term, (added, holders, most) in sorted(changed.items()):
-            total_before, holders_before, most_before = held.get(term, _NOTHING)
-            total = total_before + added
-            once[term[0]] += (total == 1) - (total_before == 1)
-            if total:
-                written.append((term, part, total, holders_before + holders, max(most_before, most)))
-            elif total_before:
-                emptied.append((term, part))
-        self._connection.executemany("REPLACE INTO words VALUES (?, ?, ?, ?, ?)", written)
-        self._connection.executemany("DELETE FROM words WHERE term = ? AND part = ?", emptied)
-        return once
+        once, numbers, updated, made = Counter[str](), dict[str, int](), [], []
+        for term, (total, holders, most) in changed.items():
+            if term not in held:
+                if total:
+                    made.append((term, total, holders, most))
+                    once[term[0]] += total == 1
+                continue
+            row, total_before, holders_before, most_before = held[term]
+            once[term[0]] += (total_before + total == 1) - (total_before == 1)
+            updated.append((total_before + total, holders_before + holders, max(most_before, most), row))
+            numbers[term] = number_of(row)
+        self._connection.executemany("UPDATE words SET total = ?, holders = ?, most = ? WHERE id = ?", updated)
+        # What most chunks have stands together: whatever is put in later changes few pages.
+        made.sort(key=lambda row: (-row[2], row[0]))
+        first, end = key(part, 1), key(part + 1, 0)
+        (row,) = self._connection.execute(_NEXT, [first, first, end - 1]).fetchone()
+        rows = [(row + at, part, *each) for at, each in enumerate(made)]
+        self._connection.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._connection.executemany("DELETE FROM words WHERE id = ?", [row[3:] for row in updated if not row[0]])
+        return numbers | {row[2]: number_of(row[0]) for row in rows}, once
+
+    def _changed(self, part: int, added: Iterable[Mapping[str, Added]]) -> dict[str, list[int]]:
+        """Return by how much the total and the holders of terms are more, and the largest count of a chunk."""
+        changed = dict[str, list[int]]()
+        for terms in added:
+            for term, (size, _, total, most) in terms.items():
+                word = changed.setdefault(term, [0, 0, 0])
+                word[:] = word[0] + total, word[1] + size, max(word[2], most)
+        for gathered in self._gathered[part].values():
+            for term, times in gathered.taken_out.items():
+                word = changed.setdefault(term, [0, 0, 0])
+                word[:] = word[0] - times, word[1] - gathered.left[term], word[2]
+        return changed
+
+    def _write_lengths(self, part: int, block: int, changed: Mapping[int, int]) -> int:
+        """Write how long chunks are, and return the row's number."""
+        row, data = self._connection.execute(_LENGTHS, [part, block]).fetchone() or (None, b"")
+        lengths = lengths_of(data)
+        resized(lengths, max(changed) + 1)
+        for place, length in changed.items():
+            lengths[place] = length
+        values = [row, part, block, lengths.tobytes()]
+        return int(self._connection.execute("REPLACE INTO lengths VALUES (?, ?, ?, ?)", values).lastrowid or 0)
+
+    def _write_postings(self, row: int, terms: Mapping[str, Added], numbers: Mapping[str, int]) -> None:
+        """Write what was put into a block."""
+        by_key = {key(row, numbers[term]): added for term, added in terms.items() if term in numbers}
+        held, written = rows_by_key(self._connection, _POSTINGS, by_key), []
+        for at, added in sorted(by_key.items()):
+            size, data = held.get(at, (0, b""))
+            written.append((at, size + added.size, appended(size, data, added.size, added.data)))
+        self._connection.executemany("REPLACE INTO postings VALUES (?, ?, ?)", written)

@@ -1,0 +1,120 @@
+"""What is computed of postings, and by what: numpy where there is much of it and numpy is installed, else Python alone.
+
+Both do the same operations on the same numbers in the same order, so what they return is the same to the last digit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple, Protocol
+
+from guardgraph.knowledge.index.postings import Cells, decoded
+
+__all__ = ["NUMPY_FROM", "Arithmetic", "Found", "Held", "Sums", "arithmetic"]
+
+NUMPY_FROM: Final = 4096
+"""Places. With fewer, Python alone takes no longer, and numpy need not be loaded."""
+
+
+class Held:
+    """What some blocks have of a term.
+
+    Args:
+        weight: of the term.
+        bound: more than that no chunk covers of it.
+    """
+
+    def __init__(self, weight: float, bound: float) -> None:
+        self.weight = weight
+        self.bound = bound
+        self.rows: list[tuple[int, int, bytes]] = []
+        """The place of a block among those that are searched, how many of its chunks have the term, their postings."""
+        self._cells: dict[int, list[Cells]] = {}
+
+    def share(self, block: int, place: int, damped: float) -> float:
+        """Return what a chunk covers of the term, by what its counts are damped."""
+        if block not in self._cells:
+            self._cells[block] = [decoded(size, data) for at, size, data in self.rows if at == block]
+        for places, counts in self._cells[block]:
+            at = bisect_left(places, place)
+            if at < len(places) and places[at] == place:
+                return self.weight * (counts[at] / (counts[at] + damped))
+        return 0.0
+
+
+class Found(NamedTuple):
+    """What a chunk covers of all terms, summed in their order."""
+
+    block: int
+    """Its place among those that are searched."""
+    place: int
+    covered: float
+
+    @classmethod
+    def of(cls, terms: Iterable[Held], block: int, place: int, damped: float) -> Found:
+        """Sum what a chunk covers."""
+        covered = 0.0
+        for term in terms:  # not by `sum`, which adds up otherwise from Python 3.12 on
+            covered += term.share(block, place, damped)
+        return cls(block, place, covered)
+
+
+class Sums(Protocol):
+    """What each chunk of some blocks covers of the terms that were added."""
+
+    def add(self, terms: Sequence[Held]) -> None:
+        """Add what all chunks cover of some terms; where these are all, and in order, nothing is summed again."""
+
+    def highest(self, wanted: int) -> list[Found]:
+        """Return chunks that cover as much as any, about as many as wanted."""
+
+    def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
+        """Return the chunks that cover so much of all terms; of those that cover nothing, none.
+
+        Args:
+            least: what is sought.
+            rest: the terms that were not added, those with the largest bounds first.
+        """
+
+
+class Arithmetic(Protocol):
+    """What computes."""
+
+    def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> Any:
+        """Return by what counts are damped at each place; where nobody is, so much that nothing of a count is left.
+
+        Args:
+            blocks: of each the lengths of its chunks, once for each part that has some.
+            average: words of a passage.
+        """
+
+    def sums(self, damped: Any, terms: Sequence[Held]) -> Sums:
+        """Return nothing for each chunk, to which terms are added, some of all."""
+
+
+def arithmetic(places: int, numpy_from: float = NUMPY_FROM) -> Arithmetic:
+    """Return what computes with so many places.
+
+    Args:
+        places: of the chunks that are searched.
+        numpy_from: with so many, numpy does, where it is installed.
+    """
+    return _by_numpy() if places >= numpy_from else _plain()
+
+
+@cache
+def _by_numpy() -> Arithmetic:
+    try:
+        from guardgraph.knowledge.index.by_numpy import ByNumpy
+    except ImportError:  # the extra `kb` is not installed
+        return _plain()
+    return ByNumpy()
+
+
+@cache
+def _plain() -> Arithmetic:
+    from guardgraph.knowledge.index.plain import Plain
+
+    return Plain()

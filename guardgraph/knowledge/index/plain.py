@@ -1,0 +1,107 @@
+"""The arithmetic of a search by Python alone."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
+from math import inf
+from typing import Final
+
+from guardgraph.knowledge.index.arithmetic import Found, Held
+from guardgraph.knowledge.index.postings import decoded, lengths_of
+from guardgraph.tools.relevance import damping
+
+__all__ = ["Plain"]
+
+_TABLED: Final = 4
+"""Counts up to this one have tables: to look a share up takes half the time that it takes to compute it."""
+
+_STRETCH: Final = 256
+"""Places of which the highest is sought."""
+
+
+class _Column:
+    """By what counts are damped at each place of a block."""
+
+    def __init__(self, lengths: Sequence[int], average: float) -> None:
+        by_length = {length: damping(length, average) for length in set(lengths)} | {0: inf}
+        self.damped = list(map(by_length.__getitem__, lengths))
+        self.shares = [list[float]()]
+        """By count what it is of itself and what damps it."""
+        for count in range(1, _TABLED + 1):
+            share = {length: count / (count + damped) for length, damped in by_length.items()}
+            self.shares.append(list(map(share.__getitem__, lengths)))
+
+
+class Plain:
+    """Adds up place by place, and looks up what is left to be known of few of them."""
+
+    def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> list[_Column]:
+        """As `Arithmetic.damped`."""
+        return [_Column(_lengths(parts), average) for parts in blocks]
+
+    def sums(self, damped: Sequence[_Column], terms: Sequence[Held]) -> _Sums:
+        """As `Arithmetic.sums`."""
+        return _Sums(damped, terms)
+
+
+def _lengths(parts: Sequence[bytes]) -> array[int]:
+    """Return how long the chunks of a block are, each of which is in one part."""
+    longest, *others = sorted(map(lengths_of, parts), key=len, reverse=True)
+    for lengths in others:
+        longest[: len(lengths)] = array(lengths.typecode, map(max, lengths, longest))
+    return longest
+
+
+class _Sums:
+    def __init__(self, columns: Sequence[_Column], terms: Sequence[Held]) -> None:
+        self._columns = columns
+        self._terms = terms
+        self._sums = [[0.0] * len(column.damped) for column in columns]
+        self._added: list[Held] = []
+
+    def add(self, terms: Sequence[Held]) -> None:
+        self._added += terms
+        for term in terms:
+            weight = term.weight
+            for block, size, data in term.rows:
+                sums, shares, damped = self._sums[block], self._columns[block].shares, self._columns[block].damped
+                for place, count in zip(*decoded(size, data), strict=True):
+                    share = shares[count][place] if count <= _TABLED else count / (count + damped[place])
+                    sums[place] += weight * share
+
+    def highest(self, wanted: int) -> list[Found]:
+        stretches = (
+            (max(sums[begin : begin + _STRETCH]), block, begin)
+            for block, sums in enumerate(self._sums)
+            for begin in range(0, len(sums), _STRETCH)
+        )
+        best = nlargest(wanted, stretches)
+        return [self._found(block, self._sums[block].index(most, begin)) for most, block, begin in best if most]
+
+    def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
+        left = sum(term.bound for term in rest)
+        found = (self._found(*at) for at in self._at_least(least - left) if self._may_reach(*at, least, left, rest))
+        return [hit for hit in found if hit.covered >= least]
+
+    def _at_least(self, least: float) -> Iterator[tuple[int, int]]:
+        """Yield where more than nothing is covered, and so much."""
+        for block, column in enumerate(self._sums):
+            if max(column, default=0.0) >= least:
+                yield from ((block, place) for place, covered in enumerate(column) if covered >= least and covered)
+
+    def _may_reach(self, block: int, place: int, least: float, left: float, rest: Iterable[Held]) -> bool:
+        """Say whether a chunk may cover the least, looked up term by term until it cannot any more."""
+        covered = self._sums[block][place]
+        for term in rest:
+            covered += term.share(block, place, self._columns[block].damped[place])
+            left -= term.bound
+            if covered + left < least:
+                return False
+        return True
+
+    def _found(self, block: int, place: int) -> Found:
+        if self._added == self._terms:
+            return Found(block, place, self._sums[block][place])
+        return Found.of(self._terms, block, place, self._columns[block].damped[place])

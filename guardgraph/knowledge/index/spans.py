@@ -1,0 +1,90 @@
+"""Spans: blocks that are searched together, and what is kept of them in memory until a chunk of theirs changes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from guardgraph.knowledge.index.arithmetic import Arithmetic, arithmetic
+from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
+from guardgraph.knowledge.index.statistics import Part
+from guardgraph.knowledge.index.values import marks
+
+__all__ = ["Span", "Spans"]
+
+_BLOCKS: Final = 16
+"""Of a span. More take more memory while they are searched, fewer more time."""
+
+_KEPT: Final = 256
+"""Blocks that are kept in memory, with a number of eight bytes for each place."""
+
+
+class Span(NamedTuple):
+    """Blocks that are searched together."""
+
+    blocks: Sequence[int]
+    rows: Mapping[int, tuple[int, int]]
+    """By the number of a row of lengths, under which postings stand: its part, and the place of its block here."""
+    arithmetic: Arithmetic
+    damped: Any
+    """By what counts are damped, as the arithmetic has it."""
+
+    def chunk(self, block: int, place: int) -> int:
+        """Return the number of the chunk at a place of a block."""
+        return self.blocks[block] * BLOCK + place
+
+
+class Spans:
+    """The spans of what was searched last. Several threads may ask for them at once.
+
+    Args:
+        numpy_from: from so many places on numpy computes, where it is installed.
+    """
+
+    def __init__(self, numpy_from: float) -> None:
+        self._numpy_from = numpy_from
+        self._kept = OrderedDict[object, tuple[Span, ...]]()
+        self._lock = Lock()
+
+    def of(self, connection: sqlite3.Connection, parts: Iterable[Part], average: float) -> tuple[Span, ...]:
+        """Return the spans of some parts.
+
+        Args:
+            connection: in a transaction.
+            parts: those that are searched, in one order.
+            average: words of a passage, by which the counts of all are damped.
+        """
+        key = (average, *((part.id, part.changed) for part in parts))
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        spans = tuple(_read(connection, [part.id for part in parts], average, self._numpy_from))
+        with self._lock:
+            self._kept[key] = spans
+            while (
+                len(self._kept) > 1 and sum(len(span.blocks) for each in self._kept.values() for span in each) > _KEPT
+            ):
+                self._kept.popitem(last=False)
+        return spans
+
+    def _blocks(self) -> int:
+        return sum(len(span.blocks) for spans in self._kept.values() for span in spans)
+
+
+def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, numpy_from: float) -> Iterator[Span]:
+    rows = defaultdict[int, list[tuple[int, int, bytes]]](list)
+    statement = f"SELECT block, id, part, data FROM lengths WHERE part IN ({marks(parts)}) ORDER BY part, block"
+    for block, *row in connection.execute(statement, [*parts]):
+        rows[block].append(tuple(row))
+    places = sum(max(len(data) for *_, data in held) // LENGTH_BYTES for held in rows.values())
+    computes = arithmetic(places, numpy_from)
+    blocks = sorted(rows)
+    for begin in range(0, len(blocks), _BLOCKS):
+        some = blocks[begin : begin + _BLOCKS]
+        there = {row: (part, at) for at, block in enumerate(some) for row, part, _ in rows[block]}
+        damped = computes.damped([[data for *_, data in rows[block]] for block in some], average)
+        yield Span(some, there, computes, damped)

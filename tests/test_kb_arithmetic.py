@@ -1,0 +1,179 @@
+"""The arithmetic of a search: numpy's, where it is installed, and Python's find the same, to the last digit."""
+
+import json
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
+
+from guardgraph.knowledge.index import Index
+from guardgraph.state.access import access_of
+from guardgraph.state.context import Caller
+from guardgraph.tools.lexical import LexicalRetriever
+
+NUMPY_FROM = {"numpy": 0, "plain": inf}
+BOTH = pytest.mark.parametrize("numpy_from", NUMPY_FROM.values(), ids=NUMPY_FROM)
+WORDS = [f"{first}{second}" for first in ("wing", "heat", "flow", "mach", "load") for second in "abcdefgh"]
+GERMAN = "Der Flügel wird von der Strömung erwärmt und ist nicht kalt"
+ENGLISH = "The wing is heated by the flow and it is not cold"
+
+
+def some_texts(number, seed):
+    """Texts in which some words are common and others rare."""
+    chance, weights = random.Random(seed), [1 / (rank + 1) for rank in range(len(WORDS))]
+    return [" ".join(chance.choices(WORDS, weights, k=chance.randint(1, 60))) for _ in range(number)]
+
+
+def some_questions(number, seed):
+    """Questions of one word to nine."""
+    chance = random.Random(seed)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(1, 9))) for _ in range(number)]
+
+
+def filled(path, texts, access=PUBLIC):
+    """An index of texts, by number."""
+    index = Index(path)
+    with index.together() as batch:
+        for number, text in enumerate(texts):
+            batch.put(stored(str(number), text, access))
+    return index
+
+
+def shown(found):
+    """What is compared of what was found."""
+    return [(hit["text"], hit["score"]) for hit in found]
+
+
+def expected(texts, question, top_k):
+    """What the retriever finds of texts."""
+    retrieve = LexicalRetriever([document(str(number), text) for number, text in enumerate(texts)])
+    return shown(retrieve({"query": question, "sources": ["s"], "top_k": top_k}))
+
+
+@settings(max_examples=40, deadline=None)
+@given(CHANGES, st.sampled_from(CALLERS), ASKED, st.integers(1, 6))
+def test_both_find_the_same_whatever_was_changed(tmp_path_factory, changes, caller, question, top_k):
+    """Any base, caller and question: what is found is the same, byte for byte."""
+    path = tmp_path_factory.mktemp("kb") / "kb.sqlite"
+    replayed(Index(path), changes, lambda _: True)
+    found = [Index(path, numpy_from=each).search(question, caller=caller, top_k=top_k) for each in NUMPY_FROM.values()]
+    assert json.dumps(found[0]) == json.dumps(found[1])
+
+
+@BOTH
+@settings(max_examples=15, deadline=None)
+@given(st.lists(TEXTS.filter(bool), min_size=1, max_size=40), ASKED, st.integers(1, 4))
+def test_scopes_side_by_side_are_ranked_as_one(tmp_path_factory, numpy_from, texts, question, top_k):
+    """Where each document is in a scope of its own, what is found is what the retriever finds of all."""
+    index = Index(tmp_path_factory.mktemp("kb") / "kb.sqlite", numpy_from=numpy_from)
+    with index.together() as batch:
+        for number, text in enumerate(texts):
+            batch.put(stored(str(number), text, source=f"s{number}"))
+    assert shown(index.search(question, top_k=top_k)) == expected(texts, question, top_k)
+
+
+def test_what_was_taken_out_is_not_found(tmp_path):
+    """Many are taken out, changed and moved; what is left is ranked as the retriever ranks it, and nothing else."""
+    texts, secret = some_texts(300, 7), access_of("acme", ["group:few"])
+    index = filled(tmp_path / "kb.sqlite", texts)
+    index.drop(None, [str(number) for number in range(0, 300, 5)])
+    for number in range(1, 300, 25):
+        index.put(stored(str(number), texts[number] + " wingz", PUBLIC))
+    for number in range(2, 300, 10):
+        index.drop(None, [str(number)])
+        index.put(stored(str(number), texts[number] + " secret", secret))
+    left = [number for number in range(300) if number % 5 and number % 10 != 2]
+    changed = [texts[number] + " wingz" * (number % 25 == 1) for number in left]
+    retrieve = LexicalRetriever([document(str(number), text) for number, text in enumerate(changed)])
+    for question in some_questions(9, 3):
+        request = {"query": f"{question} wingz secret", "sources": ["s"], "top_k": 5}
+        for numpy_from in NUMPY_FROM.values():
+            searched = Index(index.path, numpy_from=numpy_from)
+            assert shown(searched.search(request["query"], top_k=5)) == shown(retrieve(request))
+
+
+@BOTH
+def test_a_word_may_stand_anywhere_how_often_it_likes(tmp_path, numpy_from):
+    """Counts beyond one byte count as they are."""
+    texts = ["wing " * 300, "wing " * 255, "wing flow", "flow " * 70_000, "wing " * 256 + "flow"]
+    index = Index(filled(tmp_path / "kb.sqlite", texts).path, numpy_from=numpy_from)
+    for question in ("wing", "flow", "wing flow wing"):
+        assert shown(index.search(question)) == expected(texts, question, 4)
+
+
+@BOTH
+def test_all_that_cover_as_much_are_found_in_their_order(tmp_path, numpy_from):
+    """Of texts that are the same, those that came first are found, however many there are."""
+    index = filled(tmp_path / "kb.sqlite", ["equal words here", *["other words"] * 300, *["equal words here"] * 300])
+    found = Index(index.path, numpy_from=numpy_from).search("equal words", top_k=6)
+    assert [hit["doc_id"] for hit in found] == [f"{number}#1" for number in (0, *range(301, 306))]
+
+
+@BOTH
+def test_what_others_change_holds_from_the_next_search_on(tmp_path, numpy_from):
+    """Whoever searches keeps nothing in memory that another one changed, or wrote to another place."""
+    writer = Index(tmp_path / "kb.sqlite")
+    reader = Index(writer.path, numpy_from=numpy_from)
+    writer.put(stored("first", ENGLISH))
+    writer.put(stored("german", GERMAN))
+    writer.drop(None, ["first"])
+    for _ in range(4):  # in between, most places of the block are nobody's, and it is written anew
+        assert [hit["doc_id"] for hit in reader.search("Flügel Strömung")] == ["german#1"]
+        writer.put(stored("second", ENGLISH))
+        assert {hit["doc_id"] for hit in reader.search("Flügel wing")} == {"german#1", "second#1"}
+        writer.drop(None, ["second"])
+    writer.move(None, "german", "s", access_of(None, []))
+    assert reader.search("Flügel Strömung") == []
+
+
+@BOTH
+def test_many_threads_may_search_one_index(tmp_path, numpy_from):
+    """What they find is what each would find alone, while something that nobody may read is put in."""
+    index = Index(filled(tmp_path / "kb.sqlite", some_texts(300, 5)).path, numpy_from=numpy_from)
+    questions = some_questions(12, 9)
+    alone = [index.search(question) for question in questions]
+    with ThreadPoolExecutor(4) as threads:
+        found = [threads.submit(index.search, question) for question in questions * 5]
+        for number in range(20):
+            index.put(stored(f"hidden{number}", " ".join(WORDS), access_of("acme", [])))
+        assert [each.result() for each in found] == alone * 5
+
+
+def test_sources_and_callers_are_searched_alike(tmp_path):
+    """What a caller may read, and what of it is searched, is the same for both."""
+    index = Index(tmp_path / "kb.sqlite")
+    for number, text in enumerate(some_texts(60, 2)):
+        index.put(stored(str(number), text, ACCESSES[number % len(ACCESSES)], source=f"s{number % 3}"))
+    searched = [Index(index.path, numpy_from=each) for each in NUMPY_FROM.values()]
+    for question in some_questions(6, 4):
+        for caller in (*CALLERS, Caller(tenant="acme", groups=("support", "other"))):
+            found = [each.search(question, sources=["s0", "s2"], caller=caller) for each in searched]
+            assert found[0] == found[1]
+            assert {hit["source"] for hit in found[0]} <= {"s0", "s2"}
+
+
+SEARCHED = """
+import json, sys
+{before}
+from guardgraph.knowledge.index import Index
+print(json.dumps(Index({path!r}, numpy_from={numpy_from}).search("winga heatb flowc")), "numpy" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "numpy_from", "is_loaded"),
+    [("", 0, True), ("", 1000, False), ("sys.modules['numpy'] = None", 0, True)],
+    ids=["installed", "few", "not installed"],
+)
+def test_numpy_is_loaded_for_many_chunks_where_it_is_installed(tmp_path, before, numpy_from, is_loaded):
+    """It is no import of ours; without it, or with few chunks, a search finds the same."""
+    index = filled(tmp_path / "kb.sqlite", some_texts(40, 1))
+    code = SEARCHED.format(before=before, path=str(index.path), numpy_from=numpy_from)
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == f"{json.dumps(index.search('winga heatb flowc'))} {is_loaded}"

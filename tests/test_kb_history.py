@@ -1,0 +1,134 @@
+"""What a knowledge base went through does not show: it answers as one that was built anew from what is left."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_kb_index import ACCESSES, ASKED, CALLERS, PUBLIC, TEXTS, index
+
+from guardgraph import KnowledgeBase
+from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
+from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.index.postings import BLOCK
+from guardgraph.state.errors import ConfigurationError
+
+__all__ = ["index"]
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "put", "drop", "move"]),
+        st.integers(0, 5),
+        st.lists(TEXTS, min_size=1, max_size=3),
+        st.sampled_from(ACCESSES),
+    ),
+    max_size=25,
+)
+
+
+def document(name, texts, access=PUBLIC):
+    """A document of some chunks as the index takes it."""
+    chunks = tuple(Chunk(f"{name}#{at}", "", text, 0, len(text)) for at, text in enumerate(texts))
+    return StoredDocument(name, "", "s", "", "", access, chunks, Stamp(1, 0, ""))
+
+
+def lived(index, steps):
+    """Take steps, those that put documents in together; return what is left, in its order."""
+    left = {}
+    with index.together() as batch:
+        for kind, number, texts, access in steps:
+            here = (access.tenant, str(number))
+            before = left.get(here)
+            if kind == "put":
+                batch.put(document(here[1], texts, access))
+            else:
+                batch.flush()
+                if kind == "drop":
+                    index.drop(access.tenant, [here[1]])
+                elif before:
+                    index.move(access.tenant, here[1], "s", access)
+            if kind == "drop" or (before and before[1] != access):  # to somebody it is new, and comes last
+                left.pop(here, None)
+            if kind == "put" or (kind == "move" and before):
+                left[here] = (texts if kind == "put" else before[0], access)
+    return left
+
+
+def rows(path, statement):
+    """What a statement finds in a file."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+@settings(max_examples=25, deadline=None)
+@given(STEPS, ASKED)
+def test_any_history_answers_as_a_base_that_was_built_anew(tmp_path_factory, steps, question):
+    """Whatever was added, changed, moved and removed: every answer and every count are those of what is left."""
+    folder = tmp_path_factory.mktemp("kb")
+    old, new = Index(folder / "old"), Index(folder / "new")
+    for (_, name), (texts, access) in lived(old, steps).items():
+        new.put(document(name, texts, access))
+    for caller in CALLERS:
+        found = [json.dumps(each.search(question, caller=caller, top_k=50)) for each in (old, new)]
+        assert found[0] == found[1]
+    counted = (
+        "SELECT tenant, source, readers, language, term, total, holders FROM words JOIN parts ON parts.id = part "
+        "JOIN scopes ON scopes.id = scope WHERE told ORDER BY 1, 2, 3, 4, 5"
+    )
+    assert rows(old.path, counted) == rows(new.path, counted)
+    with KnowledgeBase(old.path) as base:
+        assert base.check().findings == ()
+    assert all(2 * held >= used > 0 for used, held in rows(old.path, "SELECT used, held FROM blocks"))
+    old.close()
+    new.close()
+
+
+def test_what_was_taken_out_neither_answers_nor_counts(index):
+    """While its postings are in the file still, nobody finds a chunk, nor the word that it alone had."""
+    for at in range(9):
+        index.put(document(str(at), [f"wing flow number{at}"]))
+    before = index.search("wing number3", top_k=50)
+    index.put(document("gone", ["wing wing zebra"]))
+    (hit,) = index.search("zebra")
+    index.drop(None, ["gone"])
+    assert hit["text"] == "wing wing zebra"
+    assert index.search("zebra") == []
+    assert index.search("wing number3", top_k=50) == before
+    assert rows(index.path, "SELECT used, held FROM blocks") == [(10, 9)]
+
+
+def test_a_block_that_is_full_is_followed_by_another(index):
+    """More chunks than a block has places, then most of them taken out: answers and counts stay right."""
+    texts = [f"wing number{at % 97} of{at}" for at in range(BLOCK + 3)]
+    index.put(document("first", ["wing flow"]))
+    index.put(document("many", texts))
+    assert [used for (used,) in rows(index.path, "SELECT used FROM blocks")] == [BLOCK, 4]
+    assert index.search(f"of{BLOCK + 1}", top_k=1)[0]["text"] == texts[BLOCK + 1]
+    index.put(document("many", texts[-5:]))
+    assert rows(index.path, "SELECT used, held FROM blocks") == [(1, 1), (9, 5)]
+    assert [hit["text"] for hit in index.search(f"of{BLOCK + 1}")][:1] == [texts[BLOCK + 1]]
+    assert index.search("of7") == []
+    with KnowledgeBase(index.path) as base:
+        assert base.check().findings == ()
+
+
+def test_a_block_without_chunks_leaves_nothing(index):
+    """Where the last chunk was taken out, no place, posting or word is left of it."""
+    index.put(document("a", ["wing flow", "heat"]))
+    index.drop(None, ["a"])
+    for table in ("blocks", "lengths", "postings", "words", "chunks"):
+        assert rows(index.path, f"SELECT count(*) FROM {table}") == [(0,)], table
+
+
+def test_a_file_of_the_first_format_names_the_command(tmp_path):
+    """A file that an older guardgraph made is refused in a line that says how to make it anew, and stays as it is."""
+    path = tmp_path / "kb.sqlite"
+    KnowledgeBase(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError, match="format 2 is required; it has 1; `guardgraph kb add` into a new file"):
+        KnowledgeBase(path)
+    assert path.read_bytes() == before
