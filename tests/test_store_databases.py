@@ -91,6 +91,14 @@ def test_a_file_is_read_by_its_owner_alone(url, tmp_path):
     assert {rights(file) for file in tmp_path.iterdir()} == {0o600}
 
 
+def test_what_is_no_file_keeps_its_rights(tmp_path):
+    """A folder in the place of a store is refused, and whoever used it may go on, as everybody may with /dev/null."""
+    tmp_path.chmod(0o755)
+    with pytest.raises(StoreError):
+        sql_store(f"sqlite:///{tmp_path}").record(recording(1))
+    assert rights(tmp_path) == 0o755
+
+
 def test_a_relative_file_stays_where_it_was_named(tmp_path, monkeypatch):
     """A process that goes elsewhere goes on with the same file."""
     (tmp_path / "elsewhere").mkdir()

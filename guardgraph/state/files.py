@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 __all__ = ["identity", "make_private"]
 
@@ -17,6 +18,8 @@ OTHERS = 0o077
 def make_private(file: Path) -> None:
     """Make the file of a database if there is none, and take from others what rights they have.
 
+    What is no file, such as a folder or /dev/null, keeps its rights.
+
     Raises:
         OSError: it cannot be made, or belongs to somebody else who lets others read it.
     """
@@ -26,7 +29,7 @@ def make_private(file: Path) -> None:
     for name in (path, *(path + ending for ending in LOGS)):
         with suppress(FileNotFoundError):
             rights = os.stat(name).st_mode
-            if rights & OTHERS:
+            if S_ISREG(rights) and rights & OTHERS:
                 os.chmod(name, rights & 0o700)
 
 
