@@ -258,6 +258,62 @@ def test_a_postgres_database_may_hold_other_tables(database):
         sql_store(plain).head()
 
 
+def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
+    """As a trigger is: it could keep a copy of what is erased."""
+    store = sql_store(database)
+    store.record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute("CREATE TABLE copies (LIKE guardgraph_contents)")
+        connection.execute(
+            "CREATE RULE keeps_a_copy AS ON INSERT TO guardgraph_contents DO ALSO INSERT INTO copies VALUES (NEW.*)"
+        )
+    with pytest.raises(ConfigurationError, match="a store without triggers or rules is required; it has keeps_a_copy"):
+        sql_store(database).record(recording(2))
+    beside = sql_store(new_database(server))  # the tables of somebody else in the same database
+    assert beside.record(recording(1))["seq"] == 1
+
+
+def test_an_error_of_postgres_shows_no_row(database):
+    """What the database says behind its first line is left out: it repeats what was to be written."""
+    sql_store(database).open()
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute("ALTER TABLE guardgraph_contents ADD CHECK (length(content) < 10)")
+    with pytest.raises(StoreError, match="violates check constraint") as caught:
+        sql_store(database).record(recording(1))
+    assert "Failing row" not in str(caught.value)
+    assert "P1" not in str(caught.value)
+
+
+ODD = ("a\ud800", "a\0b", 5, b"x", ["x"], object())
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
+    """One clear error, the same of both databases; nothing is asked of them."""
+    store = sql_store(each)
+    store.record(recording(1, tenant="acme"))
+    for use in (lambda: store.read(odd), lambda: store.erase(odd, by="me")):
+        with pytest.raises(InputError, match="run_id: a run of the store is required; given: "):
+            use()
+    for name, use in (
+        ("tenant", lambda: store.runs(tenant=odd)),
+        ("pattern", lambda: store.runs(pattern=odd)),
+        ("tenant", lambda: store.erase(tenant=odd, by="me")),
+        ("user", lambda: store.erase(user=odd, by="me")),
+    ):
+        with pytest.raises(ConfigurationError, match=f"^{name}: a text that can be stored is required; given: "):
+            use()
+
+
+@pytest.mark.parametrize("head", [(1,), ("1", "0" * 64), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64), "1:x", 5])
+def test_a_head_that_is_none_is_refused(url, head):
+    """It would find nothing, or something that is not wrong."""
+    store = sql_store(url)
+    store.record(recording(1))
+    with pytest.raises(ConfigurationError, match=r"^head: a number from 1 on and 64 small hex digits are required"):
+        store.verify(head)
+
+
 def test_a_store_in_a_folder_that_is_not_there_is_one_line(tmp_path):
     """The folder is not made."""
     with pytest.raises(StoreError, match="No such file or directory"):

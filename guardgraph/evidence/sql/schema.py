@@ -12,10 +12,10 @@ __all__ = ["Missing", "check", "prepare"]
 
 _TRIGGERS = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
-    "postgresql": "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-    "WHERE NOT tgisinternal AND starts_with(relname, 'guardgraph_') "
-    "UNION ALL SELECT rulename FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class "
-    "WHERE relkind = 'r' AND starts_with(relname, 'guardgraph_')",
+    "postgresql": "WITH ours AS (SELECT oid FROM pg_class "
+    "WHERE relkind IN ('r', 'p') AND starts_with(relname, 'guardgraph_') AND pg_table_is_visible(oid)) "
+    "SELECT tgname FROM pg_trigger JOIN ours ON ours.oid = tgrelid WHERE NOT tgisinternal "
+    "UNION ALL SELECT rulename FROM pg_rewrite JOIN ours ON ours.oid = ev_class",
 }
 """What names the triggers and rules on a store's tables: it has none, and one could keep a copy of what is erased."""
 

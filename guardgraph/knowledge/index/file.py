@@ -116,6 +116,11 @@ class File:
         except sqlite3.DatabaseError as error:
             if _NO_DATABASE in str(error):
                 raise self._no_database() from error
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                raise StoreError(
+                    f"{self.shown}: others have been writing it for {self._timeout:g} seconds (an addition, or a "
+                    "repair of a large base); this was not written: try again when they are done"
+                ) from error
             raise StoreError(f"{self.shown}: {error}") from error
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so
             raise StoreError(
