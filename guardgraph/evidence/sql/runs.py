@@ -60,13 +60,13 @@ class SqlRuns:
         return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
 
     def _last(self) -> int:
-        from guardgraph.evidence.sql.reading import last_number
+        from guardgraph.evidence.sql.reading import last
         from guardgraph.evidence.sql.schema import Missing
 
         if self.upto is not None:
             return self.upto
         try:
-            return self.store.database.once(last_number)
+            return self.store.database.once(last)[0]
         except Missing:
             return 0
 

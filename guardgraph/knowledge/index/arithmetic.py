@@ -64,8 +64,8 @@ class Found(NamedTuple):
 class Sums(Protocol):
     """What each chunk of some blocks covers of the terms that were added."""
 
-    def add(self, terms: Iterable[Held]) -> None:
-        """Add what all chunks cover of some terms."""
+    def add(self, terms: Sequence[Held]) -> None:
+        """Add what all chunks cover of some terms; where these are all, and in order, nothing is summed again."""
 
     def highest(self, wanted: int) -> list[Found]:
         """Return chunks that cover as much as any, about as many as wanted."""

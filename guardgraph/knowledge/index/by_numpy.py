@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -19,6 +19,9 @@ _Places: TypeAlias = NDArray[numpy.intp]
 """Counted through all blocks."""
 
 _PLACE_BYTES: Final = 2
+
+_TOGETHER: Final = 1 << 15
+"""Postings that are computed at once: fewer take more calls, more do not stay in the processor's cache."""
 
 _STRETCH: Final = 256
 """Places of which the highest is sought."""
@@ -53,11 +56,12 @@ class _Sums:
         self._damped = damped
         self._terms = terms
         self._sums = numpy.zeros(len(damped.column))
+        self._added: list[Held] = []
 
-    def add(self, terms: Iterable[Held]) -> None:
-        for term in terms:
-            if term.rows:
-                _add(self._sums, term.weight, *_postings(self._damped.starts, term.rows), self._damped.column)
+    def add(self, terms: Sequence[Held]) -> None:
+        self._added += terms
+        for weights, places, counts in _postings(self._damped.starts, terms):
+            _add(self._sums, weights, places, counts, self._damped.column)
 
     def highest(self, wanted: int) -> list[Found]:
         most = numpy.maximum.reduceat(self._sums, numpy.arange(0, len(self._sums), _STRETCH))
@@ -73,15 +77,18 @@ class _Sums:
     def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
         left = sum(term.bound for term in rest)
         places = numpy.flatnonzero((self._sums >= least - left) & (self._sums > 0))
-        sums, is_sought = numpy.zeros(len(self._sums)), numpy.zeros(len(self._sums), dtype=numpy.bool_)
-        is_sought[places] = True
-        for term in self._terms:
-            if term.rows and places.size:
-                held, counts = _postings(self._damped.starts, term.rows)
-                sought = numpy.flatnonzero(is_sought.take(held))
-                _add(sums, term.weight, held.take(sought), counts.take(sought), self._damped.column)
+        sums = self._sums if self._added == self._terms else self._summed_again(places)
         places = places[sums.take(places) >= least]
         return list(map(Found, *self._divided(places), sums.take(places).tolist()))
+
+    def _summed_again(self, chosen: _Places) -> _Floats:
+        """Return what some chunks cover of all terms."""
+        sums, is_chosen = numpy.zeros(len(self._sums)), numpy.zeros(len(self._sums), dtype=numpy.bool_)
+        is_chosen[chosen] = True
+        for weights, places, counts in _postings(self._damped.starts, self._terms):
+            held = numpy.flatnonzero(is_chosen.take(places))
+            _add(sums, weights.take(held), places.take(held), counts.take(held), self._damped.column)
+        return sums
 
     def _divided(self, places: _Places) -> tuple[list[int], list[int]]:
         """Return the blocks and the places there."""
@@ -89,25 +96,37 @@ class _Sums:
         return blocks.tolist(), (places - self._damped.starts.take(blocks)).tolist()
 
 
-def _add(sums: _Floats, weight: float, places: _Places, counts: NDArray[Any], damped: _Floats) -> None:
-    """Add what chunks cover of a term."""
+def _add(sums: _Floats, weights: _Floats, places: _Places, counts: NDArray[Any], damped: _Floats) -> None:
+    """Add what chunks cover of terms, in their order."""
     times = counts.astype(numpy.float64)
-    share = damped.take(places)
-    share += times
-    numpy.divide(times, share, out=share)
-    share *= weight
-    share += sums.take(places)
-    sums[places] = share
+    shares = damped.take(places)
+    shares += times
+    numpy.divide(times, shares, out=shares)
+    shares *= weights
+    numpy.add.at(sums, places, shares)
 
 
-def _postings(starts: _Places, rows: Sequence[tuple[int, int, bytes]]) -> tuple[_Places, NDArray[Any]]:
-    """Return where chunks have a term, and how often."""
-    blocks, sizes, data = zip(*rows, strict=True)
+def _postings(starts: _Places, terms: Iterable[Held]) -> Iterator[tuple[_Floats, _Places, NDArray[Any]]]:
+    """Yield of some postings after the other what their terms weigh, where their chunks are, and how often."""
+    some, size = list[tuple[float, int, int, bytes]](), 0
+    for term in terms:
+        for block, held, data in term.rows:
+            some.append((term.weight, block, held, data))
+            size += held
+        if size >= _TOGETHER:
+            yield _read(starts, some)
+            some, size = [], 0
+    if some:
+        yield _read(starts, some)
+
+
+def _read(starts: _Places, rows: Sequence[tuple[float, int, int, bytes]]) -> tuple[_Floats, _Places, NDArray[Any]]:
+    weights, blocks, sizes, data = zip(*rows, strict=True)
     within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
     counts = [held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)]
     places = numpy.repeat(starts.take(blocks), sizes)
     places += numpy.frombuffer(within, dtype=numpy.uint16)
-    return places, _counts(counts, sizes)
+    return numpy.repeat(weights, sizes), places, _counts(counts, sizes)
 
 
 def _counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ _FIRST: Final = 1 / 16
 """Of all postings: so many tell roughly which chunks are among the best."""
 
 _FEW: Final = 4096
-"""Postings. So many are summed before anything else is thought of."""
+"""Postings. So many are summed first; where there are no more, all are, in the order of the formula."""
 
 
 _POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
@@ -82,7 +82,8 @@ class Gathering:
         """Return what the best chunks cover; those that cover as much as the last of them are among them."""
         for span in spans:
             terms = self._held(span)
-            in_turn = [terms[number] for number in self._order]
+            is_small = sum(size for term in terms for _, size, _ in term.rows) <= _FEW
+            in_turn = terms if is_small else [terms[number] for number in self._order]
             sums, read = span.arithmetic.sums(span.damped, terms), 0
             if not self._least:
                 read = self._first(in_turn)

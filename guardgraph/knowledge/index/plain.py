@@ -59,8 +59,10 @@ class _Sums:
         self._columns = columns
         self._terms = terms
         self._sums = [[0.0] * len(column.damped) for column in columns]
+        self._added: list[Held] = []
 
-    def add(self, terms: Iterable[Held]) -> None:
+    def add(self, terms: Sequence[Held]) -> None:
+        self._added += terms
         for term in terms:
             weight = term.weight
             for block, size, data in term.rows:
@@ -100,4 +102,6 @@ class _Sums:
         return True
 
     def _found(self, block: int, place: int) -> Found:
+        if self._added == self._terms:
+            return Found(block, place, self._sums[block][place])
         return Found.of(self._terms, block, place, self._columns[block].damped[place])
