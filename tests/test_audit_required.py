@@ -226,6 +226,20 @@ def test_a_recorder_that_hangs_ends_a_run_that_must_be_recorded(mode, hanging):
     unrecorded(REASONS, run(audited(recorder=hanging), TICKET, mode), type="TimeoutError", stop_reason="success")
 
 
+class Wrapping:
+    """A recorder whose plain function hands on to a coroutine function."""
+
+    def record(self, run):
+        """Return what somebody would have to await."""
+        return asyncio.sleep(0)
+
+
+def test_a_run_whose_record_nobody_awaits_is_not_recorded():
+    """A coroutine that a plain function returns has kept nothing."""
+    unrecorded(REASONS, audited(recorder=Wrapping()).invoke(TICKET), type="TypeError", stop_reason="success")
+    assert triage(recorder=Wrapping()).invoke(TICKET)["audit"]["status"] == "unavailable"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     """Nobody to record is no reason to answer."""

@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import KnowledgeBase
+from guardgraph.knowledge.index.file import File
 from guardgraph.state.errors import ConfigurationError, StoreError
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -234,6 +236,30 @@ def test_what_was_changed_is_whole_after_a_repair_and_one_addition(copied, made,
         assert base.check().findings == ()
     _, expected = made
     assert by_id(answers(copied)) == by_id(expected)
+
+
+def test_others_search_and_wait_while_a_base_is_repaired(copied, made):
+    """Each search sees the base before or after, whoever adds meanwhile waits, and all that was asked for is done."""
+    new = {"id": "new", "source": "s", "title": "", "section": "", "updated_at": "", "text": "A wing is new."}
+    changed(copied, next(statement for statement, kind in EVERY if kind == "statistics"))
+    damaged = answers(copied)
+    with ThreadPoolExecutor(2) as threads:
+        repaired = threads.submit(lambda: KnowledgeBase(copied).check(repair=True))
+        added = threads.submit(lambda: KnowledgeBase(copied).add([new], tenant="other", readers=["tenant"]))
+        while not (repaired.done() and added.done()):
+            for found, was, will in zip(answers(copied), damaged, made[1], strict=True):
+                assert found in (was, will)
+    assert (repaired.result().repaired, added.result().added, answers(copied)) == (True, ("new",), made[1])
+
+
+def test_who_waited_too_long_is_told_in_one_line(copied):
+    """A writer whose turn does not come is told why, and what to do; readers are not held up."""
+    with closing(sqlite3.connect(copied)) as holding:
+        holding.execute("BEGIN IMMEDIATE")
+        told = r"others have been writing it for 0\.1 seconds .*: try again when they are done"
+        with pytest.raises(StoreError, match=told), File(Path(copied), 0.1).writing():
+            pass
+        assert any(answers(copied))
 
 
 def by_id(found):

@@ -3,13 +3,14 @@
 import hashlib
 import json
 import multiprocessing
+import os
 import sqlite3
 import threading
 
 import pytest
 from test_kb_index import WORDY, base, index, stored
 
-from guardgraph import KnowledgeBase
+from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.index.schema import WORDS_VERSION
 from guardgraph.state.errors import ConfigurationError, StoreError
@@ -36,6 +37,26 @@ def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
         assert "\n" not in str(error.value)
     with pytest.raises(ConfigurationError, match="the path of a file"):
         KnowledgeBase(" ")
+
+
+def test_what_is_not_ours_keeps_its_rights(tmp_path):
+    """A database of another application, as base, store and cache; and what is no file at all is refused at once."""
+    other, pipe = tmp_path / "other", tmp_path / "pipe"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE responses (x)")
+    connection.close()
+    os.mkfifo(pipe)
+    for file in (other, pipe):
+        file.chmod(0o664)
+        for refused in (lambda file=file: KnowledgeBase(file), lambda file=file: web_reader(cache=file)):
+            with pytest.raises(ConfigurationError) as error:
+                refused()
+            assert "\n" not in str(error.value)
+        result = create_rag_agent(recorder=sql_store(f"sqlite:///{file}")).invoke(
+            {"question": "What is the P1 target?"}
+        )
+        assert result["audit"]["status"] == "unavailable"
+        assert file.stat().st_mode & 0o777 == 0o664
 
 
 def test_words_that_were_read_otherwise_must_be_read_again(base):

@@ -264,6 +264,36 @@ def test_documents_without_a_text_are_left_out(base):
         base.add([one, {**other, "text": ""}], name="n", readers=["public"])
 
 
+def test_pieces_that_are_given_keep_their_place(base):
+    """What `load_folder` returns may be added as it is: each piece says where it stands in its file."""
+    pieces = load_folder(HANDBOOK)
+    base.add(pieces, readers=["public"])
+    found = base.search("refunds keys incidents customers", top_k=1000)
+    assert found
+    spans = {piece["id"]: piece["span"] for piece in pieces}
+    assert {hit["doc_id"]: hit["span"] for hit in found}.items() <= spans.items()
+    assert base.add(pieces, readers=["public"]).changed == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"source": ""}, "source: a text without blanks around it"),
+        ({"source": " s"}, "source: a text without blanks around it"),
+        ({"tenant": "globex"}, "tenant: 'acme' is added to; given: 'globex'"),
+        ({"tenant": None}, "tenant: 'acme' is added to; given: None"),
+        ({"span": [2, 1]}, "span: "),
+        ({"span": [0, True]}, "span: "),
+        ({"span": "0-7"}, "span: "),
+    ],
+)
+def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
+    """A field that could not be listed, cited or believed refuses the list, and nothing of it is put in."""
+    with pytest.raises(ConfigurationError, match=f"document 1: {message}"):
+        base.add([demo_documents()[0], {**demo_documents()[1], **wrong}], tenant="acme", readers=["tenant"])
+    assert base.tenants() == []
+
+
 @pytest.mark.parametrize("name", ["", " ", " a", "a\n"])
 def test_an_id_has_no_blanks_around_it(base, name):
     """An id that a citation could not name is refused, and nothing of the list is put in."""
@@ -300,6 +330,14 @@ def test_wrong_arguments_change_nothing(base, docs, wrong, message):
     with pytest.raises(ConfigurationError, match=message):
         base.add(docs, **wrong)
     assert base.index.collections() == {}
+
+
+def test_a_path_that_was_left_blank_is_not_the_current_folder(base, docs, monkeypatch):
+    """A variable that was never set takes nothing in."""
+    monkeypatch.chdir(docs)
+    for blank in ("", " "):
+        with pytest.raises(ConfigurationError, match="documents: the path of a folder is required"):
+            base.add(blank, readers=["public"])
 
 
 @pytest.mark.parametrize("wrong", [7, None])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pdf_files import pdf_of
 from test_kb_ingest import base, write
 
 from guardgraph import ConfigurationError, KnowledgeBase
@@ -84,7 +85,9 @@ def test_colons_stand_in_ids(base, docs):
         ("readers: [public\n", r"sub/access\.yaml:2: not YAML"),
         ("", r"sub/access\.yaml:1: a mapping with the field readers is required; given: NoneType"),
         ("[tenant]\n", r"sub/access\.yaml:1: a mapping with the field readers is required; given: list"),
-        ("reader: [tenant]\n", r"a mapping with the field readers is required"),
+        ("{}\n", r"a mapping with the field readers is required; given: an empty one"),
+        ("reader: [tenant]\n", r"sub/access\.yaml:1: 'reader': no such field; readers is allowed"),
+        ("readers: ['group: support']\n", r"an ID without blanks around it is required; given: 'group: support'"),
         ("readers: [tenant]\ntenant: other\n", r"sub/access\.yaml:2: 'tenant': no such field; readers is allowed"),
         ("readers: tenant\n", r"sub/access\.yaml:1: readers: a list of public, tenant"),
         ("\nreaders: [support]\n", r"sub/access\.yaml:2: readers: public, tenant, user:ID or group:ID is required"),
@@ -123,6 +126,22 @@ def test_a_linked_rule_is_refused(base, docs, tmp_path):
         base.add(docs, readers=["public"])
 
 
+def test_a_folder_in_place_of_a_rule_is_refused(base, docs):
+    """A container mounts an empty folder where a file is missing: a rule that does not hold refuses the folder."""
+    write(docs, {"a.md": "apples", "sub/b.md": "apples"})
+    (docs / "sub" / "access.yaml").mkdir()
+    with pytest.raises(ConfigurationError, match=r"sub/access\.yaml: a rule that is a file of its own is required"):
+        base.add(docs, readers=["public"])
+
+
+def test_a_sidecar_in_other_letters_narrows(base, docs):
+    """Where no document is called exactly as a sidecar says, one is that differs in capitals alone."""
+    write(docs, {"a.md": "x", "B.PDF": pdf_of("x"), "c.md": "x", "C.md": "x"})
+    write(docs, {"A.meta.yaml": "readers: []", "b.pdf.meta.yaml": "readers: []", "C.meta.yaml": "readers: []"})
+    assert base.add(docs, readers=["public"]).failed == ()
+    assert readers(base, None) == {"B.PDF": [], "C.md": [], "a.md": [], "c.md": ["public"]}
+
+
 def test_a_document_narrows_its_own_readers(base, docs):
     """Front matter and sidecars name some of those whom the rules name; so do list items in Python."""
     write(
@@ -131,6 +150,8 @@ def test_a_document_narrows_its_own_readers(base, docs):
             "access.yaml": rule("tenant"),
             "a.md": "---\nreaders:\n  - group:hr\n---\napples",
             "b.txt": "---\nReaders: ['user:u-17', 'group:hr']\n---\napples",
+            "e.rst": "Title\n=====\n:readers: [group:hr]\n\napples",
+            "f.html": "---\nreaders: [group:hr]\n---\n<p>Apples are fruits that grow on trees.",
             "c.pdf.meta.yaml": "readers: []\n",
             "c.pdf": Path(__file__).read_bytes(),
             "d.md": "apples",
@@ -139,7 +160,10 @@ def test_a_document_narrows_its_own_readers(base, docs):
     )
     report = base.add(docs, tenant="acme")
     assert [failed.name for failed in report.failed] == ["c.pdf"]
-    assert readers(base) == {"a.md": ["group:hr"], "b.txt": ["group:hr", "user:u-17"], "d.md": ["group:hr"]}
+    assert readers(base) == {
+        "b.txt": ["group:hr", "user:u-17"],
+        **{name: ["group:hr"] for name in ("a.md", "d.md", "e.rst", "f.html")},
+    }
     hits = base.search("apples", caller={"tenant": "acme", "groups": ["hr"]})
     assert [(hit["title"], hit["updated_at"]) for hit in hits if "d.md" in hit["doc_id"]] == [
         ("All about apples", "2026-02-03")
@@ -157,6 +181,9 @@ def test_a_document_narrows_its_own_readers(base, docs):
         ({"a.md": "---\nreaders: everybody\n---\nx"}, "its front matter: readers: a list of public"),
         ({"a.md": "---\nreaders: [hr\n---\nx"}, "its front matter: line"),
         ({"a.md": "---\nreaders: [tenant]\nno pair\n---\nx"}, "its front matter: lines of `key: value`"),
+        ({"a.md": "---\nReaders: []\nreaders: [group:hr]\n---\nx"}, "its front matter: readers: given twice"),
+        ({"a.md": "\n---\nreaders: []\n---\nx"}, "its front matter: lines of `key: value`"),
+        ({"a.md": "+++\nreaders = []\n+++\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": "x", "a.meta.yaml": "readers: [group:other]"}, "group:other: a document adds no readers"),
         ({"a.md": "x", "a.meta.yaml": "- readers"}, r"its .meta.yaml: a mapping is required; given: list"),
         ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, section"),

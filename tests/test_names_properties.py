@@ -7,6 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from guardgraph.guards.names import unsupported_names
+from guardgraph.guards.names.words import words
 from guardgraph.locales.territories import territories
 
 SENTENCES = (
@@ -97,3 +98,9 @@ def test_any_texts_get_a_verdict(answer, cited, read):
     assert names == sorted(set(names))
     assert unsupported_names(answer, cited=[answer], read=[read]) == []
     assert unsupported_names(answer, cited=[cited], read=[answer.lower(), read]) == [] or names
+
+
+@given(st.text("aAbBsSUE.'-_ \n1:(", max_size=30))
+def test_words_are_the_same_beside_other_letters(text):
+    """A text in ASCII, which is read by a pattern of its own, has the words that it has before an accented one."""
+    assert words(text) == words(f"{text} é")[:-1]

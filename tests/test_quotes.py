@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.quotes import comparable, place_of, stands_in
+from guardgraph.guards.quotes import comparable, place_of, quotes_in, stands_in
 
 LETTERS = "abcdeghäéñżабвгєідलमन"
 WORDS = st.one_of(
@@ -72,3 +73,20 @@ def test_a_place_is_where_a_quote_stands(quote, text):
     assert (place is not None) == (stands_in(quote, text) and comparable(quote) != "")
     if place is not None:
         assert comparable(text[slice(*place)]) == comparable(quote)
+
+
+@given(st.text("aAbB.,:/-+' \n0129%(", max_size=30), st.integers(0, 30), st.integers(1, 8))
+def test_a_quote_stands_where_it_stands_beside_other_letters(text, start, length):
+    """Letters of another script in a text change nothing of where a quote stands before them."""
+    quote = text[start : start + length]
+    assert stands_in(quote, text) == stands_in(quote, f"{text} é")
+    assert place_of(quote, text) == place_of(quote, f"{text} é")
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), ["“”", "„“", "””", "«»", "»«", "‹›", "›‹", "「」", "『』", "‘’", '""', "''"]
+)
+def test_every_pair_of_quotation_marks_quotes(opening, closing):
+    """What stands between any two that belong together is found, alone in a text."""
+    assert [quote.text for quote in quotes_in(f"It said {opening}all is well{closing} then.")] == ["all is well"]
+    assert not list(quotes_in("It said all is well then."))

@@ -104,6 +104,7 @@ def test_each_kind_of_field_tightens_in_its_own_way():
         ("most", -1),
         ("most", None),
         ("most", math.nan),
+        ("most", 2**63),
         ("longest", "5"),
         ("longest", True),
         ("longest", -0.1),

@@ -91,6 +91,14 @@ def test_a_file_is_read_by_its_owner_alone(url, tmp_path):
     assert {rights(file) for file in tmp_path.iterdir()} == {0o600}
 
 
+def test_what_is_no_file_keeps_its_rights(tmp_path):
+    """A folder that was named by mistake is refused in one line, and not closed to others."""
+    tmp_path.chmod(0o755)
+    with pytest.raises(StoreError, match="unable to open database file"):
+        sql_store(f"sqlite:///{tmp_path}").record(recording(1))
+    assert rights(tmp_path) == 0o755
+
+
 def test_a_relative_file_stays_where_it_was_named(tmp_path, monkeypatch):
     """A process that goes elsewhere goes on with the same file."""
     (tmp_path / "elsewhere").mkdir()
@@ -218,7 +226,7 @@ def _torn(file):
         (_text, "an SQLite database is required; file is not a database"),
         (_newer, "a store of version 1 is required; it has version 2"),
         (_torn, "it lacks tables: guardgraph_callers"),
-        (_watched, "a store without triggers is required; it has keeps_a_copy"),
+        (_watched, "a store without triggers or rules is required; it has keeps_a_copy"),
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
@@ -248,6 +256,62 @@ def test_a_postgres_database_may_hold_other_tables(database):
         connection.execute("UPDATE guardgraph_store SET version = 2")
     with pytest.raises(ConfigurationError, match="it has version 2"):
         sql_store(plain).head()
+
+
+def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
+    """As a trigger is: it could keep a copy of what is erased."""
+    store = sql_store(database)
+    store.record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute("CREATE TABLE copies (LIKE guardgraph_contents)")
+        connection.execute(
+            "CREATE RULE keeps_a_copy AS ON INSERT TO guardgraph_contents DO ALSO INSERT INTO copies VALUES (NEW.*)"
+        )
+    with pytest.raises(ConfigurationError, match="a store without triggers or rules is required; it has keeps_a_copy"):
+        sql_store(database).record(recording(2))
+    beside = sql_store(new_database(server))  # the tables of somebody else in the same database
+    assert beside.record(recording(1))["seq"] == 1
+
+
+def test_an_error_of_postgres_shows_no_row(database):
+    """What the database says behind its first line is left out: it repeats what was to be written."""
+    sql_store(database).open()
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute("ALTER TABLE guardgraph_contents ADD CHECK (length(content) < 10)")
+    with pytest.raises(StoreError, match="violates check constraint") as caught:
+        sql_store(database).record(recording(1))
+    assert "Failing row" not in str(caught.value)
+    assert "P1" not in str(caught.value)
+
+
+ODD = ("a\ud800", "a\0b", 5, b"x", ["x"], object())
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
+    """One clear error, the same of both databases; nothing is asked of them."""
+    store = sql_store(each)
+    store.record(recording(1, tenant="acme"))
+    for use in (lambda: store.read(odd), lambda: store.erase(odd, by="me")):
+        with pytest.raises(InputError, match="run_id: a run of the store is required; given: "):
+            use()
+    for name, use in (
+        ("tenant", lambda: store.runs(tenant=odd)),
+        ("pattern", lambda: store.runs(pattern=odd)),
+        ("tenant", lambda: store.erase(tenant=odd, by="me")),
+        ("user", lambda: store.erase(user=odd, by="me")),
+    ):
+        with pytest.raises(ConfigurationError, match=f"^{name}: a text that can be stored is required; given: "):
+            use()
+
+
+@pytest.mark.parametrize("head", [(1,), ("1", "0" * 64), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64), "1:x", 5])
+def test_a_head_that_is_none_is_refused(url, head):
+    """It would find nothing, or something that is not wrong."""
+    store = sql_store(url)
+    store.record(recording(1))
+    with pytest.raises(ConfigurationError, match=r"^head: a number from 1 on and 64 small hex digits are required"):
+        store.verify(head)
 
 
 def test_a_store_in_a_folder_that_is_not_there_is_one_line(tmp_path):
@@ -371,6 +435,43 @@ def test_a_store_that_another_process_keeps_busy_is_left_after_the_timeout(url):
             store.record(recording(2))
         connection.execute("ROLLBACK")
     assert sql_store(url, timeout=60).record(recording(3))["seq"] == 2
+
+
+def test_writers_that_wait_in_line_are_let_go_too(url):
+    """Whoever waits behind one that waits for a busy store hears the same, in time; then the chain goes on."""
+    patient, store = sql_store(url, timeout=60), sql_store(url, timeout=1)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(store.record, map(recording, range(12))))
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            waiting = [pool.submit(store.record, recording(100 + number)) for number in range(4)]
+            said = [str(future.exception()) for future in waiting]
+            connection.execute("ROLLBACK")
+    assert all("others kept it busy" in line or "no answer within 1 seconds" in line for line in said), said
+    assert patient.record(recording(200))["seq"] == 13
+    assert patient.verify().ok
+
+
+def test_a_table_that_is_locked_is_left_after_the_timeout(database):
+    """In PostgreSQL the server itself says that others are in the way; nothing was written, and the chain goes on."""
+    store = sql_store(database, timeout=1)
+    sql_store(database, timeout=60).record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute("LOCK TABLE guardgraph_entries IN EXCLUSIVE MODE")
+        with pytest.raises(StoreError, match="others kept it busy"):
+            store.record(recording(2))
+    assert sql_store(database, timeout=60).record(recording(3))["seq"] == 2
+
+
+def test_a_connection_that_the_server_closed_is_replaced(database):
+    """A server that was started anew is written to, and no run pays for it."""
+    store = sql_store(database, timeout=60)
+    store.record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        mine = "pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend'"
+        ended = connection.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
+        assert (True,) in ended.fetchall()
+    assert store.record(recording(2))["seq"] == 2
 
 
 def test_a_run_is_erased_and_the_chain_still_verifies(each):

@@ -84,6 +84,9 @@ def what_if(
 
     inputs.load_environment()
     graph = candidate_of(candidate, **({} if policy is None else settings_given(candidate, policy, tenant)))
+    ours = graph.frame.catalogue.pattern
+    if pattern not in (None, ours):  # no run would be judged, and no limit exceeded
+        raise ConfigurationError(f"--pattern: {ours}, which the candidate judges, is required; given: {pattern!r:.80}")
     limits = [parse_fail_on(text, graph.frame.catalogue) for text in fail_on or ()]
     judged = guardgraph.what_if(graph, _runs(store, pattern=pattern, tenant=tenant, since=since), assume=assume)
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]

@@ -6,6 +6,7 @@ the id and the salted hash of the content, of an erasure who erased which number
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Annotated, Literal, TypeAlias
@@ -13,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.hashing import canonical_json
 from guardgraph.state.opening import CLOSED
 
@@ -24,6 +26,7 @@ __all__ = [
     "How",
     "RunEntry",
     "around_run",
+    "checked_head",
     "entry_hash",
     "entry_of",
     "erasure_entry",
@@ -38,7 +41,8 @@ FORMAT: Literal[1] = 1
 START = "0" * 64
 """What the first entry has for the hash of the one before."""
 
-Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+HASH = re.compile("[0-9a-f]{64}")
+Sha256: TypeAlias = Annotated[str, Field(pattern=f"^{HASH.pattern}$")]
 Number: TypeAlias = Annotated[int, Field(ge=1)]
 How: TypeAlias = Literal["erase", "retain"]
 """Whether certain runs were erased, or all that had been kept long enough."""
@@ -115,6 +119,20 @@ def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased
     """
     head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
     return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": ranges(erased)})
+
+
+def checked_head(head: object) -> tuple[int, str] | None:
+    """Return number and hash of an entry as somebody kept them elsewhere, None where nobody did.
+
+    Raises:
+        ConfigurationError: it is no such pair.
+    """
+    match head:
+        case None:
+            return None
+        case (int(seq), str(mark)) if not isinstance(seq, bool) and seq >= 1 and HASH.fullmatch(mark):
+            return seq, mark
+    raise ConfigurationError(f"head: a number from 1 on and 64 small hex digits are required; given: {head!r:.90}")
 
 
 def entry_hash(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from guardgraph.evidence.chain import checked_head
 from guardgraph.evidence.derivation import agent_for, derived_findings
 from guardgraph.evidence.document import LEVELS, RunDocument, checked_document
 from guardgraph.evidence.place import DocumentFinding, head_findings, place_findings
@@ -71,9 +72,11 @@ def check_document(
         What was found: a finding for every difference, none where every verdict was derived and all fits.
 
     Raises:
-        ConfigurationError: there is no such agent, or the key is none; or the extra ``sign`` is not installed.
+        ConfigurationError: there is no such agent, or the key or the head is none; or the extra ``sign`` is not
+            installed.
         InputError: it is no document, one of a format that this version does not know, or of another pattern.
     """
+    head = checked_head(head)
     if isinstance(document, str | bytes):
         data = document.encode(errors="surrogatepass") if isinstance(document, str) else document
         found, signed, findings = _opened(data, public_key)

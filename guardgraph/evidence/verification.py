@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from guardgraph.evidence.chain import Entry, ErasureEntry, How, RunEntry, entry_hash, entry_of
+from guardgraph.evidence.chain import Entry, ErasureEntry, How, RunEntry, checked_head, entry_hash, entry_of
 from guardgraph.evidence.contents import Lookup, content_hash, lookup
 from guardgraph.evidence.walk import ChainFinding, FindingKind, Walk
 from guardgraph.state.json import JsonObject
@@ -92,7 +92,7 @@ def verified(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verif
         kept: what the store has, in order of the numbers.
         head: number and hash of an entry that was the last one once.
     """
-    reading = _Reading(head)
+    reading = _Reading(checked_head(head))
     for item in kept:
         reading.take(item)
     return reading.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -48,7 +49,7 @@ def kept(frame: Frame, made: Recording) -> Audit | None:
     if frame.recorder is None:
         return None
     try:
-        return _receipt(_recorded(frame.recorder, made))
+        return _receipt(_returned(_recorded(frame.recorder, made)))
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it raises, no result is lost
         return unavailable(described(error))
 
@@ -76,6 +77,17 @@ def _recorded(recorder: Recorder, made: Recording) -> object:
     if error is not None:
         raise error
     return receipt
+
+
+def _returned(given: object) -> object:
+    """Return what a recorder returned, unless somebody had to await it for the run to be kept."""
+    if not inspect.isawaitable(given):
+        return given
+    if inspect.iscoroutine(given):
+        given.close()
+    raise TypeError(
+        f"the recorder returned a {type(given).__name__}, which nobody awaits; a plain function is required"
+    )
 
 
 def _receipt(given: object) -> Audit | None:

@@ -36,6 +36,8 @@ _WHOLE = (
 )
 _CACHED = ("node", "flat_writers", "input_cache_key")
 """What a node makes of the rest of itself when it first runs."""
+_ATOMS = (type(None), str, bool, type)
+"""What most of it all is, and what is compared as it is."""
 
 
 def changes(graph: CompiledStateGraph[Any, Any, Any, Any], *, by_grammar: bool) -> Iterator[tuple[str, ...]]:
@@ -101,6 +103,8 @@ def _running(node: Any) -> object:
 
 def _comparable(value: Any) -> object:
     """Reduce what every compilation makes anew, such as closures, to what they have in common."""
+    if isinstance(value, _ATOMS):
+        return value
     if isinstance(value, MethodType):
         owner = value.__self__
         return value.__func__, owner if isinstance(owner, tuple) else type(owner)

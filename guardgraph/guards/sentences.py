@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise, repeat
 from typing import Final
 
+from guardgraph.state.memory import remembered
+
 __all__ = ["is_block_start", "paragraph_spans", "sentence_spans", "sentences", "unwrapped"]
 
 _END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
@@ -56,6 +58,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     "99.95" and "24/7." hold together, "e.g. this", "Dr. No", "3. Mai" and "2. Press" as well. Every line ends a
     sentence; see `unwrapped` for a text whose lines were broken to a width.
     """
+    return list(_spans_of(text))
+
+
+@remembered(texts=64, chars=2500)
+def _spans_of(text: str) -> tuple[tuple[int, int], ...]:
     spans, start = [], 0
     for mark, after in _ends(text):
         may_be_item = text[mark] == "\n" or _is_digit(text[mark - 1 : mark])
@@ -63,7 +70,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             spans.append(_stripped(text, start, after))
             start = after
     spans.append(_stripped(text, start, len(text)))
-    return [(first, last) for first, last in spans if first < last]
+    return tuple((first, last) for first, last in spans if first < last)
 
 
 def _ends(text: str) -> Iterator[tuple[int, int]]:

@@ -47,13 +47,18 @@ def words(text: str) -> list[Word]:
     Returns:
         The words in order, with their places in the text.
     """
+    return list(_words_of(text))
+
+
+@remembered(texts=64, chars=1000)
+def _words_of(text: str) -> tuple[Word, ...]:
     if not text.isascii():
         spans = [match.span() for match in _WORD.finditer("".join(map(_kind, text)))]
-        return [Word(key, start, end) for start, end in spans if (key := _folded(text[start:end]))]
+        return tuple(Word(key, start, end) for start, end in spans if (key := _folded(text[start:end])))
     found = [(match[0], *match.span()) for match in _ASCII_WORD.finditer(text.lower())]
     if "'" in text or "_" in text:
         found = [(key, start, end) for word, start, end in found if (key := _folded(word))]
-    return list(starmap(Word, found))
+    return tuple(starmap(Word, found))
 
 
 def keys(text: str) -> list[str]:
@@ -79,9 +84,10 @@ def has_phrase(text: str, phrase: str) -> bool:
     return _run(phrase) in _run(text)
 
 
+@remembered(texts=64, chars=1000)
 def _run(text: str) -> str:
     # A key holds no line break, so line breaks can mark where words begin and end.
-    return "".join(f"\n{key}\n" for key in keys(text))
+    return "".join([f"\n{key}\n" for key in _keys_of(text)])
 
 
 @lru_cache(maxsize=4096)

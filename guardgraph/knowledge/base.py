@@ -122,6 +122,8 @@ class KnowledgeBase:
         allowed = None if readers is None else _readers(readers)
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
+            if not str(documents).strip():
+                raise ConfigurationError(f"documents: the path of a folder is required; given: {documents!r}")
             folder = find_documents(Path(documents), allowed)
             _check_name("name", name or folder.name)
             into = Collection(self.index, tenant, name or folder.name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["identity", "make_private"]
+__all__ = ["identity", "keep_private", "make_private"]
 
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
@@ -15,14 +17,26 @@ OTHERS = 0o077
 
 
 def make_private(file: Path) -> None:
-    """Make the file of a database if there is none, and take from others what rights they have.
+    """Make the file of a database if there is none.
 
     Raises:
-        OSError: it cannot be made, or belongs to somebody else who lets others read it.
+        OSError: it cannot be made, or is no file but a device, a pipe or a socket.
+    """
+    if not os.path.exists(file):
+        with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    kind = os.stat(file).st_mode
+    if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # SQLite would open a device, and wait for a pipe
+        raise OSError(errno.EINVAL, "a device, a pipe or a socket is no file", str(file))
+
+
+def keep_private(file: Path) -> None:
+    """Take from others what rights they have of a database that is known to be ours, and of its log.
+
+    Raises:
+        OSError: it belongs to somebody else who lets others read it.
     """
     path = str(file)
-    with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     for name in (path, *(path + ending for ending in LOGS)):
         with suppress(FileNotFoundError):
             rights = os.stat(name).st_mode

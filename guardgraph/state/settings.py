@@ -17,7 +17,7 @@ from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.findings import lines_of, shown
 from guardgraph.state.hashing import canonical_json, digest
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import json_problem
+from guardgraph.state.plain import INT_LIMIT, json_problem
 from guardgraph.state.size import INPUT_BYTES, REPLY_BYTES
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
@@ -54,8 +54,8 @@ def _strings(value: object) -> object:
     return tuple(value)
 
 
-MaxInt: TypeAlias = Annotated[int, Field(ge=0), Tightens.smallest]
-"""A ceiling, a whole number; the smaller one holds."""
+MaxInt: TypeAlias = Annotated[int, Field(ge=0, lt=INT_LIMIT), Tightens.smallest]
+"""A ceiling, a whole number of 64 bits, as documents of runs have them; the smaller one holds."""
 
 MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.smallest]
 """A ceiling; the smaller one holds."""

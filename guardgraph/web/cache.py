@@ -13,13 +13,15 @@ from typing import Any
 import httpx2
 
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.files import make_private
+from guardgraph.state.files import keep_private, make_private
 
 __all__ = ["BrokenCache", "Cache", "key_of"]
 
 MOST_BYTES = 512 * 1024 * 1024
 """How large the file may become; what was not read for longest goes first."""
 
+_ENTRIES = "entries"
+"""A table of hishel's: a database that has tables, and not this one, is something else."""
 
 _UNSHOWN = logging.NullHandler()
 
@@ -50,7 +52,8 @@ class Cache:
         self._options = CacheOptions(shared=False)
         try:
             self._storage.get_entries("")  # makes the tables
-        except RuntimeError as error:
+            keep_private(Path(path).absolute())
+        except (RuntimeError, OSError) as error:
             self._close()
             raise ConfigurationError(f"cache: {os.fspath(path)!r:.200} is no cache of pages: {error}") from None
 
@@ -79,7 +82,10 @@ def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
         make_private(file)
         connection = sqlite3.connect(file, timeout=5.0, check_same_thread=False, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE")  # says whether it is a database, and whether it can be written
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         connection.execute("ROLLBACK")
+        if names and _ENTRIES not in names:
+            raise sqlite3.DatabaseError("it holds other tables")
     except (sqlite3.Error, OSError) as error:
         if connection is not None:
             connection.close()

@@ -12,7 +12,7 @@ from weakref import WeakSet, finalize
 from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.transaction import Mode, Transaction
 from guardgraph.state.errors import ConfigurationError, StoreError
-from guardgraph.state.files import identity, make_private
+from guardgraph.state.files import identity, keep_private, make_private
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -122,6 +122,8 @@ class Database:
             raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
         key = (os.getpid(), found)
         if (known := self._engines.get(key)) is not None:
+            if makes:
+                self.keep_private(known)
             return known
         _closed(self._engines)
         try:
@@ -130,6 +132,11 @@ class Database:
             raise ConfigurationError(
                 f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
             ) from error
+
+    def keep_private(self, engine: Engine) -> None:
+        """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""
+        if self.address.file is not None and engine in self.checked:
+            keep_private(self.address.file)
 
 
 def _closed(engines: Engines) -> None:

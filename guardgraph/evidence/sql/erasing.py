@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, delete, exists, insert, select
 
-from guardgraph.evidence.chain import START, How, entry_hash, erasure_entry
+from guardgraph.evidence.chain import How, entry_hash, erasure_entry
 from guardgraph.evidence.sql.database import Database
-from guardgraph.evidence.sql.statements import last_entry
+from guardgraph.evidence.sql.reading import last
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.writing import now
 from guardgraph.evidence.verification import Erasure
@@ -77,8 +77,8 @@ def _delete(connection: Connection, seqs: Sequence[int]) -> None:
 
 
 def _record(connection: Connection, seqs: Sequence[int], *, by: str, how: How) -> Erasure:
-    last, previous = connection.execute(last_entry).first() or (0, START)
-    seq, at = last + 1, now()
+    before, previous = last(connection)
+    seq, at = before + 1, now()
     text = erasure_entry(seq, previous, at, by=by, how=how, erased=seqs)
     connection.execute(insert(ENTRIES).values(seq=seq, hash=entry_hash(text), at=at, entry=text))
     return Erasure(seq, at, by, how, len(seqs))

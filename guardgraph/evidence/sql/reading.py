@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, exists, select
 
-from guardgraph.evidence.chain import RunEntry, entry_hash, entry_of
+from guardgraph.evidence.chain import START, RunEntry, entry_hash, entry_of
 from guardgraph.evidence.contents import content_hash, recording_of
+from guardgraph.evidence.sql.statements import last_entry
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.store import Position, StoredRun
 from guardgraph.state.errors import InputError, StoreError
 
-__all__ = ["MORE", "batch", "head", "latest"]
+__all__ = ["MORE", "batch", "head", "last", "latest"]
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
 UNREADABLE = (ValueError, TypeError, AttributeError)
@@ -33,6 +34,12 @@ def head(connection: Connection) -> Position | None:
     except ValueError:
         raise StoreError(f"entry {found.seq}: it was changed; {MORE}") from None
     return Position(found.seq, found.hash, said["previous"], said["at"])
+
+
+def last(connection: Connection) -> tuple[int, str]:
+    """Return number and hash of the last entry; of an empty chain, what the first one follows."""
+    found = connection.execute(last_entry).first()
+    return (0, START) if found is None else (found.seq, found.hash)
 
 
 def latest(connection: Connection, run_id: str) -> StoredRun:

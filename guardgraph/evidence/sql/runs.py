@@ -60,8 +60,8 @@ class SqlRuns:
         return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
 
     def _last(self) -> int:
+        from guardgraph.evidence.sql.reading import last
         from guardgraph.evidence.sql.schema import Missing
-        from guardgraph.evidence.sql.writing import last
 
         if self.upto is not None:
             return self.upto

@@ -12,10 +12,12 @@ __all__ = ["Missing", "check", "prepare"]
 
 _TRIGGERS = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
-    "postgresql": "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-    "WHERE NOT tgisinternal AND starts_with(relname, 'guardgraph_')",
+    "postgresql": "WITH ours AS (SELECT oid FROM pg_class "
+    "WHERE relkind IN ('r', 'p') AND starts_with(relname, 'guardgraph_') AND pg_table_is_visible(oid)) "
+    "SELECT tgname FROM pg_trigger JOIN ours ON ours.oid = tgrelid WHERE NOT tgisinternal "
+    "UNION ALL SELECT rulename FROM pg_rewrite JOIN ours ON ours.oid = ev_class",
 }
-"""What names the triggers on a store's tables: it has none, and one could keep a copy of what is erased."""
+"""What names the triggers and rules on a store's tables: it has none, and one could keep a copy of what is erased."""
 
 
 class Missing(StoreError):
@@ -27,7 +29,7 @@ def check(connection: Connection, shown: str) -> None:
 
     Raises:
         Missing: the database is empty.
-        ConfigurationError: it holds something else, a store of another version, or triggers.
+        ConfigurationError: it holds something else, a store of another version, or triggers or rules.
     """
     names = {*inspect(connection).get_table_names()}
     ours = names & {*METADATA.tables}
@@ -42,7 +44,9 @@ def check(connection: Connection, shown: str) -> None:
     if ours != {*METADATA.tables}:
         raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted({*METADATA.tables} - ours))}")
     if triggers := sorted(connection.scalars(text(_TRIGGERS[connection.dialect.name]))):
-        raise ConfigurationError(f"{shown}: a store without triggers is required; it has {', '.join(triggers):.200}")
+        raise ConfigurationError(
+            f"{shown}: a store without triggers or rules is required; it has {', '.join(triggers):.200}"
+        )
 
 
 def prepare(connection: Connection, shown: str) -> None:

@@ -12,6 +12,7 @@ from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verified
 from guardgraph.state.errors import ConfigurationError, InputError, StoreError
+from guardgraph.state.plain import json_problem
 from guardgraph.state.recording import Recording
 
 __all__ = ["SqlStore", "sql_store"]
@@ -88,6 +89,8 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import latest
         from guardgraph.evidence.sql.schema import Missing
 
+        if not isinstance(run_id, str) or json_problem(run_id) is not None:  # no database takes it as a text
+            raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
             return self.database.once(lambda connection: latest(connection, run_id))
         except Missing as error:
@@ -117,8 +120,9 @@ class SqlStore:
             since: of runs only that were recorded then or later; a date and time with its zone.
 
         Raises:
-            ConfigurationError: `since` has no zone, or is out of the calendar.
+            ConfigurationError: `since` has no zone, or is out of the calendar; or a name is no text.
         """
+        _check_names(pattern=pattern, tenant=tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
         try:
@@ -174,6 +178,7 @@ class SqlStore:
 
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
+        _check_names(tenant=tenant, user=user)
         if run_id is not None:
             self._found(run_id)
         chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
@@ -211,6 +216,12 @@ class SqlStore:
 
     def __repr__(self) -> str:
         return f"<SqlStore: {self.database.address.shown}>"
+
+
+def _check_names(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None and (not isinstance(value, str) or json_problem(value) is not None):
+            raise ConfigurationError(f"{name}: a text that can be stored is required; given: {value!r:.80}")
 
 
 def _made_again(url: str, timeout: float, redact: Redaction | None) -> SqlStore:

@@ -22,8 +22,7 @@ def told(error: BaseException, address: Address) -> BaseException:
     driver = address.url.get_dialect().import_dbapi()
     if not isinstance(error, SQLAlchemyError | OSError | driver.Error):
         return error
-    said = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-    line = _line(said, address)
+    line = _line(_said(error.orig if isinstance(error, DBAPIError) else error), address)
     if any(words in line for words in NO_DATABASE):
         made: GuardgraphError = ConfigurationError(f"{address.shown}: an SQLite database is required; {line}")
     elif any(words in line for words in BUSY):
@@ -32,6 +31,11 @@ def told(error: BaseException, address: Address) -> BaseException:
         made = StoreError(f"{address.shown}: {line}")
     made.__suppress_context__ = True
     return made
+
+
+def _said(error: object) -> str:
+    """Return what a database says first: behind that, PostgreSQL shows rows and statements."""
+    return getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
 
 
 def _line(said: str, address: Address) -> str:

@@ -115,10 +115,12 @@ class Transaction:
             begin(self._connection, database.timeout, self._mode)
             if engine not in database.checked:
                 (prepare if self._mode == "append" else check)(self._connection, database.address.shown)
+                database.checked.add(engine)
+                if self._mode == "append":
+                    database.keep_private(engine)
         except BaseException:
             self._discard()
             raise
-        database.checked.add(engine)
 
     def _end(self, *, commit: bool) -> None:
         connection, self._connection = self._open, None

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.schema import check, is_empty, make
 from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
-from guardgraph.state.files import identity, make_private
+from guardgraph.state.files import identity, keep_private, make_private
 
 __all__ = ["File"]
 
@@ -116,6 +116,11 @@ class File:
         except sqlite3.DatabaseError as error:
             if _NO_DATABASE in str(error):
                 raise self._no_database() from error
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                raise StoreError(
+                    f"{self.shown}: others have been writing it for {self._timeout:g} seconds (an addition, or a "
+                    "repair of a large base); this was not written: try again when they are done"
+                ) from error
             raise StoreError(f"{self.shown}: {error}") from error
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so
             raise StoreError(
@@ -157,6 +162,7 @@ class File:
             if is_empty(connection):
                 self._make(connection)
             check(connection, self.shown, any_words=self._to_check)
+            keep_private(self.path)
             if self._to_check:
                 connection.text_factory = _read_anyhow
             self._was_there = True

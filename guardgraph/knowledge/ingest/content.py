@@ -11,12 +11,18 @@ from typing import Final, Literal, NamedTuple
 from guardgraph.knowledge.documents import Stamp
 from guardgraph.knowledge.ingest.folder import PDF, Entry
 from guardgraph.knowledge.ingest.report import Unusable
-from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, Said, said_in_front_matter, said_in_sidecar
+from guardgraph.knowledge.ingest.sidecar import (
+    ReadersUnknown,
+    Said,
+    said_in_field_list,
+    said_in_front_matter,
+    said_in_sidecar,
+)
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.article import Parsed, assembled
 from guardgraph.tools.folder.formats import FORMATS, decoded
 from guardgraph.tools.folder.html import parse_html
-from guardgraph.tools.folder.markdown import parse_markdown, parse_plain
+from guardgraph.tools.folder.rst import parse_rst
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -76,13 +82,19 @@ def content_of(entry: Entry) -> Content:
 
 
 def own_readers(entry: Entry, content: Content) -> tuple[str, ...] | None:
-    """Return the readers that the front matter of a document names, None where it names none or cannot stand there.
+    """Return the readers that a document names at its top, None where it names none.
 
     Raises:
         Unusable: the document is not UTF-8, or what it says of its readers is not understood.
     """
-    has_front_matter = FORMATS.get(entry.suffix) in (parse_markdown, parse_plain)
-    return said_in_front_matter(_text(entry, content)) if has_front_matter else None
+    if entry.suffix == PDF:
+        return None
+    parse = FORMATS[entry.suffix]
+    if parse is parse_html:  # whose encoding is told later; what is said of readers is ASCII around their ids
+        return said_in_front_matter(content.data.decode("utf-8-sig", "replace"))
+    text = _text(entry, content)
+    own = said_in_front_matter(text)
+    return said_in_field_list(text) if own is None and parse is parse_rst else own
 
 
 def parsed_of(entry: Entry, content: Content) -> Parsed:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from os.path import splitext
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.ingest.report import Failed
-from guardgraph.knowledge.ingest.rules import Rules, is_rule, rules_of
+from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
 from guardgraph.tools.folder.formats import FORMATS
 from guardgraph.tools.folder.left_out import LeftOut, shown_name
@@ -69,48 +69,81 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
         ConfigurationError: the folder cannot be read, or a rule is wrong.
     """
     files, left_out = find_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
-    rules = rules_of((file for file in files if is_rule(file.parts[-1])), left_out, readers)
-    beside = _beside(files, left_out)
-    entries, used = list[Entry](), set[str]()
+    rules = rules_of(files, [*left_out, *_folders_like_rules(root, files)], readers)
+    documents, others = _documents(files)
+    sidecars = _Sidecars(documents, files, left_out)
+    kept = [item for item in left_out if not _is_beside(item.name)]
+    return Folder(
+        name=root.resolve().name,
+        entries=[_entry(file, sidecars.of(file)) for file in documents],
+        rules=rules,
+        left_out=[*kept, *(LeftOut(shown_name(file.parts), "another format") for file in others)],
+        failed=sidecars.unused(),
+    )
+
+
+def _folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator[LeftOut]:
+    """Yield folders in place of a rule, empty ones too: containers make them where a file to mount is missing."""
+    folders = {file.parts[:size] for file in files for size in range(len(file.parts))}
+    for parts in sorted((*folder, RULES) for folder in folders):
+        if root.joinpath(*parts).is_dir():
+            yield LeftOut(shown_name(parts), "no regular file")
+
+
+def _documents(files: Iterable[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
+    """Return the documents, and what is neither one nor says anything of one."""
+    documents, others = list[FoundFile](), list[FoundFile]()
     for file in files:
         name = file.parts[-1]
-        if is_rule(name) or _is_beside(name):
-            continue
-        stem, suffix = splitext(name)
-        if suffix.lower() in (".yaml", ".yml"):
-            left_out.append(LeftOut(shown_name(file.parts), "another format"))
-            continue
-        names = {shown_name(file.parts), shown_name((*file.parts[:-1], stem))} if beside else set[str]()
-        used |= names
-        entries.append(_entry(file, [item for name in sorted(names) for item in beside.get(name, ())]))
-    failed = [
-        Failed(shown_name(item.parts), "no document stands beside it that it says something of")
-        for name, items in beside.items()
-        for item in items
-        if name not in used and isinstance(item, FoundFile)
-    ]
-    kept = [item for item in left_out if not _is_beside(item.name)]
-    return Folder(root.resolve().name, entries, rules, kept, sorted(failed))
+        if not is_rule(name) and not _is_beside(name):
+            (others if splitext(name)[1].lower() in (".yaml", ".yml") else documents).append(file)
+    return documents, others
 
 
 def _is_beside(name: str) -> bool:
     return name.lower().endswith(_BESIDE)
 
 
-def _beside(files: Iterable[FoundFile], left_out: Iterable[LeftOut]) -> dict[str, list[FoundFile | LeftOut]]:
-    """Return what may be a sidecar, by the path of what it says something of."""
-    found = defaultdict[str, list[FoundFile | LeftOut]](list)
-    for file in files:
-        if _is_beside(file.parts[-1]):
-            found[_about(shown_name(file.parts))].append(file)
-    for item in left_out:
-        if _is_beside(item.name):
-            found[_about(item.name)].append(item)
-    return found
+class _Sidecars:
+    """What may be sidecars, each with the documents that it says something of.
+
+    Those are called as it says; else as it says but for capitals, which some file systems do not tell apart.
+    """
+
+    def __init__(self, documents: Iterable[FoundFile], files: Iterable[FoundFile], left_out: Iterable[LeftOut]) -> None:
+        found = [(shown_name(file.parts), file) for file in files if _is_beside(file.parts[-1])]
+        self._found: list[tuple[str, FoundFile | LeftOut]] = [
+            *found, *((item.name, item) for item in left_out if _is_beside(item.name)),
+        ]  # fmt: skip
+        self._by_name = defaultdict[str, list[FoundFile | LeftOut]](list)
+        self._used = set[str]()
+        exact = {name for file in documents for name in _names(file)} if self._found else set()
+        for name, item in self._found:
+            about = name[: name.lower().rindex(".meta.")]
+            self._by_name[about if about in exact else about.casefold()].append(item)
+
+    def of(self, file: FoundFile) -> list[FoundFile | LeftOut]:
+        """Return what may be the sidecar of a document."""
+        if not self._found:
+            return []
+        names = dict.fromkeys(each for name in sorted(_names(file)) for each in (name, name.casefold()))
+        self._used |= names.keys()
+        return [item for name in names for item in self._by_name.get(name, ())]
+
+    def unused(self) -> list[Failed]:
+        """Return those that say something of no document, once all documents were asked for."""
+        return sorted(
+            Failed(shown_name(item.parts), "no document stands beside it that it says something of")
+            for name, items in self._by_name.items()
+            if name not in self._used
+            for item in items
+            if isinstance(item, FoundFile)
+        )
 
 
-def _about(name: str) -> str:
-    return name[: name.lower().rindex(".meta.")]
+def _names(file: FoundFile) -> set[str]:
+    """Return how a sidecar of a document may begin."""
+    return {shown_name(file.parts), shown_name((*file.parts[:-1], splitext(file.parts[-1])[0]))}
 
 
 def _entry(file: FoundFile, beside: list[FoundFile | LeftOut]) -> Entry:

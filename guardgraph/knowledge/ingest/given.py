@@ -51,7 +51,7 @@ def add_documents(
     """
     read = dict[str, Mapping[str, Any]]()
     for at, document in enumerate(documents):
-        checked = _checked(at, document)
+        checked = _checked(at, document, collection.tenant)
         number = prefix + checked["id"]
         if number in read:
             raise ConfigurationError(f"document {at}: the id {number!r:.80} is another one's, too")
@@ -69,7 +69,7 @@ def add_documents(
     return collection.report()
 
 
-def _checked(at: int, document: object) -> Mapping[str, Any]:
+def _checked(at: int, document: object, tenant: str | None) -> Mapping[str, Any]:
     if not isinstance(document, Mapping):
         raise ConfigurationError(f"document {at} is no dictionary but a {type(document).__name__}")
     for field in _TEXTS:
@@ -78,9 +78,25 @@ def _checked(at: int, document: object) -> Mapping[str, Any]:
             raise ConfigurationError(f"document {at}: {field!r} is missing or no string")
         if (problem := json_problem(value)) is not None:
             raise ConfigurationError(f"document {at}: {field}: a text that can be stored is required, not {problem}")
-    if (name := document["id"]) != name.strip() or not name:
-        raise ConfigurationError(f"document {at}: id: a text without blanks around it is required; given: {name!r:.80}")
+    for field in ("id", "source"):
+        if (name := document[field]) != name.strip() or not name:
+            raise ConfigurationError(
+                f"document {at}: {field}: a text without blanks around it is required; given: {name!r:.80}"
+            )
+    if (whose := document.get("tenant", tenant)) != tenant:
+        raise ConfigurationError(f"document {at}: tenant: {tenant!r:.80} is added to; given: {whose!r:.80}")
+    _span(at, document)
     return document
+
+
+def _span(at: int, document: Mapping[str, Any]) -> tuple[int, int]:
+    """Return where a document's text stands in the text that it is a piece of, where it says so."""
+    match document.get("span"):
+        case None:
+            return 0, len(document["text"])
+        case [int(start), int(end)] if 0 <= start <= end < 1 << 63 and not {type(start), type(end)} & {bool}:
+            return start, end
+    raise ConfigurationError(f"document {at}: span: [start, end) in characters is required, or none")
 
 
 def _add(number: str, document: Mapping[str, Any], collection: Collection, readers: tuple[str, ...]) -> None:
@@ -107,7 +123,9 @@ def _add(number: str, document: Mapping[str, Any], collection: Collection, reade
 
 def _stored(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
     text, title, day = document["text"], document["title"], document["updated_at"]
-    written = json.dumps([text, title, document["section"], day]).encode()
+    start, end = _span(0, document)
+    own_place = [] if (start, end) == (0, len(text)) else [start, end]
+    written = json.dumps([text, title, document["section"], day, *own_place]).encode()
     stamp = Stamp(len(text.encode()), 0, hashlib.sha256(written).hexdigest())
-    chunk = Chunk(number, document["section"], text, 0, len(text))
+    chunk = Chunk(number, document["section"], text, start, end)
     return StoredDocument(number, name, document["source"], title, day, access, (chunk,), stamp)

@@ -21,6 +21,8 @@ def readers_in(value: object) -> tuple[str, ...]:
     for reader in value:
         if isinstance(reader, str) and (problem := json_problem(reader)) is not None:
             raise ValueError(f"a reader without {problem} is required; given: {reader!r:.80}")
+        if isinstance(reader, str) and (own := reader.partition(":")[2]) != own.strip():  # nobody is called so
+            raise ValueError(f"an ID without blanks around it is required; given: {reader!r:.80}")
     return access_of(None, value).readers
 
 

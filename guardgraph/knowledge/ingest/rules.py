@@ -51,7 +51,7 @@ def rules_of(files: Iterable[FoundFile], left_out: Iterable[LeftOut], given: tup
     the root on, says who may read; those below it narrow.
 
     Args:
-        files: the rules among the files of the folder.
+        files: the files of the folder, of which some are rules.
         left_out: what of the folder was not read.
         given: the readers that were given for all of it.
 
@@ -63,7 +63,7 @@ def rules_of(files: Iterable[FoundFile], left_out: Iterable[LeftOut], given: tup
             raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
     rules = Rules(given, {})
     found = dict[tuple[str, ...], tuple[str, ...]]()
-    for file in sorted(files, key=lambda file: len(file.parts)):
+    for file in sorted((file for file in files if is_rule(file.parts[-1])), key=lambda file: len(file.parts)):
         rules = Rules(given, found)
         found[file.parts[:-1]] = _readers(file, rules.above(file.parts))
     return rules._replace(rules=found)
@@ -82,11 +82,13 @@ def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 def _said(value: Any, lines: dict[Place, int], above: tuple[str, ...] | None, *, is_root: bool) -> tuple[str, ...]:
-    if not isinstance(value, dict) or "readers" not in value:
+    if not isinstance(value, dict):
         raise WrongText(f"a mapping with the field readers is required; given: {type(value).__name__}", 1)
     for field in value:
         if field != "readers":
             raise WrongText(f"{field!r:.80}: no such field; readers is allowed", lines.get((field,)))
+    if not value:
+        raise WrongText("a mapping with the field readers is required; given: an empty one", 1)
     line = lines.get(("readers",))
     try:
         readers = readers_in(value["readers"])

@@ -10,19 +10,27 @@ from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
 from guardgraph.state.plain import json_problem
 from guardgraph.tools.folder.markdown import front_matter_of
+from guardgraph.tools.folder.rst import fields_of
 from guardgraph.tools.settings_file.document import MAX_BYTES, WrongText
 from guardgraph.tools.settings_file.yaml_text import parse_yaml
 
-__all__ = ["SIDECAR", "ReadersUnknown", "Said", "narrowed", "said_in_front_matter", "said_in_sidecar"]
+__all__ = [
+    "SIDECAR",
+    "ReadersUnknown",
+    "Said",
+    "narrowed",
+    "said_in_field_list",
+    "said_in_front_matter",
+    "said_in_sidecar",
+]
 
 SIDECAR: Final = ".meta.yaml"
 """How the name of a file ends that says something of the document beside it."""
 _TEXTS: Final = ("title", "section", "updated_at")
 _FIELDS: Final = (*_TEXTS, "readers")
-_READERS_LINE = re.compile(r"^[\"']?readers[\"']?[ \t]*:", re.IGNORECASE | re.MULTILINE)
-
-
-_RULE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_READERS_LINE = re.compile(r"^:?[\"']?readers[\"']?[ \t]*[:=]", re.IGNORECASE | re.MULTILINE)
+_MEANT = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+"""What whoever wrote it may have meant as front matter, also that of other tools."""
 
 
 class Said(NamedTuple):
@@ -64,16 +72,32 @@ def said_in_front_matter(text: str) -> tuple[str, ...] | None:
     Raises:
         ReadersUnknown: it names some in a way that is not understood.
     """
-    front = front_matter_of(text)
-    if not _READERS_LINE.search(front or _meant_as_front_matter(text)):
+    front, meant = front_matter_of(text), _MEANT.match(text)
+    if not _READERS_LINE.search(front or (meant[2] if meant else "")):
         return None
     if not front or len(front) > MAX_BYTES:
         raise ReadersUnknown("its front matter: lines of `key: value` between two lines of three hyphens are required")
     try:
-        named = {key.lower(): value for key, value in _mapping(front).items()}
-        return _readers(named)
+        named = [(key.lower(), value) for key, value in _mapping(front).items()]
+        if sum(key == "readers" for key, _ in named) > 1:
+            raise ValueError("readers: given twice")
+        return _readers(dict(named))
     except ValueError as error:
         raise ReadersUnknown(f"its front matter: {error}") from None
+
+
+def said_in_field_list(text: str) -> tuple[str, ...] | None:
+    """Return the readers that the field list of reStructuredText names, None where it names none.
+
+    Raises:
+        ReadersUnknown: it names some in a way that is not understood.
+    """
+    if (named := fields_of(text).get("readers")) is None:
+        return None
+    try:
+        return _readers(_mapping(f"readers: {named}"))
+    except ValueError as error:
+        raise ReadersUnknown(f"its field list: {error}") from None
 
 
 def narrowed(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -96,12 +120,6 @@ def narrowed(readers: tuple[str, ...], *said: tuple[str, ...] | None) -> tuple[s
             )
         readers = own
     return readers
-
-
-def _meant_as_front_matter(text: str) -> str:
-    """Return what stands between three hyphens at the top and the next ones, where it is no front matter."""
-    top, _, rest = text.partition("\n")
-    return _RULE.split(rest, maxsplit=1)[0] if top.rstrip() == "---" else ""
 
 
 def _mapping(text: str) -> dict[str, Any]:

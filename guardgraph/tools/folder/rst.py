@@ -7,19 +7,19 @@ their underlines, what a reader sees of a directive is kept, whoever defines it,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
 
-__all__ = ["parse_rst"]
+__all__ = ["fields_of", "parse_rst"]
 
 _ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*)|$)")
 _DIRECTIVE = re.compile(r"([\w:.+-]+?) ?::(?:[ \t]+(.*)|$)")
 _FOOTNOTE = re.compile(r"\[[^\]]+\](?:\s|$)")
 _OPTION = re.compile(r"[ \t]*:[\w -]+:")
-_FIELD = re.compile(r":(title|section|updated_at|date):[ \t]+(\S.*)", re.IGNORECASE)
+_FIELD = re.compile(r":(title|section|updated_at|date|readers):[ \t]*(.*)", re.IGNORECASE)
 _INLINE = re.compile(
     r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])",
 )
@@ -46,7 +46,22 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 def parse_rst(text: str) -> Parsed:
     """Read reStructuredText: sections by their underlines, without comments, targets, options and roles."""
-    parts = list(_Reader(text.expandtabs(8).split("\n")).parts())
+    parts = _parts(text)
+    fields = _fields(parts)
+    updated_at = fields.get("updated_at") or fields.get("date", "")
+    return assembled(parts, fields.get("title", ""), fields.get("section", ""), updated_at)
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """Return what the field list at the top says of the file, by the names of the fields in lower case."""
+    return _fields(_parts(text))
+
+
+def _parts(text: str) -> list[Part]:
+    return list(_Reader(text.expandtabs(8).split("\n")).parts())
+
+
+def _fields(parts: Iterable[Part]) -> dict[str, str]:
     first = next((part for part in parts if isinstance(part, str) and part.strip()), "")
     fields = dict[str, str]()
     for line in first.strip().split("\n"):
@@ -54,8 +69,7 @@ def parse_rst(text: str) -> Parsed:
             break
         if field := _FIELD.match(line):
             fields[field[1].lower()] = field[2].strip()
-    updated_at = fields.get("updated_at") or fields.get("date", "")
-    return assembled(parts, fields.get("title", ""), fields.get("section", ""), updated_at)
+    return fields
 
 
 class _Reader:
