@@ -3,6 +3,8 @@
 import gc
 import json
 import os
+import time
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -19,28 +21,29 @@ os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("guardgraph")
 
-COUNTED = pytest.StashKey[bool]()
+COUNTED_SECONDS = 1.0
+"""Processor time for which the lines of one table of cases are counted."""
+SPENT = Counter()
 LONG = ("benchmarks", "types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
 
 
 def pytest_collection_modifyitems(items):
-    """Tell the tests in which lines are counted: the first case of each table, and none where examples are drawn."""
-    tables = set()
-    for item in items:
-        table = item.nodeid.partition("[")[0]
-        item.stash[COUNTED] = table not in tables and not is_hypothesis_test(getattr(item, "obj", None))
-        tables.add(table)
+    """Let files that take long begin first."""
     items.sort(key=lambda item: item.path.stem.removeprefix("test_") not in LONG)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Count no lines in the other tests: it takes twice as long again, and they pass lines that were counted."""
-    counting = coverage and not item.stash[COUNTED] and coverage.Coverage.current()
+    """Count no lines where examples are drawn, nor in a table that took its time: it takes twice as long again."""
+    table = item.nodeid.partition("[")[0]
+    uncounted = is_hypothesis_test(getattr(item, "obj", None)) or SPENT[table] > COUNTED_SECONDS
+    counting = coverage and uncounted and coverage.Coverage.current()
     if counting:
         counting.stop()
+    began = time.process_time()
     done = yield
+    SPENT[table] += time.process_time() - began
     if counting:
         counting.start()
     return done

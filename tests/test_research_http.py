@@ -76,4 +76,4 @@ def test_a_server_that_drips_is_left_behind(asked_of):
         elapsed = time.perf_counter() - started
     assert (result["stop_reason"], result["phase"]) == ("llm_timeout", "synthesize")
     assert result["details"]["limit"] == "max_seconds"
-    assert elapsed < 4
+    assert elapsed < 15  # of the thirty seconds for which the server drips

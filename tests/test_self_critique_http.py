@@ -52,4 +52,4 @@ def test_a_failing_server_ends_the_run_in_its_phase(monkeypatch, place, failure,
     result, asked, took = served(monkeypatch, *GOOD[:place], failure, seconds=1.0)
     assert (result["stop_reason"], result["phase"]) == (reason, phase)
     assert (len(asked), len(result["trace"])) == (place + 1, place)
-    assert took < 1.5
+    assert took < 15  # of the thirty seconds for which a server drips

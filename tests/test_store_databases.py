@@ -91,6 +91,14 @@ def test_a_file_is_read_by_its_owner_alone(url, tmp_path):
     assert {rights(file) for file in tmp_path.iterdir()} == {0o600}
 
 
+def test_what_is_no_file_keeps_its_rights(tmp_path):
+    """A folder that was named by mistake is refused in one line, and not closed to others."""
+    tmp_path.chmod(0o755)
+    with pytest.raises(StoreError, match="unable to open database file"):
+        sql_store(f"sqlite:///{tmp_path}").record(recording(1))
+    assert rights(tmp_path) == 0o755
+
+
 def test_a_relative_file_stays_where_it_was_named(tmp_path, monkeypatch):
     """A process that goes elsewhere goes on with the same file."""
     (tmp_path / "elsewhere").mkdir()
@@ -427,6 +435,43 @@ def test_a_store_that_another_process_keeps_busy_is_left_after_the_timeout(url):
             store.record(recording(2))
         connection.execute("ROLLBACK")
     assert sql_store(url, timeout=60).record(recording(3))["seq"] == 2
+
+
+def test_writers_that_wait_in_line_are_let_go_too(url):
+    """Whoever waits behind one that waits for a busy store hears the same, in time; then the chain goes on."""
+    patient, store = sql_store(url, timeout=60), sql_store(url, timeout=1)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(store.record, map(recording, range(12))))
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            waiting = [pool.submit(store.record, recording(100 + number)) for number in range(4)]
+            said = [str(future.exception()) for future in waiting]
+            connection.execute("ROLLBACK")
+    assert all("others kept it busy" in line or "no answer within 1 seconds" in line for line in said), said
+    assert patient.record(recording(200))["seq"] == 13
+    assert patient.verify().ok
+
+
+def test_a_table_that_is_locked_is_left_after_the_timeout(database):
+    """In PostgreSQL the server itself says that others are in the way; nothing was written, and the chain goes on."""
+    store = sql_store(database, timeout=1)
+    sql_store(database, timeout=60).record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        connection.execute("LOCK TABLE guardgraph_entries IN EXCLUSIVE MODE")
+        with pytest.raises(StoreError, match="others kept it busy"):
+            store.record(recording(2))
+    assert sql_store(database, timeout=60).record(recording(3))["seq"] == 2
+
+
+def test_a_connection_that_the_server_closed_is_replaced(database):
+    """A server that was started anew is written to, and no run pays for it."""
+    store = sql_store(database, timeout=60)
+    store.record(recording(1))
+    with psycopg.connect(database.replace("+psycopg", "")) as connection:
+        mine = "pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend'"
+        ended = connection.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
+        assert (True,) in ended.fetchall()
+    assert store.record(recording(2))["seq"] == 2
 
 
 def test_a_run_is_erased_and_the_chain_still_verifies(each):

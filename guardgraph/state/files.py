@@ -22,8 +22,9 @@ def make_private(file: Path) -> None:
     Raises:
         OSError: it cannot be made, or is no file but a device, a pipe or a socket.
     """
-    with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    if not os.path.exists(file):
+        with suppress(FileExistsError):  # before SQLite makes it, with whatever rights the process gives away
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     kind = os.stat(file).st_mode
     if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # SQLite would open a device, and wait for a pipe
         raise OSError(errno.EINVAL, "a device, a pipe or a socket is no file", str(file))

@@ -119,7 +119,7 @@ def limits(seconds: float) -> list[str]:
     return [
         "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
         f"SET LOCAL statement_timeout = {limit}",
-        f"SET LOCAL lock_timeout = {limit}",
+        f"SET LOCAL lock_timeout = {int(limit * PATIENCE)}",  # the first of the two to end says what it waited for
         # A commit that is acknowledged is on disk, whatever the server does for others.
         "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from sqlalchemy import Connection
@@ -64,8 +65,10 @@ def append(connection: Connection, run: NewRun, seconds: float, may: Callable[[]
 
 def _in_sqlite(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
     driver: Any = connection.connection.driver_connection
+    began = monotonic()
     with in_line(connection):
-        begin_writing(connection, seconds)
+        may()
+        begin_writing(connection, seconds - (monotonic() - began))
         made = KEPT.run(connection, run_id=run.run_id, content=run.content).fetchone() or _written(connection, run)
         may()
         driver.execute("COMMIT")
