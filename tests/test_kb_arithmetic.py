@@ -1,7 +1,10 @@
 """The arithmetic of a search: numpy's, where it is installed, and Python's find the same, to the last digit."""
 
+import gc
 import json
+import os
 import random
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +16,10 @@ from hypothesis import strategies as st
 from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
 
 from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.index.file import File
+from guardgraph.knowledge.index.scopes import scopes
+from guardgraph.knowledge.index.spans import Span, Spans
+from guardgraph.knowledge.index.statistics import view_of
 from guardgraph.state.access import access_of
 from guardgraph.state.context import Caller
 from guardgraph.tools.lexical import LexicalRetriever
@@ -142,6 +149,48 @@ def test_what_others_change_holds_from_the_next_search_on(tmp_path, numpy_from):
         writer.drop(None, ["second"])
     writer.move(None, "german", "s", access_of(None, []))
     assert reader.search("Flügel Strömung") == []
+
+
+@BOTH
+def test_an_earlier_copy_in_place_of_the_file_is_another_one(tmp_path, numpy_from):
+    """Where a copy is put back and changed, too, nothing is taken for what was in memory of the file before."""
+    before, earlier = filled(tmp_path / "kb.sqlite", ["wing flow"]), tmp_path / "earlier"
+    before.close()
+    shutil.copy(before.path, earlier)
+    reader, changes = Index(before.path, numpy_from=numpy_from), (["wing wing flow heat"], ["mach", "load wing flow"])
+    for texts in changes:  # as many words; what is put back is numbered from the same change on
+        writer = Index(before.path)
+        with writer.together() as batch:
+            for number, text in enumerate(texts):
+                batch.put(stored(f"new{number}", text))
+        writer.close()
+        found = reader.search("wing zebra mach")
+        assert found == Index(before.path, numpy_from=numpy_from).search("wing zebra mach")
+        reader.close()
+        os.replace(shutil.copy(earlier, tmp_path / "copy"), before.path)
+
+
+def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
+    """Of a small base that changes all the time, only the last thousand states are kept."""
+    index, spans = filled(tmp_path / "kb.sqlite", ["wing flow"]), Spans(inf)
+    with File(index.path).reading() as connection:
+        parts = view_of(connection, scopes(connection), {}).parts
+        for average in range(1500):
+            spans.of(connection, parts, float(average))
+    assert sum(isinstance(kept, Span) for kept in gc.get_objects()) <= 1024
+
+
+def test_what_another_thread_forgets_is_known_to_whoever_counted_it(tmp_path):
+    """That the counts of all sets of words are forgotten at once does not fail a search."""
+
+    class Forgetful(dict):
+        def __setitem__(self, key, value):
+            """Keep nothing."""
+
+    index = filled(tmp_path / "kb.sqlite", ["wing flow"])
+    with File(index.path).reading() as connection:
+        view, expected = (view_of(connection, scopes(connection), once) for once in (Forgetful(), {}))
+    assert view == expected
 
 
 @BOTH

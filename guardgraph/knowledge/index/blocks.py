@@ -18,7 +18,7 @@ _LENGTHS: Final = (
     "JOIN lengths ON part = parts.id AND block = blocks.id WHERE blocks.id = ?"
 )
 _CHANGED: Final = (
-    "UPDATE parts SET changed = (SELECT value + 1 FROM state WHERE name = 'changes') "
+    "UPDATE parts SET changed = (SELECT value FROM state WHERE name = 'changes') "
     "WHERE scope = (SELECT scope FROM blocks WHERE id = ?)"
 )
 _POSTINGS: Final = "FROM postings WHERE id >= ? AND id < ?"

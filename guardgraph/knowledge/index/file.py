@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.schema import check, is_empty, make
+from guardgraph.knowledge.index.schema import begin_change, check, is_empty, make
 from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.state.files import identity, keep_private, make_private
 
@@ -84,8 +84,8 @@ class File:
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
+                begin_change(connection)
                 yield connection
-                connection.execute("UPDATE state SET value = value + 1 WHERE name = 'changes'")
                 connection.commit()
             finally:
                 if connection.in_transaction:

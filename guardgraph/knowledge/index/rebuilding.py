@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from guardgraph.knowledge.index.postings import BLOCK
-from guardgraph.knowledge.index.schema import note_words
+from guardgraph.knowledge.index.schema import count_changes_anew, note_words
 from guardgraph.knowledge.index.writing import Kept, Writer
 
 __all__ = ["TEXTS", "rebuild"]
@@ -27,12 +27,7 @@ _LARGEST: Final = 1 << 62
 def rebuild(connection: sqlite3.Connection) -> None:
     """Count the words of all chunks anew, inside the transaction that is open."""
     note_words(connection)
-    # What was known of a part by its number and change must not be taken for what it is now.
-    connection.execute(
-        "INSERT OR REPLACE INTO state SELECT 'changes', max("
-        "coalesce((SELECT CAST(value AS INTEGER) FROM state WHERE name = 'changes'), 0), "
-        "coalesce((SELECT max(CAST(changed AS INTEGER)) FROM parts), 0))"
-    )
+    count_changes_anew(connection)  # parts have numbers again that others had
     for table in ("postings", "lengths", "blocks", "words", "parts"):
         connection.execute(f"DELETE FROM {table}")
     behind = _first_behind(connection)

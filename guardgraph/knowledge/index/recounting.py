@@ -48,6 +48,9 @@ _UNPLACED: Final = "SELECT DISTINCT id >> 32 FROM postings WHERE id >> 32 NOT IN
 _MOST_ROWS: Final = 1 << 31
 """No row of lengths has so large a number."""
 
+_MOST_CHANGES: Final = 1 << 62
+"""No change has so large a number; behind the highest there is none for another."""
+
 _ONCE: Final = ("stems_once", "words_once", "beginnings_once")
 
 
@@ -156,8 +159,9 @@ class _Recount:
         found = self._connection.execute("SELECT id, data FROM lengths WHERE part IS ? AND block IS ?", [part, block])
         row, data = found.fetchone() or (0, b"")
         row = row if 0 < row < _MOST_ROWS else 0
-        lengths = _lengths(data)
-        if {at: length for at, length in enumerate(lengths) if length} != {
+        held = _lengths(data)
+        lengths = held or _no_numbers()
+        if held is None or {at: length for at, length in enumerate(lengths) if length} != {
             at: length for at, length in expected.lengths.items() if length
         }:
             self._findings.note("places", f"lengths: {where}", "they are not what the texts give")
@@ -198,8 +202,8 @@ def _check_statistics(connection: sqlite3.Connection, recount: _Recount, finding
         once[part, kind] = count
     row = connection.execute("SELECT value FROM state WHERE name = 'changes'").fetchone()
     changes = row[0] if row and isinstance(row[0], int) else -1
-    if changes < 0:
-        findings.note("statistics", "state: changes", "no number says how often the file was changed")
+    if not 0 <= changes < _MOST_CHANGES:
+        findings.note("statistics", "state: changes", "no number says which change was the last")
     columns = ("passages", "words", *_ONCE)
     statement = f"SELECT id, {', '.join(columns)}, changed FROM parts ORDER BY id"
     for part, *said, changed in connection.execute(statement):
@@ -209,14 +213,15 @@ def _check_statistics(connection: sqlite3.Connection, recount: _Recount, finding
             if given != counted:
                 findings.note("statistics", f"parts: {part}", f"{column} is {given!s:.20}; the texts give {counted}")
         if not isinstance(changed, int) or not 0 <= changed <= max(changes, 0):
-            findings.note("statistics", f"parts: {part}", f"changed is {changed!s:.20}; the file has {changes} changes")
+            findings.note("statistics", f"parts: {part}", f"changed is {changed!s:.20}; the last change is {changes}")
 
 
-def _lengths(data: Any) -> array[int]:
+def _lengths(data: Any) -> array[int] | None:
+    """Return the lengths of a row; None where nobody wrote it so."""
     try:
         return lengths_of(data)
-    except (TypeError, ValueError):  # nobody wrote it so
-        return _no_numbers()
+    except (TypeError, ValueError):
+        return None
 
 
 def _no_numbers() -> array[int]:
@@ -228,7 +233,8 @@ def _text(cell: object) -> str:
 
 
 def _bare(term: object) -> str:
-    return str(term)[1:]
+    """Return a term without what tells its reading."""
+    return "?" if term is None else str(term)[1:]  # a number that no word has
 
 
 def _shown(terms: list[str]) -> str:

@@ -11,7 +11,16 @@ from typing import Final
 
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["WORDS_VERSION", "check", "is_empty", "make", "note_words", "words_problem"]
+__all__ = [
+    "WORDS_VERSION",
+    "begin_change",
+    "check",
+    "count_changes_anew",
+    "is_empty",
+    "make",
+    "note_words",
+    "words_problem",
+]
 
 _APPLICATION: Final = 0x67676B62
 """SQLite's application id of our files: `ggkb`."""
@@ -21,6 +30,9 @@ _FORMAT: Final = 2
 
 _BEGINNING_BITS: Final = 48
 """Of the number that a file's changes are counted from."""
+
+_LONGEST_STEP: Final = 1 << 24
+"""From one change to the next one."""
 
 WORDS_VERSION: Final = 1
 """Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
@@ -77,11 +89,26 @@ def make(connection: sqlite3.Connection) -> None:
     for statement in _TABLES.split(";"):
         if statement.strip():
             connection.execute(statement)
-    # What is kept in memory of one file must not be taken for another's that is put in its place.
-    began = secrets.randbits(_BEGINNING_BITS)
-    connection.execute("INSERT INTO state VALUES ('words', ?), ('changes', ?)", [_words(), began])
+    note_words(connection)
+    count_changes_anew(connection)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
+
+
+def count_changes_anew(connection: sqlite3.Connection) -> None:
+    """Count the changes of a file from a number on that no other file, nor this one, has counted from."""
+    began = secrets.randbits(_BEGINNING_BITS)
+    connection.execute("INSERT OR REPLACE INTO state VALUES ('changes', ?)", [began])
+
+
+def begin_change(connection: sqlite3.Connection) -> None:
+    """Give the change of a file that begins a number, by which what is kept in memory of it is known to be old.
+
+    It is more than the last one by chance: an earlier copy of the file that is put in its place and changed, too, must
+    not come to the same number.
+    """
+    step = f"1 + abs(random() % {_LONGEST_STEP})"
+    connection.execute(f"UPDATE state SET value = value + {step} WHERE name = 'changes'")
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

@@ -21,6 +21,9 @@ _BLOCKS: Final = 64
 _KEPT: Final = 1 << 20
 """Places that are kept in memory, with a number of eight bytes for each; without numpy with five."""
 
+_LEAST: Final = 1 << 10
+"""Places for which those of a set of parts count at least: what else is kept of it takes memory, too."""
+
 
 class Span(NamedTuple):
     """Blocks that are searched together."""
@@ -71,7 +74,8 @@ class Spans:
         return spans
 
     def _places(self) -> int:
-        return sum(span.places for spans in self._kept.values() for span in spans)
+        """Return how many places are kept."""
+        return sum(max(_LEAST, sum(span.places for span in spans)) for spans in self._kept.values())
 
 
 def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, numpy_from: float) -> Iterator[Span]:

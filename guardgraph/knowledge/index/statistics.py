@@ -14,10 +14,8 @@ from guardgraph.tools.relevance import Known, most_common
 
 __all__ = ["Part", "View", "view_of"]
 
-
 _SETS: Final = 1000
 """Sets of parts of which it is remembered how many words occur once."""
-
 
 _ONCE: Final = "SELECT stems_once, words_once, beginnings_once FROM parts WHERE id = ?"
 _MORE: Final = """
@@ -78,11 +76,13 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: d
     parts = tuple(part for is_told, part in found if is_told or part.language == language)
     passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
     key = tuple((part.id, part.changed) for part in parts)
-    if key not in once:
+    counts = once.get(key)
+    if counts is None:
+        counts = _once(connection, parts)
         if len(once) >= _SETS:
             once.clear()
-        once[key] = _once(connection, parts)
-    known = tuple(Known(passages, words, single) for single in once[key])
+        once[key] = counts
+    known = tuple(Known(passages, words, single) for single in counts)
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, words / max(passages, 1), known)
 

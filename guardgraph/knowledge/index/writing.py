@@ -90,7 +90,7 @@ class Writer:
 
     def flush(self) -> None:
         """Write what changed."""
-        now = self._connection.execute("SELECT value + 1 FROM state WHERE name = 'changes'").fetchone()[0]
+        now = self._connection.execute("SELECT value FROM state WHERE name = 'changes'").fetchone()[0]
         for part in sorted(self._gathered):
             added = {block: gathered.added() for block, gathered in sorted(self._gathered[part].items())}
             numbers, once = self._write_words(part, added.values())
