@@ -229,3 +229,19 @@ def test_a_check_finds_what_became_of_vectors(base, change, found):
     base.add(documents(TEXTS), readers=["public"])
     assert base.check().findings == ()
     assert base.search("heat", top_k=10) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE chunks SET text = x'ff66'", "UPDATE chunks SET section = x'ff'", "UPDATE documents SET title = x'ff'"],
+)
+def test_a_check_of_vectors_reads_what_is_no_text(base, change):
+    """Bytes in place of a text are found as any other change; after a repair and an addition all is as it was."""
+    before = base.search("heat", top_k=10)
+    with sqlite3.connect(base.path) as connection:
+        connection.execute(f"{change} WHERE id = (SELECT max(id) FROM {change.split()[1]})")
+    assert {item.kind for item in base.check().findings} >= {"row", "vectors"}
+    base.check(repair=True)
+    base.add(documents(TEXTS), readers=["public"])
+    assert base.check().findings == ()
+    assert base.search("heat", top_k=10) == before

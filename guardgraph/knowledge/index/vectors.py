@@ -145,7 +145,9 @@ def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str | None,
             yield chunk, name, "it is not what was put in"
         elif len(vector) != _FLOAT_BYTES * made.size:
             yield chunk, name, f"it has {len(vector) // _FLOAT_BYTES} numbers, others {made.size}"
-        elif key != key_of_text(embedded_text(title, section, text)):
+        elif not all(isinstance(cell, str) for cell in (title, section, text)) or key != key_of_text(
+            embedded_text(title, section, text)
+        ):
             yield chunk, name, "it is of another text"
     if made is not None:
         lacking = "SELECT id, name FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
