@@ -69,8 +69,8 @@ def survived(here, kills, seed, documents=DOCUMENTS):
     child, begun = _adding(path, new), monotonic()
     child.communicate()
     took = monotonic() - begun
-    for kill in range(kills):
-        child = _adding(path, (old, new)[kill % 2])
+    for _ in range(kills):
+        child = _adding(path, old if "new" in versions(path, CALLER).values() else new)
         sleep(chance.uniform(0, took))
         at_work += child.poll() is None
         child.send_signal(signal.SIGKILL)

@@ -78,6 +78,18 @@ def test_scopes_side_by_side_are_ranked_as_one(tmp_path_factory, numpy_from, tex
     assert shown(index.search(question, top_k=top_k)) == expected(texts, question, top_k)
 
 
+@BOTH
+def test_hundreds_of_scopes_are_searched(tmp_path, numpy_from):
+    """However many scopes a caller may read, what is found is what the retriever finds of all."""
+    texts = some_texts(150, 8)
+    index = Index(tmp_path / "kb.sqlite", numpy_from=numpy_from)
+    with index.together() as batch:
+        for number, text in enumerate(texts):
+            batch.put(stored(str(number), text, source=f"s{number}"))
+    for question in some_questions(3, 6):
+        assert shown(index.search(question, top_k=3)) == expected(texts, question, 3)
+
+
 def test_what_was_taken_out_is_not_found(tmp_path):
     """Many are taken out, changed and moved; what is left is ranked as the retriever ranks it, and nothing else."""
     texts, secret = some_texts(300, 7), access_of("acme", ["group:few"])

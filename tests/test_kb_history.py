@@ -132,3 +132,21 @@ def test_a_file_of_the_first_format_names_the_command(tmp_path):
     with pytest.raises(ConfigurationError, match="format 2 is required; it has 1; `guardgraph kb add` into a new file"):
         KnowledgeBase(path)
     assert path.read_bytes() == before
+
+
+def test_a_chunk_that_was_brought_back_is_found(index):
+    """Where a length says again that somebody is in a place that was left, a check finds it, and a repair ends it."""
+    index.put(document("kept", ["wing flow", "heat"]))
+    index.put(document("gone", ["wing zebra"]))
+    before = index.search("wing")
+    index.drop(None, ["gone"])
+    after = index.search("wing")
+    with closing(sqlite3.connect(index.path)) as connection, connection:
+        (data,) = connection.execute("SELECT data FROM lengths WHERE length(data) = 12").fetchone()
+        brought_back = data[:8] + data[:4]
+        assert connection.execute("UPDATE lengths SET data = ? WHERE data = ?", [brought_back, data]).rowcount == 1
+    with KnowledgeBase(index.path) as base:
+        assert {finding.kind for finding in base.check().findings} == {"places"}
+        assert base.check(repair=True).ok
+        assert base.check().findings == ()
+    assert index.search("wing") == after != before

@@ -7,7 +7,7 @@ from kb_faults import damaged, repairs_survived, shared, survived
 
 def test_twenty_kills(tmp_path):
     """Whenever the process is killed that adds a folder, each document is whole, and the next addition completes."""
-    assert survived(tmp_path, kills=20, seed=20, documents=600) > 10
+    assert survived(tmp_path, kills=20, seed=20, documents=2400) > 10
 
 
 def test_twenty_kills_of_a_repair(tmp_path):

@@ -5,9 +5,11 @@ Both do the same operations on the same numbers in the same order, so what they 
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
 from guardgraph.knowledge.index.postings import Cells, decoded
@@ -15,7 +17,10 @@ from guardgraph.knowledge.index.postings import Cells, decoded
 __all__ = ["NUMPY_FROM", "Arithmetic", "Found", "Held", "Sums", "arithmetic"]
 
 NUMPY_FROM: Final = 4096
-"""Places. With fewer, Python alone takes no longer, and numpy need not be loaded."""
+"""Places. With fewer, Python alone takes less time than it takes to load numpy."""
+
+_LOADED_FROM: Final = 256
+"""Places, where numpy is loaded anyhow. With fewer, Python alone takes no longer."""
 
 
 class Held:
@@ -99,9 +104,10 @@ def arithmetic(places: int, numpy_from: float = NUMPY_FROM) -> Arithmetic:
 
     Args:
         places: of the chunks that are searched.
-        numpy_from: with so many, numpy does, where it is installed.
+        numpy_from: with so many, numpy does, where it is installed; where it is loaded, with fewer, too.
     """
-    return _by_numpy() if places >= numpy_from else _plain()
+    enough = min(numpy_from, _LOADED_FROM) if "numpy" in sys.modules and numpy_from < inf else numpy_from
+    return _by_numpy() if places >= enough else _plain()
 
 
 @cache

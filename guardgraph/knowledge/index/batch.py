@@ -13,7 +13,7 @@ from guardgraph.knowledge.index.writing import Writer
 
 __all__ = ["Batch"]
 
-_CHUNKS: Final = 4096
+_CHUNKS: Final = 4_096
 """Of a transaction; those of a single document may be more."""
 
 

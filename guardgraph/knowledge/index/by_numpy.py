@@ -60,8 +60,8 @@ class _Sums:
 
     def add(self, terms: Sequence[Held]) -> None:
         self._added += terms
-        for weights, places, counts in _postings(self._damped.starts, terms):
-            _add(self._sums, weights, places, counts, self._damped.column)
+        for held in _postings(self._damped.starts, terms):
+            _add(self._sums, numpy.repeat(held.weights, held.sizes), held.places, held.counts, self._damped.column)
 
     def highest(self, wanted: int) -> list[Found]:
         most = numpy.maximum.reduceat(self._sums, numpy.arange(0, len(self._sums), _STRETCH))
@@ -85,9 +85,10 @@ class _Sums:
         """Return what some chunks cover of all terms."""
         sums, is_chosen = numpy.zeros(len(self._sums)), numpy.zeros(len(self._sums), dtype=numpy.bool_)
         is_chosen[chosen] = True
-        for weights, places, counts in _postings(self._damped.starts, self._terms):
-            held = numpy.flatnonzero(is_chosen.take(places))
-            _add(sums, weights.take(held), places.take(held), counts.take(held), self._damped.column)
+        for held in _postings(self._damped.starts, self._terms):
+            at = numpy.flatnonzero(is_chosen.take(held.places))
+            weights = held.weights.take(numpy.searchsorted(numpy.cumsum(held.sizes), at, side="right"))
+            _add(sums, weights, held.places.take(at), held.counts.take(at), self._damped.column)
         return sums
 
     def _divided(self, places: _Places) -> tuple[list[int], list[int]]:
@@ -106,8 +107,17 @@ def _add(sums: _Floats, weights: _Floats, places: _Places, counts: NDArray[Any],
     numpy.add.at(sums, places, shares)
 
 
-def _postings(starts: _Places, terms: Iterable[Held]) -> Iterator[tuple[_Floats, _Places, NDArray[Any]]]:
-    """Yield of some postings after the other what their terms weigh, where their chunks are, and how often."""
+class _Postings(NamedTuple):
+    """Postings row after row, and what of them belongs to which row."""
+
+    weights: _Floats
+    sizes: _Places
+    places: _Places
+    counts: NDArray[Any]
+
+
+def _postings(starts: _Places, terms: Iterable[Held]) -> Iterator[_Postings]:
+    """Yield the postings of terms, some rows at a time."""
     some, size = list[tuple[float, int, int, bytes]](), 0
     for term in terms:
         for block, held, data in term.rows:
@@ -120,13 +130,13 @@ def _postings(starts: _Places, terms: Iterable[Held]) -> Iterator[tuple[_Floats,
         yield _read(starts, some)
 
 
-def _read(starts: _Places, rows: Sequence[tuple[float, int, int, bytes]]) -> tuple[_Floats, _Places, NDArray[Any]]:
+def _read(starts: _Places, rows: Sequence[tuple[float, int, int, bytes]]) -> _Postings:
     weights, blocks, sizes, data = zip(*rows, strict=True)
     within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
     counts = [held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)]
     places = numpy.repeat(starts.take(blocks), sizes)
     places += numpy.frombuffer(within, dtype=numpy.uint16)
-    return numpy.repeat(weights, sizes), places, _counts(counts, sizes)
+    return _Postings(numpy.array(weights), numpy.array(sizes), places, _counts(counts, sizes))
 
 
 def _counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:

@@ -28,7 +28,6 @@ _FIRST: Final = 1 / 16
 _FEW: Final = 4096
 """Postings. So many are summed first; where there are no more, all are, in the order of the formula."""
 
-
 _POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
 
 

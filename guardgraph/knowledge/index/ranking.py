@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence, Set
 from heapq import nlargest
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.index.gathering import Gathering, Term
 from guardgraph.knowledge.index.postings import number_of
@@ -16,6 +16,13 @@ from guardgraph.knowledge.index.words import term_of
 from guardgraph.tools.relevance import asked, rarity, scaled, score
 
 __all__ = ["Ranked", "ranked"]
+
+_Counted: TypeAlias = tuple[Any, ...]
+"""A row of words."""
+
+_COUNTED: Final = "SELECT part, term, id, holders, most FROM words"
+_HOLDERS: Final = 3
+_MOST: Final = 4
 
 
 class Ranked(NamedTuple):
@@ -68,31 +75,21 @@ def _terms(connection: sqlite3.Connection, view: View, query: str) -> tuple[floa
     known = _known(connection, everywhere[0], {key for *_, forms in said for key, _ in forms})
     for reading, times, forms in said:
         held = [counted for key, among in forms for part in among if (counted := known.get((part, key)))]
-        holders = sum(counted.holders for counted in held)
+        holders = sum([counted[_HOLDERS] for counted in held])
         weight = times * view.known[reading].weight(holders)
         whole += weight
         if holders:
-            most = max(counted.most for counted in held)
-            terms.append(Term(weight, most, holders, [(counted.part, counted.number) for counted in held]))
+            most = max([counted[_MOST] for counted in held])
+            terms.append(Term(weight, most, holders, [(part, number_of(row)) for part, _, row, *_ in held]))
     return whole, terms
-
-
-class _Counted(NamedTuple):
-    """What is counted of a term in a part."""
-
-    part: int
-    number: int
-    holders: int
-    most: int
 
 
 def _known(
     connection: sqlite3.Connection, parts: Sequence[int], keys: Iterable[str]
 ) -> dict[tuple[int, str], _Counted]:
-    """Return what is counted of terms in parts."""
-    statement = f"SELECT part, term, id, holders, most FROM words WHERE part IN ({marks(parts)})"
-    found = rows_of(connection, statement, parts, keys)
-    return {(part, term): _Counted(part, number_of(row), *counts) for part, term, row, *counts in found}
+    """Return what is counted of terms in parts, by part and term."""
+    found = rows_of(connection, f"{_COUNTED} WHERE part IN ({marks(parts)})", parts, keys)
+    return {row[:2]: row for row in found}
 
 
 def _in_order(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:

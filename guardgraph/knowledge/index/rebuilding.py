@@ -17,6 +17,9 @@ TEXTS: Final = (
 )
 """All chunks, as what their words are made of."""
 
+_AT_ONCE: Final = 4096
+"""Chunks whose words are in memory together."""
+
 _LARGEST: Final = 1 << 62
 """No chunk has so large a number."""
 
@@ -36,7 +39,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
     # Blocks are numbered from here on, so that no chunk gets a number that another one has yet.
     connection.execute("INSERT INTO blocks VALUES (?, -1, 0, 0)", [behind - 1])
     languages = [language for (language,) in connection.execute("SELECT DISTINCT language FROM chunks") if language]
-    texts = f"{TEXTS} WHERE chunks.id < ? ORDER BY chunks.id LIMIT {BLOCK}"
+    texts = f"{TEXTS} WHERE chunks.id < ? ORDER BY chunks.id LIMIT {_AT_ONCE}"
     while some := connection.execute(texts, [behind * BLOCK]).fetchall():
         writer = Writer(connection, languages)
         for row in some:

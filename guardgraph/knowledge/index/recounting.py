@@ -18,7 +18,10 @@ from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["check_words"]
 
-_COUNTED: Final = "CREATE TEMP TABLE counted (part, term, total, holders, most, PRIMARY KEY (part, term)) WITHOUT ROWID"
+_COUNTED: Final = (
+    "CREATE TEMP TABLE counted (part INTEGER, term TEXT, total INTEGER, holders INTEGER, most INTEGER, "
+    "PRIMARY KEY (part, term)) WITHOUT ROWID"
+)
 """What the texts give; in the file that SQLite puts aside, since there may be more terms than memory holds."""
 _COUNT: Final = (
     "INSERT INTO counted VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET total = total + excluded.total, "
@@ -54,7 +57,7 @@ class _Expected:
     def __init__(self) -> None:
         self.lengths: dict[int, int] = {}
         """By place."""
-        self.terms = defaultdict[str, list[tuple[int, int]]](list)
+        self.terms: defaultdict[str, array[int]] = defaultdict(_no_numbers)
         """For a term place and count of chunk after chunk."""
 
 
@@ -115,7 +118,7 @@ class _Recount:
                     self.words[part] += length
                     parts[part].lengths[chunk.id % BLOCK] = length
                     for term, times in terms.items():
-                        parts[part].terms[term].append((chunk.id % BLOCK, times))
+                        parts[part].terms[term].extend((chunk.id % BLOCK, times))
         for part, expected in parts.items():
             self._left.discard((part, block))
             self._compare(part, block, expected)
@@ -162,7 +165,7 @@ class _Recount:
         wrong = [
             term
             for term, size, data in self._connection.execute(_POSTINGS, [part, key(row, 0), key(row + 1, 0)])
-            if not _fits(size, data, left.pop(term, []), expected.lengths, len(lengths))
+            if not _fits(size, data, left.pop(term, _no_numbers()), expected.lengths, len(lengths))
         ]
         wrong += left
         if wrong:
@@ -170,20 +173,21 @@ class _Recount:
             self._findings.note("postings", f"postings: {where}", message)
 
 
-def _counted(part: int, terms: Mapping[str, list[tuple[int, int]]]) -> Iterator[tuple[int | str, ...]]:
+def _counted(part: int, terms: Mapping[str, array[int]]) -> Iterator[tuple[int | str, ...]]:
     for term, held in terms.items():
-        counts = [times for _, times in held]
+        counts = held[1::2]
         yield part, term, sum(counts), len(counts), max(counts)
 
 
-def _fits(size: Any, data: Any, expected: list[tuple[int, int]], there: Mapping[int, int], places: int) -> bool:
+def _fits(size: Any, data: Any, expected: array[int], there: Mapping[int, int], places: int) -> bool:
     """Say whether postings are right, less those of chunks that are gone."""
     try:
         cells = decoded(size, data)
     except (TypeError, ValueError):  # nobody wrote it so
         return False
     is_rising = all(before < after for before, after in pairwise([-1, *cells.places, places]))
-    return is_rising and [each for each in zip(*cells, strict=True) if each[0] in there] == expected
+    held = (number for cell in zip(*cells, strict=True) if cell[0] in there for number in cell)
+    return is_rising and array(expected.typecode, held) == expected
 
 
 def _check_statistics(connection: sqlite3.Connection, recount: _Recount, findings: Findings) -> None:
@@ -212,7 +216,11 @@ def _lengths(data: Any) -> array[int]:
     try:
         return lengths_of(data)
     except (TypeError, ValueError):  # nobody wrote it so
-        return array("I")
+        return _no_numbers()
+
+
+def _no_numbers() -> array[int]:
+    return array("I")
 
 
 def _text(cell: object) -> str:

@@ -15,11 +15,11 @@ from guardgraph.knowledge.index.values import marks
 
 __all__ = ["Span", "Spans"]
 
-_BLOCKS: Final = 16
+_BLOCKS: Final = 64
 """Of a span. More take more memory while they are searched, fewer more time."""
 
-_KEPT: Final = 256
-"""Blocks that are kept in memory, with a number of eight bytes for each place."""
+_KEPT: Final = 1 << 20
+"""Places that are kept in memory, with a number of eight bytes for each; without numpy with five."""
 
 
 class Span(NamedTuple):
@@ -28,6 +28,7 @@ class Span(NamedTuple):
     blocks: Sequence[int]
     rows: Mapping[int, tuple[int, int]]
     """By the number of a row of lengths, under which postings stand: its part, and the place of its block here."""
+    places: int
     arithmetic: Arithmetic
     damped: Any
     """By what counts are damped, as the arithmetic has it."""
@@ -65,14 +66,12 @@ class Spans:
         spans = tuple(_read(connection, [part.id for part in parts], average, self._numpy_from))
         with self._lock:
             self._kept[key] = spans
-            while (
-                len(self._kept) > 1 and sum(len(span.blocks) for each in self._kept.values() for span in each) > _KEPT
-            ):
+            while len(self._kept) > 1 and self._places() > _KEPT:
                 self._kept.popitem(last=False)
         return spans
 
-    def _blocks(self) -> int:
-        return sum(len(span.blocks) for spans in self._kept.values() for span in spans)
+    def _places(self) -> int:
+        return sum(span.places for spans in self._kept.values() for span in spans)
 
 
 def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, numpy_from: float) -> Iterator[Span]:
@@ -80,11 +79,11 @@ def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, 
     statement = f"SELECT block, id, part, data FROM lengths WHERE part IN ({marks(parts)}) ORDER BY part, block"
     for block, *row in connection.execute(statement, [*parts]):
         rows[block].append(tuple(row))
-    places = sum(max(len(data) for *_, data in held) // LENGTH_BYTES for held in rows.values())
-    computes = arithmetic(places, numpy_from)
+    places = {block: max(len(data) for *_, data in held) // LENGTH_BYTES for block, held in rows.items()}
+    computes = arithmetic(sum(places.values()), numpy_from)
     blocks = sorted(rows)
     for begin in range(0, len(blocks), _BLOCKS):
         some = blocks[begin : begin + _BLOCKS]
         there = {row: (part, at) for at, block in enumerate(some) for row, part, _ in rows[block]}
         damped = computes.damped([[data for *_, data in rows[block]] for block in some], average)
-        yield Span(some, there, computes, damped)
+        yield Span(some, there, sum(places[block] for block in some), computes, damped)

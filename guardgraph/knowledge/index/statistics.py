@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.scopes import Scope
@@ -17,6 +17,15 @@ __all__ = ["Part", "View", "view_of"]
 
 _SETS: Final = 1000
 """Sets of parts of which it is remembered how many words occur once."""
+
+
+_ONCE: Final = "SELECT stems_once, words_once, beginnings_once FROM parts WHERE id = ?"
+_MORE: Final = """
+    SELECT substr(added.term, 1, 1), sum((added.total = 1 AND held.total IS NULL) - coalesce(held.total = 1, 0))
+    FROM (SELECT term, sum(total) AS total FROM words WHERE part IN ({}) GROUP BY term) AS added
+    LEFT JOIN words AS held ON held.part = ? AND held.term = added.term GROUP BY 1
+"""
+"""By how many words that occur once some parts make those of another one more."""
 
 
 class Part(NamedTuple):
@@ -72,19 +81,22 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: d
     if key not in once:
         if len(once) >= _SETS:
             once.clear()
-        once[key] = _once(connection, [part.id for part in parts])
+        once[key] = _once(connection, parts)
     known = tuple(Known(passages, words, single) for single in once[key])
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, words / max(passages, 1), known)
 
 
-def _once(connection: sqlite3.Connection, parts: Iterable[int]) -> tuple[int, ...]:
-    """Count the words that occur once in some parts, by reading."""
-    wanted = list(parts)
-    if len(wanted) == 1:
-        columns = "stems_once, words_once, beginnings_once"
-        return tuple(connection.execute(f"SELECT {columns} FROM parts WHERE id = ?", wanted).fetchone())
-    single = f"SELECT term FROM words WHERE part IN ({marks(wanted)}) GROUP BY term HAVING sum(total) = 1"
-    rows = connection.execute(f"SELECT substr(term, 1, 1), count(*) FROM ({single}) GROUP BY 1", wanted)
-    counts = dict(rows.fetchall())
-    return tuple(counts.get(kind, 0) + counts.get(NAME, 0) for kind in KINDS)
+def _once(connection: sqlite3.Connection, parts: Sequence[Part]) -> tuple[int, ...]:
+    """Count the words that occur once in some parts, by reading.
+
+    Of the part that has most of all words it is known; there, those are left out that others have, too.
+    """
+    largest = max(parts, key=lambda part: part.words, default=None)
+    if largest is None or 2 * largest.words < sum(part.words for part in parts):
+        largest = None
+    others = [part.id for part in parts if part is not largest]
+    known = connection.execute(_ONCE, [largest and largest.id]).fetchone() or [0] * len(KINDS)
+    rows = connection.execute(_MORE.format(marks(others)), [*others, largest and largest.id])
+    more = dict(rows.fetchall())
+    return tuple(once + more.get(kind, 0) + more.get(NAME, 0) for once, kind in zip(known, KINDS, strict=True))
