@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pickle
@@ -13,9 +14,10 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from threading import Event, Thread
 
 import psycopg
 import pytest
@@ -452,6 +454,39 @@ def test_writers_that_wait_in_line_are_let_go_too(url):
     assert patient.verify().ok
 
 
+def test_a_writer_that_hangs_in_line_is_passed_by(url):
+    """Where the file itself is free, others write after half their timeout at most, and it keeps no more than one."""
+    hasty, patient = sql_store(url, timeout=0.2), sql_store(url, timeout=4)
+    sql_store(url, timeout=60).open()
+    for number in range(2):
+        patient.record(recording(number))
+    with suppress(StoreError):  # on a busy machine
+        for number in range(2, 4):
+            hasty.record(recording(number))
+    with open(f"{url.removeprefix('sqlite:///')}-wal") as place:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        for number in range(4, 8):
+            with suppress(StoreError):
+                hasty.record(recording(number))
+        kept = patient.record(recording(8))
+    assert patient.record(recording(8)) == kept
+    assert patient.verify().ok
+
+
+def test_a_file_system_without_locks_of_files_keeps_a_store(url):
+    """Writers are kept apart by SQLite; only the line in which they wait needs the other locks."""
+    code = """
+import fcntl
+from guardgraph import sql_store
+def flock(number, how):
+    raise OSError(9, "Bad file descriptor")  # what NFS says of a file that was opened to be read
+fcntl.flock = flock
+store = sql_store(sys.argv[1], timeout=60)
+print([store.record(run)["seq"] for run in recordings[:4]])
+"""
+    assert in_process(code, url) == "[1, 2, 3, 4]"
+
+
 def test_a_table_that_is_locked_is_left_after_the_timeout(database):
     """In PostgreSQL the server itself says that others are in the way; nothing was written, and the chain goes on."""
     store = sql_store(database, timeout=1)
@@ -461,6 +496,88 @@ def test_a_table_that_is_locked_is_left_after_the_timeout(database):
         with pytest.raises(StoreError, match="others kept it busy"):
             store.record(recording(2))
     assert sql_store(database, timeout=60).record(recording(3))["seq"] == 2
+
+
+@contextmanager
+def relayed(server, folder):
+    """A way to a server that stops in the middle of what comes behind the lock of a writer, once it is told to."""
+    stops = Event()
+    ends = ExitStack()
+
+    def pass_on(source, target, *, is_watched):
+        with suppress(OSError):
+            while data := source.recv(2**16):
+                at = data.find(b"pg_advisory_xact_lock") if is_watched and stops.is_set() else -1
+                target.sendall(data if at < 0 else data[: at + 2**12])
+                if at >= 0:
+                    return
+
+    def connect(listener):
+        with suppress(OSError):
+            while True:
+                source, target = listener.accept()[0], socket.socket(socket.AF_UNIX)
+                target.connect(f"{server.partition('host=')[2]}/.s.PGSQL.5432")
+                for one, other, is_watched in ((source, target, True), (target, source, False)):
+                    ends.callback(one.close)
+                    Thread(target=pass_on, args=(one, other), kwargs={"is_watched": is_watched}, daemon=True).start()
+
+    with ends, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{folder}/.s.PGSQL.5432")
+        listener.listen()
+        Thread(target=connect, args=(listener,), daemon=True).start()
+        yield stops
+
+
+def test_a_writer_that_hangs_in_the_middle_of_what_it_sends_stops_nobody_else(server, database, tmp_path):
+    """PostgreSQL ends its transaction, which has the lock of all writers, soon after nobody waits for it any more."""
+    large = recording(2)
+    large["result"]["answer"] = "x" * 2**20
+    patient = sql_store(database, timeout=60)
+    with relayed(server, tmp_path) as stops:
+        store = sql_store(database.replace(server.partition("host=")[2], str(tmp_path)), timeout=1)
+        patient.record(recording(0))
+        store.record(recording(1))
+        stops.set()
+        with pytest.raises(StoreError, match="no answer within 1 seconds"):
+            store.record(large)
+        assert patient.record(recording(3))["seq"] == 3
+    assert patient.verify().ok
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_any_encoding_is_a_store(server, encoding):
+    """What it cannot keep is refused in one line; the hashes are the same."""
+    name = f"in_{encoding.lower()}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'")
+    store = sql_store(server.replace("/postgres?", f"/{name}?"), timeout=60)
+    store.record(recording(1, tenant="Ærø"))
+    assert [stored.run_id for stored in store.runs(tenant="Ærø")] == [recording(1)["run_id"]]
+    with nullcontext() if encoding == "SQL_ASCII" else pytest.raises(StoreError, match="has no equivalent in encoding"):
+        store.record(recording(2, tenant="日本"))
+    assert store.verify().ok
+    store.close()
+
+
+def test_statements_need_not_be_prepared(database):
+    """Behind a pool that gives every transaction another connection, PostgreSQL has no statement from before."""
+    store = sql_store(f"{database}&prepare_threshold=none", timeout=60)
+    for number in range(7):
+        assert store.record(recording(number))["seq"] == number + 1
+        with store.database.engine(makes=False).connect() as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar() == 0
+    with pytest.raises(ConfigurationError, match="url: prepare_threshold: a whole number or none is required"):
+        sql_store(f"{database}&prepare_threshold=never")
+
+
+def test_half_a_character_that_was_recorded_hides_no_other_run(each):
+    """No agent records one, but whoever calls `record` may: the store is verified as ever."""
+    store = sql_store(each, timeout=60)
+    odd = recording(1)
+    odd["result"]["answer"] = "\ud800"
+    store.record(odd)
+    assert store.verify().ok
+    assert store.read(odd["run_id"]).recording == odd
 
 
 def test_a_connection_that_the_server_closed_is_replaced(database):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from guardgraph.state.errors import ConfigurationError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-__all__ = ["Address", "address"]
+__all__ = ["NEVER", "Address", "address"]
 
 ALLOWED = "sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"
 DRIVERS = {
@@ -21,6 +22,10 @@ DRIVERS = {
     "postgresql+psycopg": "postgresql+psycopg",
 }
 """What a URL may begin with, and the driver that is meant."""
+
+
+NEVER = "none"
+"""As ``prepare_threshold``: no statement is prepared on the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ def address(given: object) -> Address:
         raise ConfigurationError(f"url: {ALLOWED} is required; given: one that begins with {url.drivername!r:.80}")
     if driver.startswith("sqlite"):
         url = _of_a_file(url)
+    elif not re.fullmatch(f"{NEVER}|[0-9]{{1,9}}", str(url.query.get("prepare_threshold", NEVER))):
+        raise ConfigurationError(f"url: prepare_threshold: a whole number or {NEVER} is required")
     shown = url.set(query={}).render_as_string(hide_password=True)
     file = Path(url.database) if driver.startswith("sqlite") and url.database else None
     return Address(url.set(drivername=driver), shown, file)

@@ -8,12 +8,14 @@ from random import uniform
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+from guardgraph.evidence.sql.address import NEVER
+
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
     from guardgraph.evidence.sql.transaction import Mode
 
-__all__ = ["LOCKED", "begin", "begin_writing", "engine", "limits", "set_patience"]
+__all__ = ["LOCKED", "begin", "begin_writing", "ended", "engine", "is_ended", "limits", "set_patience"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
@@ -21,6 +23,8 @@ PAUSES = (0.001, 0.005)
 """Seconds between two attempts at SQLite's lock, at random."""
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Reads a text that is no UTF-8 any more, for its hash to show it: one run that was damaged hides no other."""
+TRANSACTION_TIMEOUT = 17_00_00
+"""The version of PostgreSQL from which on a whole transaction has a limit."""
 _LOGGED = "guardgraph writes ahead"
 _PATIENCE = "guardgraph waits"
 LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
@@ -36,20 +40,29 @@ def engine(url: URL, seconds: float) -> Engine:
     from sqlalchemy import create_engine, event
 
     sqlite = url.get_backend_name() == "sqlite"
-    options: dict[str, Any] = {} if "connect_timeout" in url.query else {"connect_timeout": max(2, ceil(seconds))}
     made = create_engine(
         url,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,  # they hold what was recorded
         pool_timeout=seconds * PATIENCE,
         pool_reset_on_return=None,  # whoever gives one back has ended the transaction
-        connect_args={"timeout": seconds * PATIENCE} if sqlite else options,
+        connect_args={"timeout": seconds * PATIENCE} if sqlite else _options(url, seconds),
     )
     if sqlite:
         event.listen(made, "connect", _opened)
     else:
         event.listen(made, "checkout", _alive)
     return made
+
+
+def _options(url: URL, seconds: float) -> dict[str, Any]:
+    """Return what PostgreSQL's driver is given beside the URL."""
+    options: dict[str, Any] = {"client_encoding": "utf8"}  # whatever the database itself is in
+    if "connect_timeout" not in url.query:
+        options["connect_timeout"] = max(2, ceil(seconds))
+    if (threshold := url.query.get("prepare_threshold")) is not None:  # of which the driver takes no text
+        options["prepare_threshold"] = None if threshold == NEVER else int(str(threshold))
+    return options
 
 
 def _opened(connection: Any, record: Any) -> None:
@@ -81,9 +94,7 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
             set_patience(connection, seconds * PATIENCE)
             connection.exec_driver_sql("BEGIN")
         return
-    limit = _milliseconds(seconds)
-    stopped = f"SET LOCAL idle_in_transaction_session_timeout = {2 * limit}"  # a writer that hangs stops nobody else
-    connection.exec_driver_sql("; ".join([*limits(seconds), stopped, LOCKED] if writes else _reader(limit)))
+    connection.exec_driver_sql("; ".join([*limits(seconds), LOCKED] if writes else _reader(_milliseconds(seconds))))
 
 
 def set_patience(connection: Connection, seconds: float) -> None:
@@ -120,9 +131,24 @@ def limits(seconds: float) -> list[str]:
         "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
         f"SET LOCAL statement_timeout = {limit}",
         f"SET LOCAL lock_timeout = {int(limit * PATIENCE)}",  # the first of the two to end says what it waited for
+        f"SET LOCAL idle_in_transaction_session_timeout = {2 * limit}",  # a writer that hangs stops nobody else
         # A commit that is acknowledged is on disk, whatever the server does for others.
         "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
     ]
+
+
+def is_ended(connection: Connection) -> bool:
+    """Say whether PostgreSQL ends a transaction in time that hangs in the middle of statements sent at once."""
+    driver: Any = connection.connection.driver_connection
+    return bool(driver.info.server_version >= TRANSACTION_TIMEOUT)
+
+
+def ended(seconds: float) -> str:
+    """Return what has PostgreSQL end a transaction of one step, whatever it waits for, soon after nobody waits for it.
+
+    Statements that are sent at once are not idle between them.
+    """
+    return f"SET LOCAL transaction_timeout = {2 * _milliseconds(seconds)}"
 
 
 def _reader(limit: int) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakSet, finalize
 
@@ -30,11 +31,14 @@ class _Line:
 
     def __init__(self, file: str) -> None:
         self.number = os.open(file, os.O_RDONLY)
+        self.turn = _turns.setdefault(file, Lock())
         self.leave = finalize(self, os.close, self.number)
         _lines.add(self)
 
 
 _lines: WeakSet[_Line] = WeakSet()
+_turns: dict[str, Lock] = {}
+"""By file, whose turn it is in this process to wait for others: nobody can be called back from there."""
 
 
 def _left() -> None:
@@ -42,6 +46,7 @@ def _left() -> None:
     for line in list(_lines):
         line.leave()
     _lines.clear()
+    _turns.clear()
 
 
 if hasattr(os, "register_at_fork"):  # Windows does not fork
@@ -49,20 +54,36 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 
 
 @contextmanager
-def in_line(connection: Connection) -> Iterator[None]:
+def in_line(connection: Connection, seconds: float) -> Iterator[None]:
     """Wait until all who came before have left, and leave at the end. A connection's first use is out of line.
+
+    So is who has waited too long behind others of this process: one that hangs keeps a thread of it, not all.
 
     Args:
         connection: to an SQLite database.
+        seconds: how long to wait for them.
     """
     line = connection.info.get(_LINE)
     if line is None or fcntl is None:
         yield
         with suppress(OSError):  # there is no log where nothing was written
             connection.info[_LINE] = _Line(f"{connection.engine.url.database}-wal")
-        return
-    fcntl.flock(line.number, fcntl.LOCK_EX)
+    elif line.turn.acquire(timeout=seconds):
+        try:
+            with _first(line.number):
+                yield
+        finally:
+            line.turn.release()
+    else:
+        yield
+
+
+@contextmanager
+def _first(number: int) -> Iterator[None]:
+    with suppress(OSError):  # not every file system has such locks
+        fcntl.flock(number, fcntl.LOCK_EX)
     try:
         yield
     finally:
-        fcntl.flock(line.number, fcntl.LOCK_UN)
+        with suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_UN)

@@ -7,6 +7,7 @@ PostgreSQL finds the place and hashes the entry by itself: nobody waits there fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
@@ -16,7 +17,7 @@ from sqlalchemy import Connection
 
 from guardgraph.evidence.chain import START, around_run, entry_hash, run_entry
 from guardgraph.evidence.contents import Lookup, content_hash, lookup, new_salt
-from guardgraph.evidence.sql.kinds import LOCKED, begin_writing, limits
+from guardgraph.evidence.sql.kinds import LOCKED, begin_writing, ended, is_ended, limits
 from guardgraph.evidence.sql.line import in_line
 from guardgraph.evidence.sql.statements import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
 from guardgraph.evidence.store import Receipt
@@ -66,7 +67,7 @@ def append(connection: Connection, run: NewRun, seconds: float, may: Callable[[]
 def _in_sqlite(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
     driver: Any = connection.connection.driver_connection
     began = monotonic()
-    with in_line(connection):
+    with in_line(connection, seconds / 2):  # the other half is for what SQLite says
         may()
         begin_writing(connection, seconds - (monotonic() - began))
         made = KEPT.run(connection, run_id=run.run_id, content=run.content).fetchone() or _written(connection, run)
@@ -89,12 +90,14 @@ def _written(connection: Connection, run: NewRun) -> tuple[int, str]:
 
 def _in_postgres(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
     driver: Any = connection.connection.driver_connection
-    driver.execute("; ".join(limits(seconds)))  # a server that hangs does so here, before there is anything to commit
+    at_once = is_ended(connection)  # else whoever hangs while he sends would keep the lock
+    begin = [*limits(seconds), ended(seconds)] if at_once else limits(seconds)
+    driver.execute("; ".join(begin))  # a server that hangs does so here, before there is anything to commit
     may()
     at = now()
     before, between, behind = around_run(at, run_id=run.run_id, content=run.hash)
     callers = run.found_by.callers
-    with driver.pipeline():
+    with driver.pipeline() if at_once else nullcontext():
         driver.execute(LOCKED)
         made = APPEND.run(
             connection,
