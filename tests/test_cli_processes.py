@@ -76,7 +76,16 @@ def test_a_dotenv_is_read_and_the_environment_wins(here):
     assert key not in done.stdout
 
 
+@pytest.fixture
+def heeded():
+    """Let children heed an interruption, also where whoever runs the tests in the background of a shell ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.usefixtures("heeded")
 def test_ctrl_c_is_one_line():
     """An interrupted run says so at once and ends with 130."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", "rag", "P1", "--model", "openai", "--json"]

@@ -17,7 +17,7 @@ from langchain_core.tracers.langchain import wait_for_all_tracers
 from guardgraph import create_rag_agent
 from guardgraph.testing import ScriptedChatModel
 
-plan = {"kind": "retrieve", "query": "P1 secret-of-the-plan"}
+plan = {"kind": "retrieve", "query": "P1 response target secret-of-the-plan"}
 model = ScriptedChatModel(plan, {"answer": "secret-of-the-reply", "citations": ["none"]})
 context = {"caller": {"tenant": "secret-tenant", "user": "secret-user"}}
 result = create_rag_agent(model).invoke({"question": "secret-question?"}, context=context)
