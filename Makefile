@@ -14,7 +14,7 @@ test: .venv/.dev  ## everything that CI checks; what has one process runs beside
 	$(MAKE) unit
 	$(MAKE) lowest
 
-soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster
+soak: .venv/.dev  ## what takes minutes: killed processes, many that write into one store, a cluster, each benchmark once
 	$(BIN)/python -m pytest tests/soak
 
 install: .venv/.dev

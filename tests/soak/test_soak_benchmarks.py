@@ -47,7 +47,7 @@ def _figures(lines):
 def printed():
     """What every benchmark prints when it measures once, by script; one as the command line runs it."""
     together = [script for script in SCRIPTS if script != ALONE]
-    command = [sys.executable, str(Path(__file__).with_name("benchmarks_once.py")), *together]
+    command = [sys.executable, str(ROOT / "tests" / "benchmarks_once.py"), *together]
     lines, script = {ALONE: _lines(_started(ALONE, "--rounds", "1"))}, ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         for line in _lines(process):
