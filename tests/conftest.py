@@ -21,7 +21,7 @@ os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 settings.register_profile("guardgraph", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("guardgraph")
 
-COUNTED_SECONDS = 2.0
+COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
 SPENT = Counter()
 LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
