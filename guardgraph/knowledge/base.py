@@ -193,8 +193,8 @@ class KnowledgeBase:
 
         Args:
             repair: whether what is found is put right, in one transaction: words, postings and statistics are counted
-                anew from the stored texts, and documents that are not what was put in are nobody's until they are
-                added again.
+                anew from the stored texts, and documents that are not what was put in, or of which a chunk is gone,
+                are nobody's until they are added again.
 
         Raises:
             StoreError: the file cannot be read, or is damaged beyond repair; nothing was changed.
