@@ -103,7 +103,8 @@ class KnowledgeBase:
                 `LexicalRetriever` takes them, each of which may name `readers` of its own, which only narrow.
             tenant: whose they are; None for callers without a tenant.
             readers: who may read them at most: ``public``, ``tenant``, ``user:ID``, ``group:ID``.
-            name: of the collection; it stands before each id. Without one, a folder's is its own name.
+            name: of the collection; it stands before each id. Without one, a folder's is its own name, a link's
+                the link's.
             prune: what is gone may be more than half of what the collection has, and is taken out of a list without a
                 name, too.
             progress: called after each file of a folder with the bytes that are read, and the bytes of all.
