@@ -81,7 +81,7 @@ def load_folder(
     own name; links to folders, and links that lead out of the folder, are not followed.
 
     Args:
-        folder: the root. Its folders are the sources; files right in it have its name as source, a link's where it is one.
+        folder: the root. Its folders are the sources; files right in it have its name as source, as it was given.
         max_chars: the longest text of a document, in characters: at most the run's `max_context_chars`. A
             longer section is cut between paragraphs, else sentences, else words; a word only if it is longer.
         max_files: the most files and folders in it, those that are left out too.
