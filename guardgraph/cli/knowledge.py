@@ -42,7 +42,9 @@ Asking = Annotated[
 User = Annotated[str | None, typer.Option("--user", metavar="USER", help="Who asks.", show_default=False)]
 Group = Annotated[
     list[str] | None,
-    typer.Option("--group", metavar="GROUP", help="The ID of a group of theirs; more than once.", show_default=False),
+    typer.Option(
+        "--group", metavar="GROUP", help="A group of whoever asks, without group:, more than once.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
