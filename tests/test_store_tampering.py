@@ -155,7 +155,7 @@ def test_entries_that_changed_places_are_named(tampered, pair):
 @pytest.mark.parametrize("number", [2**62, 2**40, 0, -3, "x", b"\xff"])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_number_that_nobody_gave_is_found(tampered, table, number):
-    """However large or small it is, and where SQLite keeps it, one that is no number: it takes no time and no memory."""
+    """However large or small it is, and one that is no number: it takes no time and no memory."""
     if isinstance(number, int) or table == "guardgraph_callers":
         assert tampered((f"UPDATE {table} SET seq = ? WHERE seq = 2", number))
 
