@@ -135,11 +135,12 @@ def test_a_folder_in_place_of_a_rule_is_refused(base, docs):
 
 
 def test_a_sidecar_in_other_letters_narrows(base, docs):
-    """Where no document is called exactly as a sidecar says, one is that differs in capitals alone."""
-    write(docs, {"a.md": "x", "B.PDF": pdf_of("x"), "c.md": "x", "C.md": "x"})
+    """Where no document is called exactly as a sidecar says, one is that differs in capitals or in accents' form."""
+    write(docs, {"a.md": "x", "B.PDF": pdf_of("x"), "c.md": "x", "C.md": "x", "\xe9.md": "x"})
     write(docs, {"A.meta.yaml": "readers: []", "b.pdf.meta.yaml": "readers: []", "C.meta.yaml": "readers: []"})
+    write(docs, {"e\u0301.meta.yaml": "readers: []"})
     assert base.add(docs, readers=["public"]).failed == ()
-    assert readers(base, None) == {"B.PDF": [], "C.md": [], "a.md": [], "c.md": ["public"]}
+    assert readers(base, None) == {"B.PDF": [], "C.md": [], "a.md": [], "c.md": ["public"], "\xe9.md": []}
 
 
 def test_a_document_narrows_its_own_readers(base, docs):
