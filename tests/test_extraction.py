@@ -218,6 +218,20 @@ class TestUse:
         said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
         assert "trafilatura, which is not installed; pip install 'guardgraph[kb]' or" in said.stdout
 
+    def test_a_library_that_cannot_be_loaded_says_so(self, tmp_path, monkeypatch):
+        """One that lacks a part of its own, as where pip left it out, is not taken for a damaged page."""
+        (tmp_path / "trafilatura.py").write_text("raise ImportError('a part of it is missing')")
+        python = tmp_path / "python"  # finds that one first, as if it was installed
+        first = f"import sys; sys.path.insert(0, '{tmp_path}'); $boot"
+        python.write_text(f'#!/bin/sh\nshift 5; boot=$1; shift\nexec {sys.executable} -I -c "{first}" "$@"\n')
+        python.chmod(0o700)
+        monkeypatch.setattr(sys, "executable", str(python))
+        pool = Pool(children=1)
+        with pytest.raises(ConfigurationError, match=r"^trafilatura, .* loaded: a part of it is missing; pip install"):
+            pool.extract(PAGE.encode(), "html", seconds=30, max_chars=10_000)
+        assert pool.extract(b"text", "text", seconds=30, max_chars=10).text == "text"
+        pool.close()
+
     def test_the_working_directory_and_the_environment_do_not_reach_the_child(self, tmp_path, monkeypatch):
         """A module of a library's name beside the program is not run by it."""
         (tmp_path / "lxml.py").write_text(f"open({str(tmp_path / 'seen')!r}, 'w')")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from datetime import datetime, timedelta, timezone
+from itertools import count
 
 import pytest
 from docs_parts import ROOT
@@ -18,6 +20,7 @@ from runs import MODES, check_result, masked, run, write_state
 from ticket_pattern import REASONS, TICKET, TIGHT, pattern, triage
 
 from guardgraph import LiveWorld, create_rag_agent
+from guardgraph.evidence.derivation import derived_findings
 from guardgraph.grammar import Call
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
@@ -302,3 +305,24 @@ def test_a_run_that_an_earlier_version_began_ends_and_is_recorded(context):
     assert result["stop_reason"] == ("success" if context is None else "desk_denied:bug")
     [recording] = kept.recordings
     assert recording["result"] == result
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [
+        (datetime(2026, 11, 22, 1, 2, 3), "2026-11-22T01:02:03+00:00"),
+        (datetime(2026, 1, 1, 3, tzinfo=timezone(timedelta(hours=5, minutes=45))), "2025-12-31T21:15:00+00:00"),
+    ],
+)
+def test_a_world_of_whole_seconds_and_another_zone_is_recorded_as_any_other(moment, said):
+    """The beginning is in UTC, readings are floats, and the run is derived to the last digit."""
+
+    class Elsewhere(LiveWorld):
+        def calendar(self):
+            return moment
+
+    kept, readings = Kept(), count(1)
+    triage(world=Elsewhere(clock=lambda: next(readings)), recorder=kept).invoke(TICKET)
+    assert kept.only["visits"][0]["opening"]["started_at"] == said
+    assert {type(call["seconds"]) for call in kept.only["calls"]} == {float}
+    assert list(derived_findings(triage().frame, kept.only)) == []

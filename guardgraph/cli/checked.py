@@ -13,7 +13,7 @@ __all__ = ["show_checked"]
 
 
 def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
-    """Show what was found, and what became of it."""
+    """Show what was found, what became of it, and what to do next."""
     screen.show(f"{file}: {checked.documents} documents, {checked.chunks} chunks", indent=0)
     for finding in checked.findings:
         screen.show((str(finding), "red"), hang=2)
@@ -21,7 +21,16 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
         screen.show(("no findings", "green"), indent=0)
     elif checked.repaired:
         screen.show(("repaired", "green"), indent=0)
-    for items, became in ((checked.closed, "nobody may read it now"), (checked.removed, "taken out")):
+    else:
+        screen.show(f"to put it right: guardgraph kb check --repair {file}", indent=0)
+    for items, became in (
+        (checked.closed, "nobody may read it now; add it again"),
+        (checked.removed, "taken out; add it again"),
+        (checked.without_vectors, "it has no vectors"),
+    ):
         for item in items:
-            whose = f" of {item.tenant}" if item.tenant else ""
-            screen.show((f"{item.id}{whose}: {became}; add it again", "red"), hang=2)
+            screen.show((f"{item}: {became}", "red"), hang=2)
+    for lost in checked.lost:
+        screen.show((f"{lost}; add the documents again", "red"), hang=2)
+    if checked.without_vectors or (not checked.repaired and any(item.kind == "vectors" for item in checked.findings)):
+        screen.show(f"to make vectors again, in Python: KnowledgeBase({file!r}, embedding=...).add(...)", indent=0)

@@ -137,7 +137,7 @@ def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
         ConfigurationError: the file cannot be read, or holds no JSON object.
     """
     try:
-        value = parse_json(_content(file).decode("utf-8-sig"), levels)
+        value = parse_json(_content(file).decode("utf-8-sig"), levels, keys_once=True)
     except NotJson as error:
         raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
     except (OSError, ValueError) as error:

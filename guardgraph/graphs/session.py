@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -146,7 +147,7 @@ class Session:
 
     def _begin(self, caller: Caller | None) -> None:
         self.opening = Opening(
-            started_at=self.world.calendar().isoformat(),
+            started_at=_in_utc(self.world.calendar()),
             context=None,
             caller=_asking(caller),
             carried=self.carried,
@@ -182,6 +183,11 @@ class Session:
     def unwritten(self) -> float:
         """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
         return 0.0 if self.over or self.run_id is None else self.world.clock() - self.last
+
+
+def _in_utc(moment: datetime) -> str:
+    """Return what a calendar says, as ISO 8601; one that names no zone means UTC."""
+    return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)).isoformat()
 
 
 def session_in(config: Any) -> Session | None:

@@ -101,8 +101,13 @@ class Collection:
             readers: those who may still read what there is.
         """
         self.failed.append(Failed(shown, reason))
-        before = self.listed.get(number)
-        if before is not None and before.access.readers != readers:
+        if number in self.listed:
+            self.narrow(number, readers)
+
+    def narrow(self, number: str, readers: tuple[str, ...]) -> None:
+        """Leave a document that cannot be read as it is, for some of its readers."""
+        before = self.listed[number]
+        if before.access.readers != readers:
             self._index.move(self.tenant, number, before.source, Access(self.tenant, readers))
 
     def leave_empty(self, number: str, shown: str) -> None:
