@@ -10,7 +10,7 @@ from guardgraph.knowledge.index.columns import Numbers
 from guardgraph.knowledge.index.kept import Often
 from guardgraph.knowledge.index.postings import number_of
 from guardgraph.knowledge.index.statistics import View
-from guardgraph.knowledge.index.values import marks, rows_of
+from guardgraph.knowledge.index.values import one_of, rows_of
 from guardgraph.knowledge.index.words import term_of
 
 __all__ = ["Counted", "Counts", "Said"]
@@ -84,5 +84,6 @@ def _read(connection: sqlite3.Connection, view: View, terms: Collection[Said]) -
 
 def _rows(connection: sqlite3.Connection, parts: Sequence[int], forms: Iterable[str]) -> dict[tuple[int, str], _Row]:
     """Return what is counted of terms in parts, by part and term."""
-    rows = map(_Row._make, rows_of(connection, f"{_WORDS} WHERE part IN ({marks(parts)})", parts, forms))
+    among, values = one_of(parts)
+    rows = map(_Row._make, rows_of(connection, f"{_WORDS} WHERE part {among}", values, forms))
     return {(row.part, row.term): row for row in rows}

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.scopes import Scope, permitted
-from guardgraph.knowledge.index.values import marks
+from guardgraph.knowledge.index.values import one_of
 from guardgraph.knowledge.index.words import KINDS, NAME
 from guardgraph.state.context import Caller
 from guardgraph.tools.relevance import Known, most_common
@@ -27,7 +27,7 @@ _CHANGES: Final = "SELECT value FROM state WHERE name = 'changes'"
 _ONCE: Final = "SELECT stems_once, words_once, beginnings_once FROM parts WHERE id = ?"
 _MORE: Final = """
     SELECT substr(added.term, 1, 1), sum((added.total = 1 AND held.total IS NULL) - coalesce(held.total = 1, 0))
-    FROM (SELECT term, sum(total) AS total FROM words WHERE part IN ({}) GROUP BY term) AS added
+    FROM (SELECT term, sum(total) AS total FROM words WHERE part {} GROUP BY term) AS added
     LEFT JOIN words AS held ON held.part = ? AND held.term = added.term GROUP BY 1
 """
 """By how many words that occur once some parts make those of another one more."""
@@ -138,6 +138,7 @@ def _once(connection: sqlite3.Connection, parts: Sequence[Part]) -> tuple[int, .
         largest = None
     others = [part.id for part in parts if part is not largest]
     known = connection.execute(_ONCE, [largest and largest.id]).fetchone() or [0] * len(KINDS)
-    rows = connection.execute(_MORE.format(marks(others)), [*others, largest and largest.id])
+    among, values = one_of(others)
+    rows = connection.execute(_MORE.format(among), [*values, largest and largest.id])
     more = dict(rows.fetchall())
     return tuple(once + more.get(kind, 0) + more.get(NAME, 0) for once, kind in zip(known, KINDS, strict=True))
