@@ -23,7 +23,9 @@ settings.load_profile("guardgraph")
 
 COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
-SPENT = Counter()
+COUNTED_CASES = 8
+"""Cases of a table in a row that reached no new line, after which its lines are counted no more."""
+SPENT, IDLE = Counter(), Counter()
 LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
 
@@ -35,18 +37,26 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Count no lines where examples are drawn, nor in a table that took its time: it takes twice as long again."""
+    """Count no lines where examples are drawn, nor in a table that took its time or reaches nothing new any more: they
+    take twice as long again.
+    """
     table = item.nodeid.partition("[")[0]
-    uncounted = is_hypothesis_test(getattr(item, "obj", None)) or SPENT[table] > COUNTED_SECONDS
-    counting = coverage and uncounted and coverage.Coverage.current()
-    if counting:
+    is_long = SPENT[table] > COUNTED_SECONDS or IDLE[table] >= COUNTED_CASES
+    counting = coverage and coverage.Coverage.current()
+    uncounted = counting and (is_long or is_hypothesis_test(getattr(item, "obj", None)))
+    if uncounted:
         counting.stop()
-    began = time.process_time()
+    began, before = time.process_time(), _reached(counting)
     done = yield
     SPENT[table] += time.process_time() - began
-    if counting:
+    IDLE[table] = IDLE[table] + 1 if _reached(counting) == before else 0
+    if uncounted:
         counting.start()
     return done
+
+
+def _reached(counting):
+    return sum(map(len, counting._collector.data.values())) if counting else 0
 
 
 def pytest_collection_finish():
