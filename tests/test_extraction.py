@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from pdf_files import pdf_of
+from pypdf import PdfWriter
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
@@ -186,6 +188,14 @@ class TestPdf:
     def test_a_file_with_a_password_is_encrypted(self):
         """It is not read, and says why; one that opens without is."""
         assert failure(pdf_of("secret", password="open sesame"), "pdf") == "encrypted"
+
+    def test_a_file_that_only_its_owner_may_change_is_read(self):
+        """It opens without a password, whatever its cipher; most files that offices protect are such."""
+        for cipher in ("RC4-128", "AES-128", "AES-256"):
+            writer = PdfWriter(clone_from=BytesIO(pdf_of("the pension age is 67")))
+            writer.encrypt("", "owner", algorithm=cipher)
+            writer.write(file := BytesIO())
+            assert read(file.getvalue(), "pdf").text == "the pension age is 67"
 
     @pytest.mark.parametrize("content", [b"", b"no PDF", b"%PDF-1.7\n%%EOF", pdf_of("cut")[:300]])
     def test_what_is_no_file_is_broken(self, content):

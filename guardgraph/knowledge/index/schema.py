@@ -35,7 +35,7 @@ _BEGINNING_BITS: Final = 48
 _LONGEST_STEP: Final = 1 << 24
 """From one change to the next one."""
 
-WORDS_VERSION: Final = 1
+WORDS_VERSION: Final = 2
 """Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
 
 _TABLES: Final = """

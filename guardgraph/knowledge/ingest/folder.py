@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from os.path import splitext
 from pathlib import Path
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from guardgraph.knowledge.ingest.report import Failed
 from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
@@ -109,7 +110,8 @@ def _is_beside(name: str) -> bool:
 class _Sidecars:
     """What may be sidecars, each with the documents that it says something of.
 
-    Those are called as it says; else as it says but for capitals, which some file systems do not tell apart.
+    Those are called as it says; else as it says but for what some file systems do not tell apart: capitals, and whether
+    an accent stands in its letter or behind it.
     """
 
     def __init__(
@@ -124,13 +126,13 @@ class _Sidecars:
         exact = {name for file in documents for name in _names(file)} if self._found else set()
         for name, item in self._found:
             about = name[: name.lower().rindex(".meta.")]
-            self._by_name[about if about in exact else about.casefold()].append(item)
+            self._by_name[about if about in exact else _alike(about)].append(item)
 
     def of(self, file: FoundFile) -> list[FoundFile | LeftOut | Unread]:
         """Return what may be the sidecar of a document."""
         if not self._found:
             return []
-        names = dict.fromkeys(each for name in sorted(_names(file)) for each in (name, name.casefold()))
+        names = dict.fromkeys(each for name in sorted(_names(file)) for each in (name, _alike(name)))
         self._used |= names.keys()
         return [item for name in names for item in self._by_name.get(name, ())]
 
@@ -148,6 +150,10 @@ class _Sidecars:
 def _names(file: FoundFile) -> set[str]:
     """Return how a sidecar of a document may begin."""
     return {shown_name(file.parts), shown_name((*file.parts[:-1], splitext(file.parts[-1])[0]))}
+
+
+def _alike(name: str) -> str:
+    return normalize("NFC", name).casefold()
 
 
 def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> Entry:

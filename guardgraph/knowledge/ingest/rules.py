@@ -17,7 +17,7 @@ from guardgraph.tools.settings_file.yaml_text import parse_yaml
 __all__ = ["RULES", "Rules", "is_rule", "rules_of"]
 
 RULES: Final = "access.yaml"
-_LIKE_RULES: Final = frozenset({RULES, "access.yml"})
+_LIKE_RULES: Final = frozenset({RULES, "access.yml", f".{RULES}", ".access.yml", f"{RULES}.txt"})
 """Names, in lower case, that nobody gives to anything else: a rule that is not read would not narrow."""
 
 
