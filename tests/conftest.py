@@ -23,9 +23,7 @@ settings.load_profile("guardgraph")
 
 COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
-COUNTED_CASES = 8
-"""Cases of a table in a row that reached no new line, after which its lines are counted no more."""
-SPENT, IDLE = Counter(), Counter()
+SPENT = Counter()
 LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
 
@@ -37,26 +35,18 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Count no lines where examples are drawn, nor in a table that took its time or reaches nothing new any more: they
-    take twice as long again.
-    """
+    """Count no lines where examples are drawn, nor in a table that took its time: it takes twice as long again."""
     table = item.nodeid.partition("[")[0]
-    is_long = SPENT[table] > COUNTED_SECONDS or IDLE[table] >= COUNTED_CASES
-    counting = coverage and coverage.Coverage.current()
-    uncounted = counting and (is_long or is_hypothesis_test(getattr(item, "obj", None)))
-    if uncounted:
+    uncounted = is_hypothesis_test(getattr(item, "obj", None)) or SPENT[table] > COUNTED_SECONDS
+    counting = coverage and uncounted and coverage.Coverage.current()
+    if counting:
         counting.stop()
-    began, before = time.process_time(), _reached(counting)
+    began = time.process_time()
     done = yield
     SPENT[table] += time.process_time() - began
-    IDLE[table] = IDLE[table] + 1 if _reached(counting) == before else 0
-    if uncounted:
+    if counting:
         counting.start()
     return done
-
-
-def _reached(counting):
-    return sum(map(len, counting._collector.data.values())) if counting else 0
 
 
 def pytest_collection_finish():
