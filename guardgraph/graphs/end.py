@@ -165,8 +165,8 @@ def _answered(outcomes: list[Outcome]) -> JsonObject:
     """Return what a person answered, be it a yes or a no, or why no answer counts."""
     for outcome in outcomes:
         if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
-            return {"answer": outcome.content["details"]}
-        return {"failure" if outcome.form == "failure" else "answer": outcome.content}
+            return {"answer": storable(outcome.content["details"])}
+        return {"failure" if outcome.form == "failure" else "answer": storable(outcome.content)}
     return {}
 
 
