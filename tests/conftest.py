@@ -81,4 +81,4 @@ def every_run_replays(request):
         recording = json.loads(text, parse_constant=pytest.fail)  # NaN and its like are no JSON
         if recording["run_id"] in EDITED:
             continue
-        assert interpret(frame, checked_recording(recording)) == recording["result"]
+        assert interpret(frame, checked_recording(recording)).result == recording["result"]

@@ -24,7 +24,7 @@ user_files = pytest.fixture(files_of_a_user)
         (("critique", "--context", "nul\0"), "cannot be read"),
         (("critique", "--context", "binary"), "--context 'binary': cannot be read as UTF-8 text"),
         (("critique", "--context", "a_file"), "--context 'a_file': not JSON"),
-        (("critique", "--context", "deep"), "--context 'deep': not JSON"),
+        (("critique", "--context", "deep"), "--context 'deep': not JSON: more than 64 levels of nesting"),
         (("critique", "--context", "twice"), "'twice': not JSON: the key 'goal' stands twice in one object"),
         (("critique", "--context", "list"), "--context 'list': a JSON object is required; given: list"),
         (("verify", "factories"), "module:factory is required"),

@@ -289,6 +289,17 @@ def test_words_are_rebuilt_from_the_texts(copied, made, statement):
     assert answers(copied) == made[1]
 
 
+def test_a_person_is_shown_the_first_of_many_findings(copied):
+    """Five of each kind and how many more there are, and what to do next."""
+    changed(copied, "UPDATE words SET total = total + 1")
+    found = json.loads(run("kb", "check", copied, "--json").stdout)["findings"]
+    many = sum(finding["kind"] == "counts" for finding in found)
+    printed = " ".join(run("kb", "check", copied).stdout.split())
+    assert printed.count(" its counts are ") == 5
+    assert f"counts: {many - 5} more; --json has them" in printed
+    assert "to put it right: guardgraph kb check --repair" in printed
+
+
 def test_a_doubtful_document_is_nobodys_until_it_is_added_again(copied, made):
     """It is named, nobody finds it, others are found as before, and an addition of the unchanged file opens it."""
     changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE name LIKE 'board/c.md%' AND tenant = '+acme'")
@@ -308,8 +319,8 @@ LOST = [
     ({"chunks": "document = 1 AND number = 0"}, "a.md of acme: nobody may read it now"),
     ({"chunks": "document = 2"}, "b.md of acme: taken out"),
     ({"documents": "id = 1"}, "a.md#wings.1 of acme: taken out"),
-    ({"chunks": "document = 1", "documents": "id = 1"}, "docs of acme: 1 document missing"),
-    (dict.fromkeys(["chunks", "documents"], "tenant = '+acme'"), "docs of acme: 4 documents missing"),
+    ({"chunks": "document = 1", "documents": "id = 1"}, "1 document of docs of acme missing"),
+    (dict.fromkeys(["chunks", "documents"], "tenant = '+acme'"), "4 documents of docs of acme missing"),
     (dict.fromkeys(["chunks", "documents", "collections"], "tenant = '+acme'"), "1 collection missing"),
 ]
 

@@ -82,7 +82,8 @@ def _existing(option: str, path: str, kind: str, is_one: Callable[[Path], bool])
     except OSError as error:
         raise ConfigurationError(f"{option} {path!r:.200}: cannot be read: {error.strerror}") from None
     if not found:
-        raise ConfigurationError(f"{option} {path!r:.200}: a {kind} is required; there is none")
+        there = "something else stands there" if Path(path).exists() else "there is none"
+        raise ConfigurationError(f"{option} {path!r:.200}: a {kind} is required; {there}")
     return path
 
 

@@ -37,7 +37,7 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
         raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
     try:
-        result: Any = interpret(agent.frame, checked)
+        result: Any = interpret(agent.frame, checked).result
     except ConfigurationError as error:
         raise InputError(f"recording: a run whose context this agent would refuse: {error}") from None
     return result  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from it, and what an attempt took that could not write anything is kept for the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,8 @@ from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
+    from guardgraph.graphs.conclusion import Conclusion
     from guardgraph.graphs.frame import Frame
-    from guardgraph.state.recording import Recording
 
 __all__ = ["CALLER_REFUSED", "SESSION", "Session", "is_by_code", "session_in"]
 
@@ -55,7 +55,6 @@ class Session:
         "_taken",
         "by_code",
         "carried",
-        "derived",
         "is_replay",
         "last",
         "opening",
@@ -81,11 +80,10 @@ class Session:
         """What the first node of the session has to write into the log."""
         self.waiting: JsonObject | None = None
         """What the run waits for, once it does."""
-        self.over = False
+        self.over: Conclusion | None = None
+        """The run, once it is over."""
         self.is_replay = False
         """Whether the run is one that is decided again, and so is nothing to be recorded."""
-        self.derived: Callable[[], Recording] | None = None
-        """Of a run that is decided again and is over: makes the recording that a live run would have handed over."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resumable = True
@@ -182,7 +180,7 @@ class Session:
 
     def unwritten(self) -> float:
         """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
-        return 0.0 if self.over or self.run_id is None else self.world.clock() - self.last
+        return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
 
 
 def _in_utc(moment: datetime) -> str:

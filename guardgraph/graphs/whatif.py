@@ -94,7 +94,7 @@ class Again:
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
     result: JsonObject | None = field(default=None, repr=False, compare=False)
-    """Of a run that is same or changed: the whole result; its run_id and its times are those of the recorded run."""
+    """Of a changed run: the whole result; its run_id and its times are those of the recorded run."""
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, without the result; what there is nothing of is left out."""
@@ -145,21 +145,22 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
 def _judged(frame: Frame, recording: Recording) -> Again:
     old, ending = recording["result"], Ending.of(recording["result"])
     try:
-        new = interpret(frame, recording)
+        over = interpret(frame, recording)
     except ConfigurationError as error:
         refused = Ending(REFUSED, "context")
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
-    keys = {*old, *new} - _HOW_IT_WENT
-    differs = tuple(sorted(key for key in keys if key not in old or key not in new or old[key] != new[key]))
+    came = over.came
+    keys = {*old, *came} - _HOW_IT_WENT
+    differs = tuple(sorted(key for key in keys if key not in old or key not in came or old[key] != came[key]))
     if not differs:
-        return Again("same", ending, Ending.of(new), result=new)
-    guard, evidence = _decided(old, new)
-    return Again("changed", ending, Ending.of(new), guard, evidence, differs, result=new)
+        return Again("same", ending, Ending.of(came))
+    guard, evidence = _decided(old, over.result)
+    return Again("changed", ending, Ending.of(came), guard, evidence, differs, result=over.result)
 
 
 def _assumed(frame: Frame, recording: Recording) -> Ending | None:
     try:
-        return Ending.of(interpret(frame, recording, assume=True))
+        return Ending.of(interpret(frame, recording, assume=True).came)
     except (NotRecorded, InputError, ConfigurationError):
         return None
 

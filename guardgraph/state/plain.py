@@ -86,9 +86,12 @@ def parse_json(text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False) -
     """
     try:
         value: JsonValue = _STRICT_DECODER.decode(text) if keys_once else _decoded(text)
-    except (ValueError, RecursionError) as error:
+        is_too_deep = is_nested(text, value, levels)
+    except RecursionError:
+        is_too_deep = True
+    except ValueError as error:
         raise NotJson(str(error)[:200]) from None
-    if is_nested(text, value, levels):
+    if is_too_deep:
         raise NotJson(f"more than {levels} levels of nesting")
     return _legible(value, levels=levels) if _may_be_unstorable(text) else value
 

@@ -36,7 +36,7 @@ class Lost:
         if self.collection is None:
             return f"{self.count} collection{plural} missing"
         whose = f" of {self.tenant}" if self.tenant else ""
-        return f"{self.collection}{whose}: {self.count} document{plural} missing"
+        return f"{self.count} document{plural} of {self.collection}{whose} missing"
 
 
 class _Row(NamedTuple):
