@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
+from guardgraph.graphs.conclusion import Conclusion
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.interpreter import interpret
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
@@ -93,8 +94,13 @@ class Again:
     assumed: Ending | None = None
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
-    result: JsonObject | None = field(default=None, repr=False, compare=False)
-    """Of a changed run: the whole result; its run_id and its times are those of the recorded run."""
+    over: Conclusion | None = field(default=None, repr=False, compare=False)
+    """Of a run that is same or changed: the run as the candidate would have made it."""
+
+    @property
+    def result(self) -> JsonObject | None:
+        """Of a run that is same or changed: the whole result; its run_id and times are those of the recorded run."""
+        return None if self.over is None else self.over.result
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, without the result; what there is nothing of is left out."""
@@ -153,9 +159,9 @@ def _judged(frame: Frame, recording: Recording) -> Again:
     keys = {*old, *came} - _HOW_IT_WENT
     differs = tuple(sorted(key for key in keys if key not in old or key not in came or old[key] != came[key]))
     if not differs:
-        return Again("same", ending, Ending.of(came))
+        return Again("same", ending, Ending.of(came), over=over)
     guard, evidence = _decided(old, over.result)
-    return Again("changed", ending, Ending.of(came), guard, evidence, differs, result=over.result)
+    return Again("changed", ending, Ending.of(came), guard, evidence, differs, over=over)
 
 
 def _assumed(frame: Frame, recording: Recording) -> Ending | None:
