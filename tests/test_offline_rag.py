@@ -156,6 +156,8 @@ def test_a_question_in_the_sources_is_no_answer():
     assert said("How do I reset the password?", text).get("insufficient")
     proposed = said("How do I reset my password in the settings?", text)
     assert proposed["answer"] == "Open the settings page and press Forgot."
+    stressed = "**Q: Can I return shoes?**\n\nA: Shoes are returned within 14 days."
+    assert said("Can I return shoes?", stressed)["answer"] == "A: Shoes are returned within 14 days."
 
 
 def test_lines_broken_to_a_width():
