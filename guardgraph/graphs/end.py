@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from guardgraph.graphs.audit import NoRecorder, is_required, kept, unavailable
+from guardgraph.graphs.decided import Decided
 from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
 from guardgraph.graphs.frame import Frame, GrammarBreach, Part, declared, described, failure, show, verdict
 from guardgraph.graphs.record import recording, watchers
@@ -76,13 +77,11 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return {**head, **_withheld(_told(log, {}), "history"), "audit": unavailable(head["details"])}
     is_withheld = _withholds(part, head["stop_reason"]) or any(entry.get("withheld") for entry in log)
-    withheld = _withheld(_told(log, {}), "trace", "history") if is_withheld else None
-    result = {**head, **(withheld or _told(log, records))}
-    if "audit" in result:  # it stands last, as in what the graph returns
-        result["audit"] = result.pop("audit")
+    whole = partial(_whole, head, log, records, is_withheld=is_withheld)
     if visit.session.is_replay:
-        visit.session.derived = partial(recording, part, state, log, records, result)
-        return result
+        visit.session.decided = Decided(head, whole, partial(recording, part, state, log, records))
+        return head
+    result = whole()
     audit, required = None, is_required(part.frame, run)
     if part.frame.recorder is not None or watchers():
         audit = kept(part.frame, _shadowed(part.frame, recording(part, state, log, records, result)))
@@ -91,6 +90,15 @@ def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit:
     if required and audit is not None and audit["status"] == "unavailable":
         return _unrecorded(part, result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
     return result if audit is None else {**result, "audit": {**result.get("audit", {}), **audit}}
+
+
+def _whole(head: JsonObject, log: list[LogEntry], records: dict[int, VisitRecord], *, is_withheld: bool) -> JsonObject:
+    """Return a result with how the run went."""
+    withheld = _withheld(_told(log, {}), "trace", "history") if is_withheld else None
+    result = {**head, **(withheld or _told(log, records))}
+    if "audit" in result:  # it stands last, as in what the graph returns
+        result["audit"] = result.pop("audit")
+    return result
 
 
 def _shadowed(frame: Frame, made: Recording) -> Recording:

@@ -15,6 +15,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
+from guardgraph.graphs.decided import Decided
 from guardgraph.graphs.drive import drive
 from guardgraph.graphs.fields import given_again
 from guardgraph.graphs.following import RecordedVisits
@@ -31,11 +32,11 @@ from guardgraph.state.recording import RecordedVisit, Recording
 from guardgraph.state.version import version
 from guardgraph.world.replaying import ReplayingWorld
 
-__all__ = ["derived", "interpret"]
+__all__ = ["decided"]
 
 
-def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> JsonObject:
-    """Run a pattern on a recorded world, and return the result.
+def decided(frame: Frame, recording: Recording, *, assume: bool = False) -> Decided:
+    """Run a pattern on a recorded world, and return what it decides.
 
     Args:
         frame: of the graph.
@@ -47,26 +48,6 @@ def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Js
         InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    return _interpreted(frame, recording, assume=assume)[0]
-
-
-def derived(frame: Frame, recording: Recording) -> Recording:
-    """Run a pattern on a recorded world, and return the recording that its end would have handed to a recorder.
-
-    What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
-    was made anew.
-
-    Raises:
-        ConfigurationError: as `interpret`.
-        InputError: as `interpret`.
-        NotRecorded: as `interpret`.
-    """
-    _, session = _interpreted(frame, recording)
-    assert session.derived is not None  # a run that is decided again ends in a terminal, which says it
-    return session.derived()
-
-
-def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) -> tuple[JsonObject, Session]:
     world, pad, visits = ReplayingWorld(recording, assume=assume), _Scratchpad(), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, given_again(frame, recording, name))
@@ -82,10 +63,11 @@ def _interpreted(frame: Frame, recording: Recording, *, assume: bool = False) ->
             sitting = _sitting(frame, world, opening, sitting)
             pad.turn_to(_answers(recorded))
             update = _run(node, channels.read(name), sitting, pad)
-            channels.write(update)
             name = _following(node, update)
             if name == END:
-                return channels.output(update), sitting.session
+                assert sitting.session.decided is not None  # a terminal says it
+                return sitting.session.decided
+            channels.write(update)
 
 
 def _answers(recorded: RecordedVisit) -> list[JsonValue]:
@@ -215,7 +197,3 @@ class _Channels:
                 held[name] = held[name] + value
             else:
                 held[name] = value
-
-    def output(self, update: JsonObject) -> JsonObject:
-        """Return the result that a terminal wrote."""
-        return {name: value for name, value in update.items() if name not in self._kept and name != "route"}

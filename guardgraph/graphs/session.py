@@ -6,7 +6,7 @@ from it, and what an attempt took that could not write anything is kept for the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,8 @@ from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
+    from guardgraph.graphs.decided import Decided
     from guardgraph.graphs.frame import Frame
-    from guardgraph.state.recording import Recording
 
 __all__ = ["CALLER_REFUSED", "SESSION", "Session", "is_by_code", "session_in"]
 
@@ -54,7 +54,7 @@ class Session:
         "_taken",
         "by_code",
         "carried",
-        "derived",
+        "decided",
         "is_replay",
         "last",
         "opening",
@@ -83,8 +83,8 @@ class Session:
         self.over = False
         self.is_replay = False
         """Whether the run is one that is decided again, and so is nothing to be recorded."""
-        self.derived: Callable[[], Recording] | None = None
-        """Of a run that is decided again and is over: makes the recording that a live run would have handed over."""
+        self.decided: Decided | None = None
+        """Of a run that is decided again and is over: what was decided."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resumable = True

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
+from guardgraph.graphs.decided import Decided, came_of
 from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.interpreter import interpret
+from guardgraph.graphs.interpreter import decided
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
@@ -25,9 +26,6 @@ REFUSED = "refused"
 Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "damaged"]
 """Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
 recorded it; or its recording is none."""
-
-_HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline"}
-"""Keys of a result that say how the run went, not what came of it."""
 
 _HEAD = {*RECORDED, "outcome", "audit"}
 """Keys of a stop that are no evidence."""
@@ -93,8 +91,13 @@ class Again:
     assumed: Ending | None = None
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
-    result: JsonObject | None = field(default=None, repr=False, compare=False)
-    """Of a run that is same or changed: the whole result; its run_id and its times are those of the recorded run."""
+    decided: Decided | None = field(default=None, repr=False, compare=False)
+    """Of a run that is same or changed: what the candidate decided."""
+
+    @property
+    def result(self) -> JsonObject | None:
+        """Of a run that is same or changed: the whole result; run_id and times are those of the recorded run."""
+        return None if self.decided is None else self.decided.result
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, without the result; what there is nothing of is left out."""
@@ -145,26 +148,26 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
 def _judged(frame: Frame, recording: Recording) -> Again:
     old, ending = recording["result"], Ending.of(recording["result"])
     try:
-        new = interpret(frame, recording)
+        again = decided(frame, recording)
     except ConfigurationError as error:
         refused = Ending(REFUSED, "context")
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
-    keys = {*old, *new} - _HOW_IT_WENT
-    differs = tuple(sorted(key for key in keys if key not in old or key not in new or old[key] != new[key]))
-    if not differs:
-        return Again("same", ending, Ending.of(new), result=new)
-    guard, evidence = _decided(old, new)
-    return Again("changed", ending, Ending.of(new), guard, evidence, differs, result=new)
+    then, now = came_of(old), came_of(again.head)
+    if then == now:
+        return Again("same", ending, ending, decided=again)
+    differs = tuple(sorted(key for key in {*then, *now} if key not in then or key not in now or then[key] != now[key]))
+    guard, evidence = _decisive(old, again.result)
+    return Again("changed", ending, Ending.of(now), guard, evidence, differs, decided=again)
 
 
 def _assumed(frame: Frame, recording: Recording) -> Ending | None:
     try:
-        return Ending.of(interpret(frame, recording, assume=True))
+        return Ending.of(decided(frame, recording, assume=True).head)
     except (NotRecorded, InputError, ConfigurationError):
         return None
 
 
-def _decided(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
+def _decisive(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
     """Return the guard that makes the difference, and its evidence."""
     for result in (new, old):
         if result.get("status") == "stopped":
