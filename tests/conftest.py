@@ -68,7 +68,7 @@ def fonts():
 @pytest.fixture(autouse=True)
 def every_run_replays(request):
     """Decide every run that ended in the test again, from its recording alone: nothing may differ, not even a time."""
-    from guardgraph.graphs.interpreter import decided
+    from guardgraph.graphs.interpreter import interpret
     from guardgraph.graphs.record import watched
     from guardgraph.state.recording import checked_recording
 
@@ -81,4 +81,4 @@ def every_run_replays(request):
         recording = json.loads(text, parse_constant=pytest.fail)  # NaN and its like are no JSON
         if recording["run_id"] in EDITED:
             continue
-        assert decided(frame, checked_recording(recording)).result == recording["result"]
+        assert interpret(frame, checked_recording(recording)).result == recording["result"]

@@ -145,7 +145,8 @@ def _form(field: dict[str, Any]) -> str:
         return f"list of {_form(field['items'])}"
     named = {"string": "text", "integer": "whole number", "null": "null", "boolean": "true or false"}
     kind = field.get("type", "any JSON")
-    return "64 hex digits" if "pattern" in field else named.get(kind, kind)
+    is_hash = field.get("pattern", "").endswith("{64}$")
+    return "64 hex digits" if is_hash else named.get(kind, kind)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,6 @@ keeps what was asked. Leaving the block closes the socket and ends every thread,
 from __future__ import annotations
 
 import json
-import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -269,8 +268,5 @@ def flood(part: bytes, count: int, sent: list[int], **headers: str) -> Behaviour
 
 
 def refusing_environ() -> dict[str, str]:
-    """The variables that lead a client to a port where nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    return {"OPENAI_API_KEY": "sk-loopback-0123456789", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}
+    """The variables that lead a client to a port where nobody listens: one that nobody is given by chance."""
+    return {"OPENAI_API_KEY": "sk-loopback-0123456789", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}

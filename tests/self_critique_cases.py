@@ -87,9 +87,10 @@ def failing(view):
     raise AssertionError("a defect")
 
 
-def model_run(*script, **budget):
+def model_run(*script, world=None, **budget):
     """Run an agent whose one model answers from a script, and return the result, checked."""
-    return checked(create_self_critique_agent(ScriptedChatModel(*script)).invoke(GIVEN, context={"budget": budget}))
+    graph = create_self_critique_agent(ScriptedChatModel(*script), world=world)
+    return checked(graph.invoke(GIVEN, context={"budget": budget}))
 
 
 def checked(result):

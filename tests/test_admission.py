@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from uuid import uuid4
 
 import pytest
@@ -37,9 +38,15 @@ def on_thread(**config):
     return {**config, "configurable": {"thread_id": "1", **config.get("configurable", {})}}
 
 
+@cache
+def alone():
+    """Return the result of a run before which there was none, without what is its own."""
+    return masked(labelled().invoke(NEW, on_thread()))
+
+
 def is_new(result, before=None):
     """Assert that a result is that of a run of its own."""
-    assert masked(check_result(REASONS, result)) == masked(labelled().invoke(NEW, on_thread()))
+    assert masked(check_result(REASONS, result)) == alone()
     assert before is None or result["run_id"] != before["run_id"]
 
 

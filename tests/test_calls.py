@@ -9,6 +9,7 @@ import time
 from datetime import date
 
 import pytest
+from hanging import PROMPTLY, async_hang, hang, released
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.errors import GraphInterrupt, ParentCommand
@@ -22,25 +23,13 @@ from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
 from guardgraph.world.calls import aperform, perform
 
-SHORT = {"budget": {"max_seconds": 0.15}}
-PROMPTLY = 2.5
-"""Seconds within which a call with a short deadline must be back, on a machine that is busy."""
+nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
 
 def outcome(target, mode, kind="proposer", seconds=5.0, request=None, about=None):
     """Make one call."""
     call = Call(kind, target, request or {}, about or {})
     return perform(call, seconds) if mode == "sync" else asyncio.run(aperform(call, seconds))
-
-
-def sleepy(request):
-    """Take longer than any deadline here."""
-    time.sleep(3)
-
-
-async def async_sleepy(request):
-    """Take longer than any deadline here, without a thread."""
-    await asyncio.sleep(3)
 
 
 async def answer(request):
@@ -181,7 +170,7 @@ def test_interrupts_and_the_end_of_the_process_pass_through(error, kind, mode):
 
 
 @MODES
-@pytest.mark.parametrize("target", [sleepy, async_sleepy, RunnableLambda(sleepy, afunc=async_sleepy)])
+@pytest.mark.parametrize("target", [hang, async_hang, RunnableLambda(hang, afunc=async_hang)])
 @pytest.mark.parametrize(("kind", "reason"), [("proposer", "llm_timeout"), ("tool", "max_seconds")])
 def test_a_call_that_outlasts_the_deadline_is_left_behind(target, kind, reason, mode):
     """The caller is back promptly, with the limit that was hit."""
@@ -231,13 +220,13 @@ def test_a_late_answer_is_dropped_without_a_word(mode):
     release, done = threading.Event(), threading.Event()
 
     def target(request):
-        release.wait(5)
+        release.wait(30)
         done.set()
         raise ValueError("late")
 
     assert outcome(target, mode, "tool", seconds=0.05).content["reason"] == "max_seconds"
     release.set()
-    assert done.wait(5)
+    assert done.wait(30)
 
 
 def failing(error):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from base64 import b64decode, b64encode
 from copy import deepcopy
+from datetime import datetime
 
 import pytest
 from exported_runs import KINDS, RAG, document, forged, keys, text
@@ -449,6 +451,17 @@ def test_what_is_no_document_is_refused_in_one_line(given, message):
     assert message in str(error.value)
     assert len(str(error.value)) < 300
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [math.nan, 2**64, "\ud800", b"x", {1: 2}, datetime(2026, 1, 1), [[]] * 2])
+def test_what_is_no_plain_json_is_no_document(value):
+    """A document that somebody made in Python is refused like the text of one, and so is one to be signed."""
+    for _ in range(200 if isinstance(value, list) else 0):
+        value = [value]
+    given_ = document() | {"recording": {**document()["recording"], "input": {"question": value}}}
+    for look in (lambda: check_document(given_, RAG), lambda: sign_document(given_, keys()[0])):
+        with pytest.raises(InputError, match=r"^document: plain JSON is required; given: [\w ]{3,60}"):
+            look()
 
 
 def test_a_document_that_is_too_large_is_refused(monkeypatch):

@@ -259,7 +259,10 @@ CONTEXTS = [
     ({"polcy": {}}, r"^context\.polcy: no such setting; given: dict$"),
     ({"policy": {"label": []}}, r"^context\.policy\.label: no such setting; given: list$"),
     ({"policy": {"labels": "bug"}}, r"^context\.policy\.labels: a list of strings is required; given: 'bug'$"),
-    ({"policy": {"labels": [1]}}, r"^context\.policy\.labels: a list of strings is required; given: list$"),
+    (
+        {"policy": {"labels": [1]}},
+        r"^context\.policy\.labels: a list of strings is required, and item 1 is 1; given: list$",
+    ),
     ({"policy": {"labels": {"bug": 1}}}, r"a list of strings is required; given: dict$"),
     ({"policy": {"labels": None}}, r"a list of strings is required; given: None$"),
     (

@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from pdf_files import pdf_of
+from pypdf import PdfWriter
 
 from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
@@ -187,6 +189,14 @@ class TestPdf:
         """It is not read, and says why; one that opens without is."""
         assert failure(pdf_of("secret", password="open sesame"), "pdf") == "encrypted"
 
+    def test_a_file_that_only_its_owner_may_change_is_read(self):
+        """It opens without a password, whatever its cipher; most files that offices protect are such."""
+        for cipher in ("RC4-128", "AES-128", "AES-256"):
+            writer = PdfWriter(clone_from=BytesIO(pdf_of("the pension age is 67")))
+            writer.encrypt("", "owner", algorithm=cipher)
+            writer.write(file := BytesIO())
+            assert read(file.getvalue(), "pdf").text == "the pension age is 67"
+
     @pytest.mark.parametrize("content", [b"", b"no PDF", b"%PDF-1.7\n%%EOF", pdf_of("cut")[:300]])
     def test_what_is_no_file_is_broken(self, content):
         """Whatever pypdf raises."""
@@ -217,6 +227,20 @@ class TestUse:
         )
         said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
         assert "trafilatura, which is not installed; pip install 'guardgraph[kb]' or" in said.stdout
+
+    def test_a_library_that_cannot_be_loaded_says_so(self, tmp_path, monkeypatch):
+        """One that lacks a part of its own, as where pip left it out, is not taken for a damaged page."""
+        (tmp_path / "trafilatura.py").write_text("raise ImportError('a part of it is missing')")
+        python = tmp_path / "python"  # finds that one first, as if it was installed
+        first = f"import sys; sys.path.insert(0, '{tmp_path}'); $boot"
+        python.write_text(f'#!/bin/sh\nshift 5; boot=$1; shift\nexec {sys.executable} -I -c "{first}" "$@"\n')
+        python.chmod(0o700)
+        monkeypatch.setattr(sys, "executable", str(python))
+        pool = Pool(children=1)
+        with pytest.raises(ConfigurationError, match=r"^trafilatura, .* loaded: a part of it is missing; pip install"):
+            pool.extract(PAGE.encode(), "html", seconds=30, max_chars=10_000)
+        assert pool.extract(b"text", "text", seconds=30, max_chars=10).text == "text"
+        pool.close()
 
     def test_the_working_directory_and_the_environment_do_not_reach_the_child(self, tmp_path, monkeypatch):
         """A module of a library's name beside the program is not run by it."""

@@ -115,6 +115,30 @@ def test_searching_says_what_a_caller_finds_and_why_not_more(filled):
     assert "refunds.md#refunds.1: he may not read it; it is for callers of acme: tenant" in printed
 
 
+def test_a_collection_of_another_tenant_is_told_by_its_option(filled):
+    """Whoever forgot the tenant, or mistook it, is told what there is."""
+    run("kb", "add", "kb.sqlite", "docs")
+    there = "there are docs (no tenant), docs (--tenant acme)"
+    for command in (("list", "kb.sqlite", "--tenant", "acm", "--name", "docs"), ("remove", "kb.sqlite", "doc")):
+        told = refused(run("kb", *command))
+        assert "there is no such collection" in told
+        assert there in told
+    for command in (("list",), ("access",), ("search", "refunds")):
+        done = run("kb", command[0], "kb.sqlite", *command[1:], "--tenant", "acm")
+        assert (done.exit_code, done.stderr.count("\n")) == (0, 1)
+        assert "the tenant 'acm' has no documents; there are acme" in done.stderr
+
+
+def test_documents_that_nobody_may_read_are_told(filled):
+    """Whoever adds a folder without readers and rules is told so; the report names its documents."""
+    write(filled / "bare", {f"{name}.md": "Refunds" for name in "abcdefg"})
+    done = run("kb", "add", "kb.sqlite", "bare")
+    assert done.exit_code == 0
+    assert "nobody may read 7 documents (a.md, b.md, c.md, d.md, e.md and 2 more); --reader or" in done.stderr
+    assert shown("kb", "add", "kb.sqlite", "bare")["closed"] == [f"{name}.md" for name in "abcdefg"]
+    assert shown("kb", "add", "kb.sqlite", "bare", "--reader", "public")["closed"] == []
+
+
 def test_access_says_who_may_read_what(filled):
     """The readers of each source, and whether a caller may read it."""
     rows = shown("kb", "access", "kb.sqlite", "--tenant", "acme", "--user", "u-17")
@@ -181,12 +205,12 @@ def wrong(files, here, monkeypatch):
         (("list", "kb.sqlite", "--name", "docs"), "--name 'docs': "),
         (("remove", "nowhere", "docs"), "FILE 'nowhere': a file is required"),
         (("remove", "newer.sqlite", "docs"), "it has 999"),
-        (("remove", "kb.sqlite", "docs"), "name: there are none; given: 'docs'"),
+        (("remove", "kb.sqlite", "docs"), "NAME 'docs': there is no such collection without a tenant; there are none"),
         (("search", "nowhere", "x"), "FILE 'nowhere': a file is required"),
         (("search", "other.sqlite", "x"), "it is another application's database"),
         (("search", "kb.sqlite", "x", "--tenant", " "), "--tenant: a name that is not blank"),
         (("search", "kb.sqlite", "x", "--group", ""), "--group: a name that is not blank"),
-        (("access", "docs"), "FILE 'docs': a file is required"),
+        (("access", "docs"), "FILE 'docs': a file is required; something else stands there"),
         (("access", "text"), "it is no database"),
         (("access", "kb.sqlite", "--user", ""), "--user: a name that is not blank"),
     ],

@@ -77,6 +77,24 @@ def index(tmp_path):
     made.close()
 
 
+def test_any_number_of_scopes_is_searched(tmp_path, monkeypatch):
+    """Where SQLite takes 999 values, a caller of more scopes finds what the retriever finds, ties in their order."""
+    connect = sqlite3.connect
+
+    def limited(*arguments, **options):
+        connection = connect(*arguments, **options)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", limited)
+    documents = [document(f"d{at}", WORDY[at % 3], source=f"s{at}") for at in range(1_100)]
+    with KnowledgeBase(tmp_path / "kb.sqlite") as many:
+        many.add(documents, readers=["public"])
+        expected, found = both(LexicalRetriever(documents), many, "What heats the wing?", top_k=500)
+    assert len(expected) == 500
+    assert found == expected
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_ranks_the_demo_as_the_retriever_does(base, question):
     """With one scope candidates, order and scores are the retriever's to the last digit."""

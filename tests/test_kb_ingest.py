@@ -2,11 +2,14 @@
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kb_faults import IS_ROOT
 from pdf_files import pdf_of
 
 from guardgraph import ConfigurationError, KnowledgeBase, create_rag_agent
@@ -154,6 +157,29 @@ def test_renamed_files_are_not_gone(base, docs):
     assert ids(base, "apples bananas") == ["c.md#apples.1", "y/b.txt#b.1"]
 
 
+def test_a_link_to_a_folder_is_called_as_it_was_given(base, tmp_path):
+    """The collection and the source of what stands right in it are the link's, wherever it leads to."""
+    current = tmp_path / "current"
+    for release in ("1", "2"):
+        write(tmp_path / "releases" / release, {"a.md": f"Apples {release}", "x/b.md": "Bananas"})
+        current.unlink(missing_ok=True)
+        current.symlink_to(tmp_path / "releases" / release)
+        report = base.add(current, readers=["public"])
+    assert (report.changed, report.added, report.removed) == (("a.md",), (), ())
+    assert base.index.collections() == {(None, "current"): 2}
+    assert base.source_names() == ("current", "x")
+    assert {found["source"] for found in load_folder(current)} == {"current", "x"}
+
+
+def test_a_folder_without_a_name_of_its_own_is_called_as_it_is(base, docs, monkeypatch):
+    """The current folder, and the one above it."""
+    monkeypatch.chdir(docs / "x")
+    base.add("..", readers=["public"])
+    monkeypatch.chdir(docs)
+    assert base.add(".", readers=["public"]).unchanged == ("a.md", "x/b.txt")
+    assert base.index.collections() == {(None, "docs"): 2}
+
+
 def test_collections_do_not_take_from_each_other(base, tmp_path, docs):
     """What is gone is taken out of its own collection of its own tenant; an id that is taken refuses a folder whole."""
     base.add(docs, readers=["public"])
@@ -197,6 +223,86 @@ def test_broken_files_are_named_and_the_rest_goes_on(base, tmp_path):
         "\ufffd.md": "its name is not UTF-8",
     }
     assert (report.ok, ids(base, "bananas pears")) == (False, ["good.md#good.1", "later.md#later.1"])
+
+
+@contextmanager
+def unprivileged():
+    """Let rights hold for this process, which root's do not."""
+    if IS_ROOT:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if IS_ROOT:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def shut(base, docs):
+    """A folder for all to use, in which an unprivileged base has a document of each of three folders."""
+    base.add(docs)  # whoever has no rights may not even read our modules: this loads them
+    with TemporaryDirectory() as place:
+        here = Path(place)
+        here.chmod(0o777)
+        with unprivileged(), KnowledgeBase(here / "kb.sqlite") as made:
+            write(here / "docs", {"access.yaml": "readers: [tenant]\n"})
+            write(here / "docs", {f"{name}.md": f"Apples of {name}" for name in ("open/a", "shut/b", "shut/deep/c")})
+            assert made.add(here / "docs", name="n").ok
+            yield made
+
+
+@pytest.mark.parametrize(("rights", "failed"), [(0o000, ["shut"]), (0o444, ["shut/b.md", "shut/deep"])])
+def test_a_folder_that_cannot_be_read_fails_alone(shut, rights, failed):
+    """It is named with the reason, the rest goes on, and what the base has of it stays, for nobody new."""
+    docs = shut.path.parent / "docs"
+    with shut_off(docs / "shut", rights):
+        write(docs, {"open/a.md": "Apples and pears"})
+        report = shut.add(docs, name="n")
+        reason = "cannot be read: Permission denied"
+        assert (report.changed, report.removed) == (("n/open/a.md",), ())
+        assert sorted(report.failed) == [(name, reason) for name in failed]
+        assert ids(shut, "Apples") == []
+        callers = [len(shut.search("Apples", caller={"user": user}, top_k=9)) for user in ("u", "v")]
+        assert callers == [3, 3]
+        (docs / "access.yaml").write_text("readers: ['user:u']\n")
+        shut.add(docs, name="n")
+        callers = [len(shut.search("Apples", caller={"user": user}, top_k=9)) for user in ("u", "v")]
+        assert callers == [1, 0]
+        with pytest.raises(ConfigurationError, match="cannot be read: Permission denied"):
+            load_folder(docs)
+    (docs / "shut" / "b.md").unlink()
+    report = shut.add(docs, name="n")
+    assert (report.removed, report.changed, report.failed) == (("n/shut/b.md",), ("n/shut/deep/c.md",), ())
+
+
+@contextmanager
+def shut_off(folder, rights):
+    """Take rights to a folder away."""
+    folder.chmod(rights)
+    try:
+        yield
+    finally:
+        folder.chmod(0o755)
+
+
+def test_a_link_to_what_cannot_be_looked_at_is_not_gone(shut):
+    """What the base has of it stays, as of any file that cannot be read."""
+    docs = shut.path.parent / "docs"
+    write(docs, {"..data/d.md": "Apples of a volume"})
+    (docs / "d.md").symlink_to("..data/d.md")
+    assert shut.add(docs, name="n").added == ("n/d.md",)
+    with shut_off(docs / "..data", 0o000):
+        report = shut.add(docs, name="n")
+    assert (report.removed, report.failed) == ((), (("d.md", "cannot be read: Permission denied"),))
+
+
+def test_a_rule_that_cannot_be_looked_at_refuses_the_folder(shut):
+    """Where a folder tells names and nothing else, a rule in it refuses the folder."""
+    docs = shut.path.parent / "docs"
+    write(docs, {"shut/access.yaml": "readers: []\n"})
+    told = r"shut/access.yaml: a rule that is a file of its own .*denied"
+    with shut_off(docs / "shut", 0o444), pytest.raises(ConfigurationError, match=told):
+        shut.add(docs, name="n")
 
 
 def test_odd_names_are_ids_or_reported(base, tmp_path):

@@ -109,11 +109,11 @@ def test_a_wrong_rule_refuses_the_folder(base, docs, text, message):
     assert base.index.collections() == {}
 
 
-@pytest.mark.parametrize("name", ["access.yml", "Access.yaml", "ACCESS.YML"])
+@pytest.mark.parametrize("name", ["access.yml", "Access.yaml", "ACCESS.YML", "access.yaml.txt", ".access.yaml"])
 def test_what_looks_like_a_rule_is_one_or_refused(base, docs, name):
     """A file that somebody takes for a rule and that is not read as one is no rule that silently does not hold."""
     write(docs, {"a.md": "apples", f"sub/{name}": rule("tenant")})
-    with pytest.raises(ConfigurationError, match=r"a rule is named access\.yaml"):
+    with pytest.raises(ConfigurationError, match=r"a rule is named access\.yaml|file of its own .* given: hidden"):
         base.add(docs, readers=["public"])
 
 
@@ -135,11 +135,12 @@ def test_a_folder_in_place_of_a_rule_is_refused(base, docs):
 
 
 def test_a_sidecar_in_other_letters_narrows(base, docs):
-    """Where no document is called exactly as a sidecar says, one is that differs in capitals alone."""
-    write(docs, {"a.md": "x", "B.PDF": pdf_of("x"), "c.md": "x", "C.md": "x"})
+    """Where no document is called exactly as a sidecar says, one is that differs in capitals or in accents' form."""
+    write(docs, {"a.md": "x", "B.PDF": pdf_of("x"), "c.md": "x", "C.md": "x", "\xe9.md": "x"})
     write(docs, {"A.meta.yaml": "readers: []", "b.pdf.meta.yaml": "readers: []", "C.meta.yaml": "readers: []"})
+    write(docs, {"e\u0301.meta.yaml": "readers: []"})
     assert base.add(docs, readers=["public"]).failed == ()
-    assert readers(base, None) == {"B.PDF": [], "C.md": [], "a.md": [], "c.md": ["public"]}
+    assert readers(base, None) == {"B.PDF": [], "C.md": [], "a.md": [], "c.md": ["public"], "\xe9.md": []}
 
 
 def test_a_document_narrows_its_own_readers(base, docs):
@@ -184,6 +185,7 @@ def test_a_document_narrows_its_own_readers(base, docs):
         ({"a.md": "---\nReaders: []\nreaders: [group:hr]\n---\nx"}, "its front matter: readers: given twice"),
         ({"a.md": "\n---\nreaders: []\n---\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": "+++\nreaders = []\n+++\nx"}, "its front matter: lines of `key: value`"),
+        ({"a.md": '{\n "title": "x",\n "readers": []\n}\n\nx'}, "its front matter: lines of `key: value`"),
         ({"a.md": "x", "a.meta.yaml": "readers: [group:other]"}, "group:other: a document adds no readers"),
         ({"a.md": "x", "a.meta.yaml": "- readers"}, r"its .meta.yaml: a mapping is required; given: list"),
         ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, section"),
@@ -205,6 +207,15 @@ def test_who_cannot_be_told_may_not_read(base, docs, files, reason):
     [failed] = report.failed
     assert (failed.name, reason in failed.reason) == ("a.md", True), failed
     assert readers(base) == {"a.md": [], "b.md": ["group:hr", "user:u-17"]}
+
+
+def test_readers_in_the_head_of_a_page_are_no_readers(base, docs):
+    """Whoever names them there means to keep others out: the page fails and says where they are named."""
+    page = '<html><head><meta charset="utf-8"><meta name="readers" content="group:hr"></head><body><p>Apples.'
+    write(docs, {"a.html": page, "b.html": page.replace("readers", "author")})
+    report = base.add(docs, tenant="acme", readers=["tenant"])
+    assert report.failed == (("a.html", "its <meta>: readers stand in front matter or in a .meta.yaml"),)
+    assert report.added == ("b.html",)
 
 
 def test_a_linked_sidecar_is_none(base, docs, tmp_path):

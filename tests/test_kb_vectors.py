@@ -5,11 +5,13 @@ import pickle
 import sqlite3
 
 import pytest
+from cli_runs import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 
 from guardgraph import ConfigurationError, KnowledgeBase
+from guardgraph.state.errors import StoreError
 
 SIDES = ("wing", "flow", "heat", "plate", "shock")
 TEXTS = ["wing wing heat", "heat of the plate", "flow and heat", "shock waves", "a wing in the flow", "heat heat heat"]
@@ -229,6 +231,59 @@ def test_a_check_finds_what_became_of_vectors(base, change, found):
     base.add(documents(TEXTS), readers=["public"])
     assert base.check().findings == ()
     assert base.search("heat", top_k=10) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE embeddings SET size = 7 WHERE id = 1",
+        "UPDATE embeddings SET name = 'other' WHERE id = 2",
+        "UPDATE embeddings SET name = x'ff' WHERE id = 1",
+        "DELETE FROM embeddings WHERE id = 1",
+    ],
+)
+def test_what_is_noted_of_an_embedding_is_put_right(base, change):
+    """Whatever befalls one note, searches go on, a check finds it, and a repair keeps every vector."""
+    before = base.search("heat", top_k=10)
+    with sqlite3.connect(base.path) as connection:
+        connection.execute(change)
+    assert base.search("heat", top_k=10) == before
+    assert [item.kind for item in base.check().findings] == ["vectors"]
+    assert base.check(repair=True).ok
+    assert base.check().findings == ()
+    assert base.search("heat", top_k=10) == before
+
+
+@pytest.mark.parametrize("change", ["UPDATE embeddings SET size = 7", "DELETE FROM embeddings"])
+def test_vectors_of_nobody_knows_which_embedding_are_taken_out(base, change):
+    """Without any note a repair makes a base of words, and names the documents that have no vectors now."""
+    with sqlite3.connect(base.path) as connection:
+        connection.execute(change)
+    if change.startswith("UPDATE"):
+        with pytest.raises(StoreError, match="damaged"):
+            base.search("heat")
+    repaired = base.check(repair=True)
+    assert (repaired.ok, [str(item) for item in repaired.without_vectors]) == (False, [f"d{at}" for at in range(6)])
+    with KnowledgeBase(base.path) as words:
+        assert words.check().findings == ()
+        assert len(words.search("heat", top_k=10)) == 4
+    with pytest.raises(ConfigurationError, match="documents without vectors; give none, or add the documents to a new"):
+        KnowledgeBase(base.path, embedding=Sides())
+
+
+def test_a_repair_that_took_vectors_out_says_what_the_next_check_says(base, monkeypatch):
+    """Both say that it is not whole, and the command says how vectors are made again."""
+    monkeypatch.chdir(base.path.parent)
+    with sqlite3.connect(base.path) as connection:
+        connection.execute(f"UPDATE vectors SET vector = zeroblob(20) {FIRST}")
+    base.close()
+    how = "to make vectors again, in Python: KnowledgeBase('kb.sqlite', embedding=...).add(...)"
+    for options in ("--repair",), ():
+        done = run("kb", "check", "kb.sqlite", *options)
+        assert (done.exit_code, how in " ".join(done.stdout.split())) == (3, True), done.stdout
+        assert ("d0: it has no vectors" in done.stdout) == bool(options)
+    assert base.add(documents(TEXTS), readers=["public"]).changed == ("d0",)
+    assert base.check().findings == ()
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,20 @@ BASES = {
 }
 """Sentences of a handbook, each with the question that it answers."""
 
+GREETINGS = {
+    "de": ("Hallo, ", " Vielen Dank und viele Grüße"),
+    "es": ("Hola, ¿podría decirme? ", " Muchas gracias"),
+    "fr": ("Bonjour, ", " Merci, cordialement"),
+    "ru": ("Здравствуйте! Подскажите, ", " Спасибо"),
+    "uk": ("Вітаю! Скажіть, ", " Дякую"),
+    "zh": ("你好，请问", "谢谢"),
+    "ar": ("مرحبا، ", " شكرا"),
+    "el": ("Γεια, ", " Ευχαριστώ"),
+    "tr": ("Merhaba, lütfen: ", " Teşekkürler"),
+    "vi": ("Xin chào, ", " Cảm ơn"),
+}
+"""What people say before and after a question."""
+
 
 def document(name, text):
     """A document of which only its text matters."""
@@ -114,6 +128,22 @@ def test_a_question_finds_its_sentence_in_its_language(language):
     for at, (_, question) in enumerate(BASES[language]):
         best = ask(retrieve, question)[0]
         assert (best["doc_id"], best["score"] >= MIN_SCORE) == (f"{language}{at}", True), (question, best)
+
+
+@pytest.mark.parametrize("language", GREETINGS)
+def test_a_greeting_is_no_part_of_a_question(language):
+    """Whoever greets and thanks gets what he would have got without, to the last digit."""
+    retrieve, (before, after) = retriever(language), GREETINGS[language]
+    for _, question in BASES[language]:
+        assert ask(retrieve, before + question + after) == ask(retrieve, question)
+
+
+def test_an_english_greeting_is_no_part_of_a_question():
+    """In chats, questions come with greetings."""
+    retrieve = LexicalRetriever([document("plans", "Refunds are paid within ten days.")])
+    for polite in ("Hi! {} Thanks!", "Dear all, I was wondering: {} Regards", "Hello, sorry, {} Cheers"):
+        question = "When are refunds paid?"
+        assert ask(retrieve, polite.format(question)) == ask(retrieve, question), polite
 
 
 def test_a_base_of_many_languages_is_asked_in_each():

@@ -13,6 +13,7 @@ import time
 import tracemalloc
 
 import pytest
+from hanging import standing
 from openai import DefaultHttpxClient
 from openai_server import (
     OpenAIServer,
@@ -225,8 +226,8 @@ def at_work():
 
 
 def ends(what):
-    """Wait until something is over, for a few seconds."""
-    for _ in range(250):
+    """Wait until something is over, for half a minute."""
+    for _ in range(1500):
         if what() == 0:
             return True
         time.sleep(0.02)
@@ -242,7 +243,7 @@ def test_a_thread_that_is_left_behind_ends(environ, behaviour):
     with OpenAIServer(behaviour) as server:
         environ(server.environ())
         for _ in range(3):
-            assert asked(budget=RagBudget(max_seconds=0.2))["stop_reason"] == "llm_timeout"
+            assert asked(budget=RagBudget(max_seconds=0.2), world=standing())["stop_reason"] == "llm_timeout"
         assert ends(at_work)
 
 
@@ -251,7 +252,7 @@ def test_a_thread_behind_tls_ends(environ, behaviour, tls):
     """A connection with TLS ends in the same way."""
     with OpenAIServer(behaviour, tls=tls) as server:
         environ(server.environ())
-        assert asked(budget=RagBudget(max_seconds=0.3))["stop_reason"] == "llm_timeout"
+        assert asked(budget=RagBudget(max_seconds=0.3), world=standing())["stop_reason"] == "llm_timeout"
         assert ends(at_work)
 
 

@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from hanging import PROMPTLY
 from openai_server import (
     Behaviour,
     OpenAIServer,
@@ -147,7 +148,7 @@ def test_a_slow_answer(mode: str) -> None:
         failure = model_failure(ask(server.environ(OPENAI_TIMEOUT_SECONDS="0.2"), mode))
     assert failure is not None
     assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "timeout")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < PROMPTLY
 
 
 @MODES
@@ -191,7 +192,7 @@ def test_a_dripping_server_outlasts_the_clients_timeout() -> None:
         thread.start()
         thread.join(0.8)
         assert thread.is_alive()
-    thread.join(5)
+    thread.join(30)
     failure = model_failure(returned[0])
     assert failure is not None
     assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "connection")
@@ -209,7 +210,7 @@ def test_a_cancelled_call_leaves_no_connection() -> None:
         begun = time.monotonic()
         with pytest.raises(TimeoutError):
             asyncio.run(impatient(proposer))
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < PROMPTLY
 
 
 def test_drips_end_by_themselves() -> None:

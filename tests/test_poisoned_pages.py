@@ -54,7 +54,7 @@ def researched(served, *replies, found=(PAGE,), **pages):
     with WebServer({"/sla": served, **{f"/{name}": given for name, given in pages.items()}}) as server:
         reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK)
         agent = create_research_agent(model, search=hits(*found), reader=reader, policy=policy)
-        with contacts(everywhere=True) as seen:
+        with contacts() as seen:
             result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
     shown = json.loads(model.calls[1].messages[1].content)["pages"] if len(model.calls) > 1 else []
     assert seen

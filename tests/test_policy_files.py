@@ -140,7 +140,10 @@ KNOWN = "there are pattern, policy, budget, tenants"
             RAG + "policy:\n known_names: NO",
             "rag.yaml:3: policy.known_names: a list of strings is required; given: 'NO'",
         ),
-        (RAG + "policy: {known_names: [1]}", "rag.yaml:2: policy.known_names: a list of strings is required; given: "),
+        (
+            RAG + "policy: {known_names: [NO, '1', 010]}",
+            "rag.yaml:2: policy.known_names: a list of strings is required, and item 3 is 10; given: list",
+        ),
         (RAG + 'policy: {known_names: ["\\ud800"]}', "rag.yaml:2: "),
         (RAG + "<<: {budget: }", "rag.yaml:2: <<: no such field"),
         (RAG + "pattern: rag", "rag.yaml:2: 'pattern': given twice, first in line 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from hanging import PROMPTLY, hang, released, standing
 from langchain_core.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
@@ -19,6 +20,8 @@ from runs import StopCase, check_result, check_stop, content, reasons_without_a_
 from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+
+nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
 USAGE = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
 
@@ -279,10 +282,10 @@ def test_a_retriever_at_fault(fault, mode):
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_retriever_slower_than_the_time_left(mode):
     """A retriever that outlasts the run's time is left behind, and the run stops with max_seconds."""
-    graph = agent(retriever=lambda request: time.sleep(5), policy=POLICY, budget=RagBudget(max_seconds=0.1))
+    graph = agent(retriever=hang, policy=POLICY, budget=RagBudget(max_seconds=0.1), world=standing())
     started = time.perf_counter()
     result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < PROMPTLY
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "retrieve")
     assert result["details"]["limit"] == "max_seconds"
 
@@ -292,11 +295,11 @@ def test_a_retriever_slower_than_the_time_left(mode):
 def test_a_model_slower_than_the_time_left(phase, mode):
     """A model that outlasts the run's time is llm_timeout, and details say that it was the run's limit."""
     planner = None if phase == "plan" else lambda view: INTENT
-    model = ScriptedChatModel(Reply("{}", delay=5))
-    graph = create_rag_agent(model, planner=planner, budget=RagBudget(max_seconds=0.4))
+    model = ScriptedChatModel(Reply("{}", delay=10))
+    graph = create_rag_agent(model, planner=planner, budget=RagBudget(max_seconds=0.4), world=standing())
     started = time.perf_counter()
     result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 10
     assert (result["stop_reason"], result["phase"]) == ("llm_timeout", phase)
     assert result["details"]["limit"] == "max_seconds"
     assert 0 < result["details"]["seconds"] <= 0.4

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
+from datetime import datetime, timedelta, timezone
+from itertools import count
 
 import pytest
 from docs_parts import ROOT
@@ -15,9 +18,10 @@ from langgraph.types import Command, Overwrite, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
 from runs import MODES, check_result, masked, run, write_state
-from ticket_pattern import REASONS, TICKET, TIGHT, pattern, triage
+from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent
+from guardgraph.evidence.derivation import derived_findings
 from guardgraph.grammar import Call
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
@@ -59,17 +63,62 @@ def test_a_run_is_recorded_in_its_terminals_step():
     assert seen[-2:] == [("duty_guard", 0), ("routed", 1)]
 
 
-def test_a_recorder_of_an_async_run_never_blocks_the_event_loop():
-    """It works in a thread of its own; a sync run's works in the thread of the run."""
-    threads = []
+@pytest.mark.parametrize("timeout", [None, 20])
+def test_a_recorder_of_an_async_run_never_blocks_the_event_loop(timeout):
+    """It works in a thread of its own, with a timeout or without, and all else in that of the run."""
+    threads = {}
 
     class Noting:
         def record(self, run):
-            threads.append(threading.get_ident())
+            threads["recorder"] = threading.get_ident()
 
-    graph = triage(recorder=Noting())
-    asyncio.run(graph.ainvoke(TICKET))
-    assert threads[0] != threading.get_ident()
+    def noting(name, body):
+        def noted(state, run):
+            threads[name] = threading.get_ident()
+            return body(state, run)
+
+        return {name: noted}
+
+    recorder = Noting()
+    recorder.timeout = timeout
+    shadow = triage(bodies=noting("label_guard", check_label))
+    asyncio.run(triage(bodies=noting("routed", routed), recorder=recorder, shadow={"x": shadow}).ainvoke(TICKET))
+    assert threads.pop("recorder") != threading.get_ident()
+    assert threads == dict.fromkeys(["label_guard", "routed"], threading.get_ident())
+
+
+def test_a_run_that_is_cancelled_while_it_is_recorded_is_given_again():
+    """Nobody waits for a recorder then; what it raises later is nobody's, and the run ends when it is resumed."""
+
+    class Hanging(Kept):
+        def __init__(self):
+            super().__init__()
+            self.asked, self.released = threading.Event(), threading.Event()
+
+        def record(self, run):
+            super().record(run)
+            self.asked.set()
+            self.released.wait(20)
+            raise OSError("too late")
+
+    async def cancelled(graph, recorder):
+        unheard = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: unheard.append(context))
+        task = asyncio.create_task(graph.ainvoke(TICKET, THREAD))
+        await asyncio.to_thread(recorder.asked.wait, 20)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        recorder.released.set()
+        result = await graph.ainvoke(None, THREAD)
+        gc.collect()
+        return result, unheard
+
+    recorder = Hanging()
+    result, unheard = asyncio.run(cancelled(triage(recorder=recorder, checkpointer=InMemorySaver()), recorder))
+    assert (result["status"], result["audit"]["error"]["message"]) == ("ok", "too late")
+    assert [recording["run_id"] for recording in recorder.recordings] == [result["run_id"]] * 2
+    assert unheard == []
 
 
 @pytest.mark.parametrize("resume", ["interrupted before a node", "interrupted by a body"])
@@ -302,3 +351,24 @@ def test_a_run_that_an_earlier_version_began_ends_and_is_recorded(context):
     assert result["stop_reason"] == ("success" if context is None else "desk_denied:bug")
     [recording] = kept.recordings
     assert recording["result"] == result
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [
+        (datetime(2026, 11, 22, 1, 2, 3), "2026-11-22T01:02:03+00:00"),
+        (datetime(2026, 1, 1, 3, tzinfo=timezone(timedelta(hours=5, minutes=45))), "2025-12-31T21:15:00+00:00"),
+    ],
+)
+def test_a_world_of_whole_seconds_and_another_zone_is_recorded_as_any_other(moment, said):
+    """The beginning is in UTC, readings are floats, and the run is derived to the last digit."""
+
+    class Elsewhere(LiveWorld):
+        def calendar(self):
+            return moment
+
+    kept, readings = Kept(), count(1)
+    triage(world=Elsewhere(clock=lambda: next(readings)), recorder=kept).invoke(TICKET)
+    assert kept.only["visits"][0]["opening"]["started_at"] == said
+    assert {type(call["seconds"]) for call in kept.only["calls"]} == {float}
+    assert list(derived_findings(triage().frame, kept.only)) == []

@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from hanging import standing
 from openai_server import OpenAIServer, answer, drip, html, no_choices, status, truncated
 from research_cases import ANSWER, GOAL, PLAN, REQUEST, SAMPLE, brief
 from runs import check_result, content, run
@@ -18,12 +19,12 @@ from guardgraph.state.research import RESEARCH_REASONS
 def asked_of(monkeypatch):
     """Return a function that runs the demo on a server's model."""
 
-    def ask(server, mode="invoke", **kwargs):
+    def ask(server, mode="invoke", world=None, **kwargs):
         for name in ("OPENAI_MODEL", "OPENAI_TIMEOUT_SECONDS"):
             monkeypatch.delenv(name, raising=False)
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
-        graph = create_research_agent("openai:test")
+        graph = create_research_agent("openai:test", world=world)
         return check_result(RESEARCH_REASONS, run(graph, {"goal": GOAL, "request": REQUEST}, mode, **kwargs))
 
     return ask
@@ -72,7 +73,7 @@ def test_a_server_that_drips_is_left_behind(asked_of):
     """The run's time holds against a byte now and then, and the details say which limit it was."""
     with OpenAIServer(answer(PLAN), drip()) as server:
         started = time.perf_counter()
-        result = asked_of(server, context={"budget": {"max_seconds": 2.0}})
+        result = asked_of(server, world=standing(), context={"budget": {"max_seconds": 2.0}})
         elapsed = time.perf_counter() - started
     assert (result["stop_reason"], result["phase"]) == ("llm_timeout", "synthesize")
     assert result["details"]["limit"] == "max_seconds"

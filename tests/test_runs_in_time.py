@@ -6,6 +6,7 @@ import asyncio
 import time
 
 import pytest
+from hanging import PROMPTLY, async_hang, hang, released, standing
 from langchain_core.runnables import RunnableLambda
 from runs import check_result, masked
 from ticket_pattern import REASONS, TICKET, triage
@@ -15,22 +16,12 @@ from guardgraph.grammar import Call
 from guardgraph.testing import ScriptedChatModel, ScriptedClock, ScriptExhausted
 
 SHORT = {"budget": {"max_seconds": 0.15}}
-PROMPTLY = 1.0
-"""Seconds within which a run with a short deadline must be back, on a machine that is busy."""
 
-
-def sleepy(request):
-    """Take longer than any deadline here."""
-    time.sleep(3)
-
-
-async def async_sleepy(request):
-    """Take longer than any deadline here, without a thread."""
-    await asyncio.sleep(3)
+nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("target", [sleepy, async_sleepy])
+@pytest.mark.parametrize("target", [hang, async_hang])
 def test_a_run_ends_in_time_whatever_is_called(target, mode):
     """A proposer that is too slow ends as llm_timeout, a tool as max_seconds, each within the run's budget."""
 
@@ -44,11 +35,11 @@ def test_a_run_ends_in_time_whatever_is_called(target, mode):
         started = time.perf_counter()
         return graph.invoke(TICKET, context=SHORT), time.perf_counter() - started
 
-    result, seconds = timed(triage(target))
+    result, seconds = timed(triage(target, world=standing()))
     assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("llm_timeout", "label")
     assert result["details"]["limit"] == "max_seconds"
     assert seconds < PROMPTLY
-    result, seconds = timed(triage(tool=target))
+    result, seconds = timed(triage(tool=target, world=standing()))
     assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
     assert seconds < PROMPTLY
 
@@ -63,7 +54,7 @@ async def stubborn(request):
 
 def test_an_answer_that_comes_after_the_deadline_counts_for_nothing():
     """Not even that of somebody who does not let himself be cancelled."""
-    result = asyncio.run(triage(stubborn).ainvoke(TICKET, context=SHORT))
+    result = asyncio.run(triage(stubborn, world=standing()).ainvoke(TICKET, context=SHORT))
     assert (result["stop_reason"], result["details"]["limit"]) == ("llm_timeout", "max_seconds")
 
 

@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from hanging import standing
 from openai_server import OpenAIServer, answer, drip, no_choices, status
 from self_critique_cases import DRAFT, GIVEN, GOAL, REVISE, REVISED, checked
 
@@ -15,12 +16,12 @@ USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 GOOD = (answer({"draft": DRAFT}), answer(REVISE), answer({"revised_answer": REVISED}))
 
 
-def served(monkeypatch, *script, seconds=5.0):
+def served(monkeypatch, *script, seconds=20.0):
     """Run the agent against a server; return the result, what was asked, and how many seconds the run took."""
     with OpenAIServer(*script) as server:
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
-        graph = create_self_critique_agent("openai:test")
+        graph = create_self_critique_agent("openai:test", world=standing())
         started = time.perf_counter()
         result = graph.invoke(GIVEN, context={"budget": {"max_seconds": seconds}})
         took = time.perf_counter() - started
@@ -40,16 +41,16 @@ def test_a_draft_is_criticised_and_revised_over_http(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("place", "failure", "reason", "phase"),
+    ("place", "failure", "seconds", "reason", "phase"),
     [
-        (0, status(429), "llm_rate_limited", "draft"),
-        (1, no_choices(), "llm_bad_response", "critique"),
-        (2, drip(), "llm_timeout", "revise"),
+        (0, status(429), 20.0, "llm_rate_limited", "draft"),
+        (1, no_choices(), 20.0, "llm_bad_response", "critique"),
+        (2, drip(), 2.0, "llm_timeout", "revise"),
     ],
 )
-def test_a_failing_server_ends_the_run_in_its_phase(monkeypatch, place, failure, reason, phase):
+def test_a_failing_server_ends_the_run_in_its_phase(monkeypatch, place, failure, seconds, reason, phase):
     """With its stop reason, after one request for that step, and within the run's budget."""
-    result, asked, took = served(monkeypatch, *GOOD[:place], failure, seconds=1.0)
+    result, asked, took = served(monkeypatch, *GOOD[:place], failure, seconds=seconds)
     assert (result["stop_reason"], result["phase"]) == (reason, phase)
     assert (len(asked), len(result["trace"])) == (place + 1, place)
     assert took < 15  # of the thirty seconds for which a server drips

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hanging import standing
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
@@ -144,7 +145,7 @@ def test_a_model_without_structured_output_is_asked_too():
 
 def test_a_slow_model_is_cut_off_by_the_runs_time():
     """The remaining time caps the call, and the details say which limit it was."""
-    result = model_run({"draft": DRAFT}, Reply(APPROVE, delay=1), max_seconds=0.2)
+    result = model_run({"draft": DRAFT}, Reply(APPROVE, delay=10), world=standing(), max_seconds=0.2)
     assert (result["stop_reason"], result["phase"]) == ("llm_timeout", "critique")
     assert (result["details"]["limit"], result["details"]["cause"]) == ("max_seconds", "timeout")
 

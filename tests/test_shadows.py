@@ -24,6 +24,7 @@ from guardgraph import (
     create_rag_agent,
     create_self_critique_agent,
     verify,
+    what_if,
 )
 from guardgraph.grammar import Budget, Policy
 from guardgraph.state.recording import checked_recording, schema
@@ -33,6 +34,8 @@ from guardgraph.tools.demo import rag_input, research_input, self_critique_input
 THREAD = {"configurable": {"thread_id": "1"}}
 INPUTS = {"rag": rag_input, "research": research_input, "self_critique": self_critique_input}
 VALID = Draft202012Validator(schema())
+JUDGED = {"kind": "kind", "ending": "new", "guard": "guard", "call": "call"}
+"""What a shadow says of a run, by the name that it has in a row of a what-if."""
 
 
 def strict():
@@ -44,6 +47,17 @@ def shadows(recording):
     """Return what a recording says of its shadows; it must be in the form that is written down."""
     VALID.validate(recording)
     return checked_recording(recording)["shadows"]
+
+
+def what_if_says(graph, recording):
+    """Return what a what-if of a run that was kept says, as a shadow says it."""
+    said = what_if(graph, [recording]).rows[0].plain()
+    return {then: said[now] for then, now in JUDGED.items() if now in said}
+
+
+def said_by(shadow):
+    """Return what a shadow says of a run."""
+    return {name: shadow[name] for name in JUDGED if name in shadow}
 
 
 def broken():
@@ -78,19 +92,25 @@ def test_the_three_patterns_are_shadowed(pattern):
     """An agent in its own shadow is the same; one without time would have stopped at once."""
     create, _, budget = AGENTS[pattern]
     other = create(budget=budget(max_seconds=0))
-    seen = shadows(recorded(lambda **kw: create(shadow={"itself": create(), "late": other}, **kw), INPUTS[pattern]()))
+    recording = recorded(lambda **kw: create(shadow={"itself": create(), "late": other}, **kw), INPUTS[pattern]())
+    seen = shadows(recording)
     assert seen["itself"]["kind"] == "same"
     assert seen["late"]["kind"] in ("changed", "unknown")
     assert ("ending" in seen["late"]) is (seen["late"]["kind"] == "changed")
+    assert {"itself": said_by(seen["itself"]), "late": said_by(seen["late"])} == {
+        "itself": what_if_says(create(), recording),
+        "late": what_if_says(other, recording),
+    }
 
 
 def test_a_shadow_that_would_have_asked_for_something_else_is_unknown():
-    """It names the call, and invents no ending."""
+    """It names the call, and invents no ending, as a what-if of the run."""
     fewer = create_rag_agent(policy=RagPolicy(allowed_sources_execution=["support_policy"]))
     other = create_rag_agent(budget=RagBudget(max_top_k=1), policy=RagPolicy(allowed_sources_policy=["support_policy"]))
     kept = Kept()
     create_rag_agent(recorder=kept, shadow={"fewer": fewer, "other": other}).invoke(rag_input())
-    for shadow in shadows(kept.only).values():
+    for agent, shadow in zip((fewer, other), shadows(kept.only).values(), strict=True):
+        assert said_by(shadow) == what_if_says(agent, kept.only)
         assert shadow["kind"] == "unknown"
         assert shadow["call"]["node"] in ("plan", "retrieve")
         assert "ending" not in shadow
@@ -209,7 +229,10 @@ def test_a_run_that_must_be_recorded_and_is_not_has_no_shadow_left():
     tight=st.booleans(),
 )
 def test_a_shadow_that_knows_ends_as_a_live_run_would(proposed, labels, desks, tight):
-    """Whatever its policy and the run's context: same and changed are the ending of a run of its own."""
+    """Whatever its policy and the run's context: same and changed are the ending of a run of its own.
+
+    And a what-if of the run that was kept says the same.
+    """
 
     def proposer(view):
         return {"label": proposed}
@@ -220,6 +243,7 @@ def test_a_shadow_that_knows_ends_as_a_live_run_would(proposed, labels, desks, t
     triage(proposer, recorder=kept, shadow={"x": triage(proposer, policy=policy)}).invoke(TICKET, context=context)
     live = triage(proposer, policy=policy).invoke(TICKET, context=context)
     shadow = shadows(kept.only)["x"]
+    assert said_by(shadow) == what_if_says(triage(proposer, policy=policy), kept.only)
     if shadow["kind"] == "unknown":
         assert shadow["call"]["node"] == "lookup"
     else:

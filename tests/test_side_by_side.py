@@ -14,7 +14,7 @@ from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld, deadline, replay
 from guardgraph.grammar import Call
-from guardgraph.testing import InMemoryRecorder
+from guardgraph.testing import InMemoryRecorder, ScriptedClock
 from guardgraph.world.live import MAX_AT_ONCE
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -95,9 +95,13 @@ def test_one_failure_is_one_outcome(mode):
 @MODES
 def test_calls_at_once_share_one_deadline(mode):
     """Who is late is max_seconds, who was in time is kept, and nobody waits longer than the run has."""
-    seen, released = [], threading.Event()
-    tools = asking(lambda asked: asked["number"] if asked["number"] else released.wait(20), 3, seen)
-    result = run(triage(bodies={"lookup": tools}), TICKET, mode, context={"budget": {"max_seconds": 0.4}})
+    seen, released, clock = [], threading.Event(), ScriptedClock()
+
+    def tool(asked):
+        return asked["number"] or clock.advance(2) or released.wait(20)
+
+    graph = triage(bodies={"lookup": asking(tool, 3, seen)}, world=LiveWorld(clock=clock))
+    result = run(graph, TICKET, mode, context={"budget": {"max_seconds": 1.0}})
     released.set()
     assert [item.form for item in seen] == ["failure", "value", "value"]
     assert seen[0].content["reason"] == "max_seconds"

@@ -500,17 +500,18 @@ def test_a_table_that_is_locked_is_left_after_the_timeout(database):
 
 @contextmanager
 def relayed(server, folder):
-    """A way to a server that stops in the middle of what comes behind the lock of a writer, once it is told to."""
+    """A way to a server that stops in the middle of what a writer sends who has the lock, once it is told to."""
     stops = Event()
     ends = ExitStack()
 
     def pass_on(source, target, *, is_watched):
+        room = None
         with suppress(OSError):
-            while data := source.recv(2**16):
-                at = data.find(b"pg_advisory_xact_lock") if is_watched and stops.is_set() else -1
-                target.sendall(data if at < 0 else data[: at + 2**12])
-                if at >= 0:
-                    return
+            while room != 0 and (data := source.recv(2**16)):
+                if is_watched and stops.is_set() and b"pg_advisory_xact_lock" in data:
+                    room = 2**12
+                target.sendall(data[:room])
+                room = None if room is None else max(room - len(data), 0)
 
     def connect(listener):
         with suppress(OSError):

@@ -152,6 +152,35 @@ def test_entries_that_changed_places_are_named(tampered, pair):
     assert found[0][0] in ("moved", "removed")
 
 
+@pytest.mark.parametrize("number", [2**62, 2**40, 0, -3, "x", b"\xff"])
+@pytest.mark.parametrize("table", TABLES)
+def test_a_number_that_nobody_gave_is_found(tampered, table, number):
+    """However large or small it is, and one that is no number: it takes no time and no memory."""
+    if isinstance(number, int) or table == "guardgraph_callers":
+        assert tampered((f"UPDATE {table} SET seq = ? WHERE seq = 2", number))
+
+
+def test_a_chain_that_has_no_number_left_takes_no_run(kept_file, tmp_path):
+    """Somebody gave the last number of 64 bits to an entry: that is an error of the store like any other."""
+    copy = tmp_path / "runs.db"
+    shutil.copy(kept_file[0], copy)
+    with opened(copy) as connection:
+        connection.execute("UPDATE guardgraph_entries SET seq = ? WHERE seq = ?", (2**63 - 1, ENTRIES))
+    with closing(sql_store(f"sqlite:///{copy}")) as store, pytest.raises(StoreError, match="too large"):
+        store.record(recording(RUNS + 1))
+
+
+@pytest.mark.parametrize("erased", [[[1, 2**40]], [[2**30, 2**40]], [[2**62, 2**62]]])
+def test_an_erasure_of_what_never_was_is_found(kept, tampered, erased):
+    """An entry in its place or far behind it, which names more than there is: that takes no time either."""
+    for seq in (ENTRIES + 1, 2**41):
+        said = {"at": "2026-01-01T00:00:00.000000+00:00", "by": "me", "erased": erased, "format": 1, "how": "erase"}
+        text = canonical_json({**said, "kind": "erasure", "previous": kept[1][1], "seq": seq})
+        row = (seq, entry_hash(text), said["at"], text)
+        found = tampered(("INSERT INTO guardgraph_entries (seq, hash, at, entry) VALUES (?, ?, ?, ?)", *row))
+        assert ("changed", seq) in found
+
+
 @given(st.integers(0, ENTRIES - 1))
 def test_a_cut_is_found_by_a_head_that_was_kept(kept, tampered, last):
     """The chain alone does not show it; with the head, the first entry that is missing is named."""

@@ -182,6 +182,7 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
     [
         (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read as UTF-8 text: "),
         (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
+        (["--store", "twice.jsonl"], "--store 'twice.jsonl', line 1: not JSON: the key 'a' stands twice in one object"),
         (["--store", "list.jsonl"], "--store 'list.jsonl', line 2: a recording is required"),
         (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
         (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
@@ -197,6 +198,7 @@ def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
     """Whatever is wrong with what is given, there is no traceback."""
     (folder / "text.jsonl").write_text("text\n")
     (folder / "list.jsonl").write_text("{}\n[]\n")
+    (folder / "twice.jsonl").write_text('{"a": {"a": 1}, "b": [{"a": 1, "a": 1}]}\n')
     assert refused(command(*arguments)).startswith(message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -16,13 +17,14 @@ from runs import check_result, run
 
 from guardgraph import (
     ConfigurationError,
+    LiveWorld,
     RagBudget,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
 )
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel
+from guardgraph.testing import ScriptedChatModel, ScriptedClock
 from guardgraph.world.models import load_prompt
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -202,17 +204,23 @@ def test_an_alternative_that_turns_out_to_be_no_model_is_refused_in_the_run():
 @pytest.mark.parametrize("wrap", ["with_retry", "with_fallbacks"])
 def test_nobody_is_asked_again_when_the_time_is_up(wrap):
     """A run that gave up pays for no further attempts of its model."""
+    left, failed, clock = threading.Event(), threading.Event(), ScriptedClock()
 
     class Slow(ScriptedChatModel):
         def _generate(self, *args, **kwargs):
             super()._generate(*args, **kwargs)
+            clock.advance(1)
+            left.wait(30)
+            failed.set()
             raise ConnectionError("gone")
 
-    model = Slow(Reply({}, delay=0.4), INTENT, INTENT)
+    model = Slow({}, INTENT, INTENT)
     wrapped = (
         model.with_retry(stop_after_attempt=3, **QUICKLY) if wrap == "with_retry" else model.with_fallbacks([model])
     )
-    result = asked(wrapped, budget=RagBudget(max_seconds=0.2))
+    result = asked(wrapped, budget=RagBudget(max_seconds=0.2), world=LiveWorld(clock=clock))
     assert result["stop_reason"] == "llm_timeout"
-    time.sleep(0.6)  # the attempt fails meanwhile, and the next one would begin
+    left.set()
+    assert failed.wait(30)
+    time.sleep(0.2)  # the next attempt would begin
     assert len(model.calls) == 1

@@ -82,7 +82,8 @@ def _existing(option: str, path: str, kind: str, is_one: Callable[[Path], bool])
     except OSError as error:
         raise ConfigurationError(f"{option} {path!r:.200}: cannot be read: {error.strerror}") from None
     if not found:
-        raise ConfigurationError(f"{option} {path!r:.200}: a {kind} is required; there is none")
+        there = "something else stands there" if Path(path).exists() else "there is none"
+        raise ConfigurationError(f"{option} {path!r:.200}: a {kind} is required; {there}")
     return path
 
 
@@ -137,7 +138,7 @@ def json_object(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
         ConfigurationError: the file cannot be read, or holds no JSON object.
     """
     try:
-        value = parse_json(_content(file).decode("utf-8-sig"), levels)
+        value = parse_json(_content(file).decode("utf-8-sig"), levels, keys_once=True)
     except NotJson as error:
         raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
     except (OSError, ValueError) as error:

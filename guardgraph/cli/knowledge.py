@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.checked import show_checked
+from guardgraph.cli.bases import counted, first_of, show_checked, show_report, show_rows
 from guardgraph.cli.folders import bar
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, note
@@ -21,7 +20,6 @@ from guardgraph.state.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.index.scopes import Scope
-    from guardgraph.knowledge.ingest.report import Report
     from guardgraph.state.context import Caller
 
 __all__ = ["Group", "User", "app", "caller_of"]
@@ -44,7 +42,9 @@ Asking = Annotated[
 User = Annotated[str | None, typer.Option("--user", metavar="USER", help="Who asks.", show_default=False)]
 Group = Annotated[
     list[str] | None,
-    typer.Option("--group", metavar="GROUP", help="A group of whoever asks; more than once.", show_default=False),
+    typer.Option(
+        "--group", metavar="GROUP", help="A group of whoever asks, without group:, more than once.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
@@ -75,18 +75,20 @@ def add(
     prune: Annotated[bool, typer.Option("--prune", help="Remove what is gone, even if it is more than half.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a collection what a folder is: read what is new or changed, remove what is gone, hold every rule again.
+    """Make a collection what a folder is.
 
-    Exit code 3 if a file could not be taken in; the others were.
+    What is new or changed is read, what is gone is removed, and every rule is held again. Exit code 3 if a file could
+    not be taken in; the others were.
     """
     inputs.load_environment()
     inputs.existing_folder("FOLDER", folder)
     with guardgraph.KnowledgeBase(inputs.named("FILE", file)) as kb, bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
     if as_json:
-        _print_json({**report._asdict(), **_listed(report)})
+        items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
+        _print_json({**report._asdict(), **items})
     else:
-        _show_report(Screen(), folder, report)
+        show_report(Screen(), folder, report)
     raise typer.Exit(OK if report.ok else STOPPED)
 
 
@@ -104,22 +106,23 @@ def list_(
     rows: list[JsonObject]
     with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
         if name is None:
+            collections = kb.index.collections()
             rows = [
-                {"tenant": of, "name": collection, "documents": count}
-                for (of, collection), count in sorted(kb.index.collections().items(), key=_by_tenant)
+                {"tenant": of, "name": collection, "documents": collections[of, collection]}
+                for of, collection in sorted(collections, key=_by_tenant)
                 if tenant in (None, of)
             ]
         else:
+            listed = kb.index.listed(tenant, _existing_collection("--name", name, tenant, kb))
             rows = [
                 {"id": number, "source": found.source, "readers": list(found.access.readers)}
-                for number, found in sorted(kb.index.listed(tenant, name).items())
+                for number, found in sorted(listed.items())
             ]
-            if not rows:
-                raise ConfigurationError(f"--name {name!r:.80}: {_whose(tenant)} has no such collection")
+        _note_unknown(tenant, kb)
     if as_json:
         _print_json(rows)
     else:
-        _show_rows(Screen(), rows)
+        show_rows(Screen(), rows)
 
 
 @app.command()
@@ -131,8 +134,8 @@ def remove(
     """Remove a collection with all its documents."""
     inputs.load_environment()
     with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
-        count = kb.remove(name, tenant=tenant)
-    Screen().show(f"{name}: {count} documents removed", indent=0)
+        count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
+    Screen().show(f"{name}: {counted(count, 'document')} removed", indent=0)
 
 
 @app.command()
@@ -146,13 +149,14 @@ def search(
     top_k: Annotated[int, typer.Option("--top-k", min=1, max=1000, help="How many at most.")] = 4,
     as_json: Json = False,
 ) -> None:
-    """Show what a caller would find, and what else matches with the reason why it is not found.
+    """Show what a caller would find, and why he does not find more.
 
     That shows documents that the caller may not read: whoever may open the file may read all of it.
     """
     inputs.load_environment()
     with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
         found, missing = kb.index.explain(query, caller=inputs.caller(tenant, user, group), top_k=top_k)
+        _note_unknown(tenant, kb)
     if as_json:
         _print_json({"found": found, "not_found": [item._asdict() for item in missing]})
         return
@@ -178,9 +182,10 @@ def check(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check whether the file, each chunk and all that is counted of words are what was put in.
+    """Check whether a knowledge base is what was put in.
 
-    Exit code 3 if something is not; with --repair, if documents have to be added again.
+    That is the file, each document and chunk, who may read it, and all that is counted of words. Exit code 3 if
+    something is not; with --repair, if documents have to be added again.
     """
     from guardgraph.knowledge.checking import check_file
 
@@ -195,15 +200,17 @@ def check(
 
 @app.command()
 def access(file: File, tenant: Asking = None, user: User = None, group: Group = None, as_json: Json = False) -> None:
-    """Show who may read what: the readers of each source, and whether a caller may; without options, anybody.
+    """Show who may read what.
 
-    They are changed where they come from: by `kb add` with other readers or other rules.
+    These are the readers of each source, and whether a caller may read it; without options, anybody. They are changed
+    where they come from: by `kb add` with other readers or other rules.
     """
     from guardgraph.state.access import may_read
 
     inputs.load_environment()
     asked = inputs.caller(tenant, user, group)
     with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+        _note_unknown(tenant, kb)
         rows: list[JsonObject] = [
             {
                 "tenant": scope.access.tenant,
@@ -217,7 +224,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     if as_json:
         _print_json(rows)
     else:
-        _show_rows(Screen(), rows)
+        show_rows(Screen(), rows)
 
 
 def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[str] | None) -> Caller | None:
@@ -234,46 +241,29 @@ def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[
     return None
 
 
-def _show_report(screen: Screen, folder: str, report: Report) -> None:
-    counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
-    screen.show(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
-    for failed in report.failed:
-        screen.show((f"{failed.name}: {failed.reason}", "red"), hang=2)
-    if left_out := report.describe_left_out():
-        note(f"left out of {folder}: {left_out}")
+def _existing_collection(option: str, name: str, tenant: str | None, kb: guardgraph.KnowledgeBase) -> str:
+    """Return the name of a collection that is there.
+
+    Raises:
+        ConfigurationError: the tenant has none of this name; it says what there is.
+    """
+    there = sorted(kb.index.collections(), key=_by_tenant)
+    if (tenant, name) in there:
+        return name
+    whose = "without a tenant" if tenant is None else f"of the tenant {tenant!r:.80}"
+    shown = [f"{of} ({'no tenant' if whose is None else f'--tenant {whose}'})" for whose, of in there]
+    raise ConfigurationError(f"{option} {name!r:.80}: there is no such collection {whose}; there are {first_of(shown)}")
 
 
-def _listed(report: Report) -> JsonObject:
-    return {
-        "failed": [item._asdict() for item in report.failed],
-        "left_out": [item._asdict() for item in report.left_out],
-    }
+def _note_unknown(tenant: str | None, kb: guardgraph.KnowledgeBase) -> None:
+    """Say on stderr that a tenant has no documents, since another one may be meant."""
+    there = kb.tenants()
+    if tenant is not None and tenant not in there:
+        note(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
 
 
-def _show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
-    held = [*rows]
-    if not held:
-        screen.show("nothing", indent=0)
-        return
-    screen.table(
-        [name.replace("_", " ") for name in held[0]], ([_cell(value) for value in row.values()] for row in held)
-    )
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(value) or "nobody"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value is None else str(value)
-
-
-def _whose(tenant: str | None) -> str:
-    return "nobody" if tenant is None else f"the tenant {tenant!r:.80}"
-
-
-def _by_tenant(item: tuple[tuple[str | None, str], int]) -> tuple[str, str]:
-    (tenant, name), _ = item
+def _by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:
+    tenant, name = collection
     return tenant or "", name
 
 

@@ -128,7 +128,7 @@ def _recordings(file: str) -> Iterator[Any]:
 
 def _recording(file: str, number: int, line: str) -> Any:
     try:
-        value = parse_json(line, RESULT_DEPTH)
+        value = parse_json(line, RESULT_DEPTH, keys_once=True)
     except NotJson as error:
         raise ConfigurationError(f"--store {file!r:.200}, line {number}: not JSON: {error}") from error
     if not isinstance(value, dict):

@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from guardgraph.evidence.place import DocumentFinding, DocumentFindingKind
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.interpreter import decided
+from guardgraph.graphs.interpreter import interpret
 from guardgraph.graphs.named import graph_named, is_taken_by
+from guardgraph.graphs.record import recording as record
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.state.hashing import canonical_json
 from guardgraph.state.json import JsonObject, JsonValue
@@ -103,7 +104,7 @@ def _differences(frame: Frame, recording: Recording, given: JsonObject) -> Itera
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:
-        made: JsonObject = {**decided(frame, alone).recording}
+        made: JsonObject = {**record(interpret(frame, alone))}
     except (NotRecorded, ConfigurationError, InputError) as error:
         ours = _known_before(frame)
         fingerprints = {name: known["fingerprints"][name] for name in ours["fingerprints"]}

@@ -20,7 +20,7 @@ from guardgraph.state.errors import InputError
 from guardgraph.state.hashing import canonical_json
 from guardgraph.state.json import JsonObject
 from guardgraph.state.opening import CLOSED
-from guardgraph.state.plain import RESULT_DEPTH
+from guardgraph.state.plain import RESULT_DEPTH, is_plain, json_problem
 from guardgraph.state.shadow import Sha256
 
 __all__ = ["FORMAT", "ChainPlace", "RunDocument", "checked_document", "export_run", "stored_run"]
@@ -111,6 +111,9 @@ def checked_document(given: Any) -> RunDocument:
     Raises:
         InputError: it is none, one of another format, or of a run in which people of two tenants had a part.
     """
+    if not is_plain(given, LEVELS):
+        problem = json_problem(given, LEVELS) or "NaN or an infinity"
+        raise InputError(f"document: plain JSON is required; given: {problem}")
     number = given.get("format") if isinstance(given, dict) else None
     if type(number) is not int or number not in _FORMS:
         known = " or ".join(map(str, _FORMS))

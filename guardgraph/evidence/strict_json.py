@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 from guardgraph.state.errors import InputError
-from guardgraph.state.json import JsonObject
+from guardgraph.state.json import JsonObject, unambiguous
 from guardgraph.state.plain import INT_LIMIT, is_nested, is_plain
 
 __all__ = ["MOST_BYTES", "json_of", "written"]
@@ -35,7 +34,7 @@ def json_of(data: bytes, name: str, levels: int) -> JsonObject:
     try:
         text = data.decode()
         value = json.loads(
-            text, object_pairs_hook=_object, parse_int=_int, parse_float=_float, parse_constant=_constant
+            text, object_pairs_hook=unambiguous, parse_int=_int, parse_float=_float, parse_constant=_constant
         )
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: UTF-8 text is required; byte {error.start} is none") from None
@@ -55,15 +54,6 @@ def json_of(data: bytes, name: str, levels: int) -> JsonObject:
 def written(value: JsonObject) -> str:
     """Return the one text that a document is written as: keys sorted, a line for each value, ASCII."""
     return json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n"
-
-
-def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise ValueError(f"the key {twice!r:.80} stands twice in one object")
-    return made
 
 
 def _int(digits: str) -> int:

@@ -7,6 +7,8 @@ wrote an entry: whoever may write to the database may append.
 from __future__ import annotations
 
 import json
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,7 +25,7 @@ __all__ = ["Erasure", "Kept", "KeptContent", "Verification", "verified"]
 MOST = 100
 """Findings that are kept; one says enough, and a store that is all wrong has one for each run."""
 
-_PRESENT, _MISSING, _ERASED = 1, 2, 3
+_NOTHING, _PRESENT, _MISSING, _ERASED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,10 @@ class _Reading:
         self._entries = self._runs = 0
         self._findings: list[ChainFinding] = []
         self._erasures: list[Erasure] = []
-        self._states = bytearray(1)
-        """Of each number, a byte that says what became of its content."""
+        self._numbers = array("q")
+        """Of the entries that there are, growing: a number that somebody made up takes no more room than another."""
+        self._states = bytearray()
+        """Of each of them, a byte that says what became of its content."""
 
     def take(self, kept: Kept) -> None:
         """Look at the next number."""
@@ -119,19 +123,21 @@ class _Reading:
         self._walk.take(kept.seq, kept.hash, said)
         if self._head is not None and kept.seq == self._head[0]:
             self._head_hash = kept.hash
-        self._states.extend(bytes(max(kept.seq + 1 - len(self._states), 0)))
+        self._numbers.append(kept.seq)
+        self._states.append(_NOTHING)
         if said is not None and said["kind"] == "erasure":
             self._erasure(kept, said)
             return
         self._runs += kept.run_id is not None
         if said is not None:
-            self._states[kept.seq] = _MISSING if kept.content is None else _PRESENT
+            self._states[-1] = _MISSING if kept.content is None else _PRESENT
             if kept.content is not None:
                 self._content(kept.seq, kept.content, said)
 
     def result(self) -> Verification:
         """Return what was found."""
-        for seq in (at for at, state in enumerate(self._states) if state == _MISSING):
+        missing = (seq for seq, state in zip(self._numbers, self._states, strict=True) if state == _MISSING)
+        for seq in missing:
             if not self._find("missing", seq, "its content is missing, and nobody erased it"):
                 break
         chain = [item for item in (self._walk.broken(), self._cut()) if item is not None]
@@ -171,16 +177,24 @@ class _Reading:
                 self._find("changed", kept.seq, "it names entries that cannot have been erased")
                 return
             count += last - first + 1
-            for seq in range(first, last + 1):
-                if self._states[seq] == _MISSING:
-                    self._states[seq] = _ERASED
-                elif self._states[seq] == _PRESENT:
-                    self._find("unexplained", seq, f"its content is there, though entry {kept.seq} erased it")
-                elif self._states[seq] != _ERASED:  # what came back from a copy is erased once more
-                    self._find("changed", kept.seq, f"it names entry {seq}, which had nothing to erase")
+            self._erased(kept.seq, first, last)
         self._erasures.append(Erasure(kept.seq, said["at"], said["by"], said["how"], count))
         if kept.content is not None:
             self._find("unexplained", kept.seq, "there is a content, but it is the entry of an erasure")
+
+    def _erased(self, erasure: int, first: int, last: int) -> None:
+        """Look at what an erasure says of a stretch of numbers."""
+        begin, end = bisect_left(self._numbers, first), bisect_right(self._numbers, last)
+        if end - begin != last - first + 1:
+            self._find("changed", erasure, f"it names entries from {first} to {last}, of which some are not there")
+        for at in range(begin, end):
+            seq, state = self._numbers[at], self._states[at]
+            if state == _MISSING:
+                self._states[at] = _ERASED
+            elif state == _PRESENT:
+                self._find("unexplained", seq, f"its content is there, though entry {erasure} erased it")
+            elif state != _ERASED:  # what came back from a copy is erased once more
+                self._find("changed", erasure, f"it names entry {seq}, which had nothing to erase")
 
     def _find(self, kind: FindingKind, seq: int, text: str) -> bool:
         """Keep a finding; say whether there is room for more."""

@@ -63,6 +63,8 @@ class Walk:
         if self._broken is None:
             if self._doubt is not None:
                 self._broken, self._doubt = _settled(self._doubt, said), None
+            elif seq <= self.last:
+                self._broken = ChainFinding("moved", seq, "it stands under a number that no entry has")
             elif seq != self.last + 1:
                 self._broken = ChainFinding("removed", self.last + 1, "it was removed")
             elif said is None:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Generator, Mapping
 from functools import partial
 from threading import TIMEOUT_MAX
-from typing import Any
+from typing import Any, TypeAlias
 
 from guardgraph.graphs.frame import Frame, described
-from guardgraph.graphs.record import watchers
 from guardgraph.nodes.body import Run
 from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import copied, storable
+from guardgraph.state.plain import storable
 from guardgraph.state.recording import Recorder, Recording
 from guardgraph.state.run import Audit
 from guardgraph.state.settings import Policy
-from guardgraph.world.threads import Handover, start
+from guardgraph.world.threads import Handover, in_thread, start
 
-__all__ = ["NoRecorder", "is_required", "kept", "unavailable"]
+__all__ = ["Closing", "NoRecorder", "akeep", "is_required", "keep", "unavailable"]
+
+Closing: TypeAlias = Generator[Recording, Audit | None, JsonObject]
+"""A run that ends: it yields its recording, where somebody records it, and is sent back what came of that."""
 
 
 class NoRecorder(Exception):
@@ -36,22 +37,29 @@ def is_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
     return isinstance(policy, Policy) and bool(policy.audit_required)
 
 
-def kept(frame: Frame, made: Recording) -> Audit | None:
-    """Give a recording to the recorder, for as long as it may take, and return what came of it; None without receipt.
+def keep(closing: Closing, recorder: Recorder | None) -> JsonObject:
+    """Take a run that ends to its end, and return what its terminal writes; the recorder is waited for in this thread.
 
     Args:
-        frame: of the graph.
-        made: the recording; whoever keeps it may do with it what they like.
+        closing: the run.
+        recorder: who is given its recording; without one there is none.
     """
-    for watch in watchers():
-        with suppress(Exception):  # for tests; they change no run
-            watch(frame, copied(made))
-    if frame.recorder is None:
-        return None
     try:
-        return _receipt(_returned(_recorded(frame.recorder, made)))
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it raises, no result is lost
-        return unavailable(described(error))
+        made = next(closing)
+        while True:
+            made = closing.send(_kept(recorder, made))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def akeep(closing: Closing, recorder: Recorder | None) -> JsonObject:
+    """Do what `keep` does; the recorder works in a thread of its own, and is awaited."""
+    try:
+        made = next(closing)
+        while True:
+            made = closing.send(await _akept(recorder, made))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
 
 
 def unavailable(why: JsonObject) -> Audit:
@@ -64,33 +72,45 @@ def unavailable(why: JsonObject) -> Audit:
     return said
 
 
-def _recorded(recorder: Recorder, made: Recording) -> object:
+def _kept(recorder: Any, made: Recording) -> Audit | None:
+    """Give a recording to the recorder, for as long as it may take; return what came of it, None without a receipt."""
+    try:
+        return _receipt(_recorded(recorder, made))
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it raises, no result is lost
+        return unavailable(described(error))
+
+
+def _recorded(recorder: Any, made: Recording) -> object:
     """Call a recorder; one that has a timeout in a thread of its own, which is left behind when time is up."""
-    seconds = getattr(recorder, "timeout", None)
-    if seconds is None:
+    if (seconds := getattr(recorder, "timeout", None)) is None:
         return recorder.record(made)
-    done = Handover()
-    start(partial(recorder.record, made), done)
+    start(partial(recorder.record, made), done := Handover())
     if (came := done.wait(min(seconds, TIMEOUT_MAX))) is None:
-        raise TimeoutError(f"the recorder did not return within its timeout of {seconds:g} seconds")
+        raise _late(seconds)
     receipt, error = came
     if error is not None:
         raise error
     return receipt
 
 
-def _returned(given: object) -> object:
-    """Return what a recorder returned, unless somebody had to await it for the run to be kept."""
-    if not inspect.isawaitable(given):
-        return given
-    if inspect.iscoroutine(given):
-        given.close()
-    raise TypeError(
-        f"the recorder returned a {type(given).__name__}, which nobody awaits; a plain function is required"
-    )
+async def _akept(recorder: Any, made: Recording) -> Audit | None:
+    """Do what `_kept` does without blocking the event loop: every recorder has a thread of its own."""
+    seconds: Any = getattr(recorder, "timeout", None)
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return _receipt(await asyncio.wrap_future(in_thread(partial(recorder.record, made))))
+    except Exception as error:  # noqa: BLE001 - see _kept
+        return unavailable(described(_late(seconds) if limit.expired() else error))
+
+
+def _late(seconds: float) -> TimeoutError:
+    return TimeoutError(f"the recorder did not return within its timeout of {seconds:g} seconds")
 
 
 def _receipt(given: object) -> Audit | None:
+    """Return what a result says of what a recorder returned, which nobody had to await for the run to be kept."""
+    if inspect.isawaitable(given):
+        raise _unawaited(given)
     if not isinstance(given, Mapping):
         return None
     said = Audit(status="recorded")
@@ -101,3 +121,11 @@ def _receipt(given: object) -> Audit | None:
         said["hash"] = mark
     audit: Audit = storable({**said})
     return audit
+
+
+def _unawaited(given: Awaitable[object]) -> TypeError:
+    if inspect.iscoroutine(given):
+        given.close()
+    return TypeError(
+        f"the recorder returned a {type(given).__name__}, which nobody awaits; a plain function is required"
+    )

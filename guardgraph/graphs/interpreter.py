@@ -13,7 +13,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
-from guardgraph.graphs.decided import Decided
+from guardgraph.graphs.conclusion import Conclusion
 from guardgraph.graphs.drive import drive
 from guardgraph.graphs.fields import given_again
 from guardgraph.graphs.following import RecordedVisits
@@ -30,11 +30,14 @@ from guardgraph.state.recording import RecordedVisit, Recording
 from guardgraph.state.version import version
 from guardgraph.world.replaying import ReplayingWorld
 
-__all__ = ["decided"]
+__all__ = ["interpret"]
 
 
-def decided(frame: Frame, recording: Recording, *, assume: bool = False) -> Decided:
-    """Run a pattern on a recorded world, and return what it decides.
+def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Conclusion:
+    """Run a pattern on a recorded world, and return the run that is over.
+
+    What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
+    was made anew.
 
     Args:
         frame: of the graph.
@@ -61,11 +64,11 @@ def decided(frame: Frame, recording: Recording, *, assume: bool = False) -> Deci
             sitting = _sitting(frame, world, opening, sitting)
             pad.turn_to(_answers(recorded))
             update = _run(node, channels.read(name), sitting, pad)
+            channels.write(update)
             name = _following(node, update)
             if name == END:
-                assert sitting.session.decided is not None  # a terminal says it
-                return sitting.session.decided
-            channels.write(update)
+                assert sitting.session.over is not None  # a run is over in its terminal, which leads there
+                return sitting.session.over
 
 
 def _answers(recorded: RecordedVisit) -> list[JsonValue]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.types import Overwrite
 
+from guardgraph.graphs.audit import akeep, keep
 from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.drive import Driven, drive
 from guardgraph.graphs.end import end
@@ -18,7 +18,6 @@ from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Body, Run
 from guardgraph.state.errors import NotRecorded
 from guardgraph.state.json import JsonObject
-from guardgraph.world.threads import awaited
 from guardgraph.world.world import World
 
 __all__ = ["SCRATCHPAD", "GrammarNode", "perform", "run_through"]
@@ -49,13 +48,12 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         return run_through(self, input, run, visit)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
-        """Run the node; calls to the outside are awaited, and so is a recorder."""
+        """Run the node; calls to the outside are awaited, and so is the recorder."""
         session, run, visit = self._begun(input, config)
         if self.declaration.calls:
             return await aperform(drive(self, input, run, visit), session.world)
-        if self.declaration.kind == "terminal" and self.frame.recorder is not None:
-            update: JsonObject = await awaited(partial(end, self, input, run, visit))
-            return update
+        if self.declaration.kind == "terminal":
+            return await akeep(end(self, input, run, visit), self.frame.recorder)
         return run_through(self, input, run, visit)
 
     def _begun(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
@@ -79,7 +77,7 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 def run_through(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
     """Run a guard or a terminal, which calls nobody."""
     if part.declaration.kind == "terminal":
-        return end(part, state, run, visit)
+        return keep(end(part, state, run, visit), part.frame.recorder)
     update = judge(part, state, run, visit)
     return begin(part, state, update, visit) if part.declaration.entry else update
 

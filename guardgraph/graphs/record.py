@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from guardgraph.graphs.frame import Frame, Part
+from guardgraph.graphs.conclusion import Conclusion
+from guardgraph.graphs.frame import Frame
 from guardgraph.state.hashing import digest
-from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import copied, nameless, storable
 from guardgraph.state.recording import (
     FORMAT,
@@ -43,19 +43,9 @@ def watched(watch: Watch) -> Iterator[None]:
         _watching.remove(watch)
 
 
-def recording(
-    part: Part, state: JsonObject, log: list[LogEntry], records: dict[int, VisitRecord], result: JsonObject
-) -> Recording:
-    """Return the recording of a run that ends here.
-
-    Args:
-        part: the terminal.
-        state: what the terminal reads.
-        log: every line, the terminal's last.
-        records: what the nodes called, by their place in the log.
-        result: the run's.
-    """
-    frame = part.frame
+def recording(over: Conclusion) -> Recording:
+    """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
+    frame, records = over.part.frame, over.records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
     policy, budget = frame.settings_fingerprints
     made = Recording(
@@ -63,8 +53,8 @@ def recording(
         guardgraph=version(),
         pattern=frame.catalogue.pattern,
         graph=frame.name,
-        run_id=state["run"],
-        input=storable(given := state.get("given") or {}),
+        run_id=over.state["run"],
+        input=storable(given := over.state.get("given") or {}),
         policy=frame.settings[0],
         budget=frame.settings[1],
         fingerprints=Fingerprints(
@@ -73,13 +63,13 @@ def recording(
             declarations=frame.fingerprint,
             prompts=digest(sorted({call["prompt"] for call in calls if "prompt" in call})),
         ),
-        visits=[_visit(entry, records.get(at)) for at, entry in enumerate(log)],
+        visits=[_visit(entry, records.get(at)) for at, entry in enumerate(over.log)],
         calls=calls,
-        result=result,
+        result=over.result,
     )
-    if places := nameless(given):
+    if made["input"] is not given and (places := nameless(given)):
         made["nameless"] = places
-    recorded: Recording = copied(made)  # whoever keeps it may do with it what they like
+    recorded: Recording = copied(made)
     return recorded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.interpreter import decided
+from guardgraph.graphs.interpreter import interpret
 from guardgraph.graphs.signatures import ResultT
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.recording import checked_recording
@@ -37,7 +37,7 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
         raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
     try:
-        result: Any = decided(agent.frame, checked).result
+        result: Any = interpret(agent.frame, checked).result
     except ConfigurationError as error:
         raise InputError(f"recording: a run whose context this agent would refuse: {error}") from None
     return result  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -24,7 +25,7 @@ from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
-    from guardgraph.graphs.decided import Decided
+    from guardgraph.graphs.conclusion import Conclusion
     from guardgraph.graphs.frame import Frame
 
 __all__ = ["CALLER_REFUSED", "SESSION", "Session", "is_by_code", "session_in"]
@@ -54,7 +55,6 @@ class Session:
         "_taken",
         "by_code",
         "carried",
-        "decided",
         "is_replay",
         "last",
         "opening",
@@ -80,11 +80,10 @@ class Session:
         """What the first node of the session has to write into the log."""
         self.waiting: JsonObject | None = None
         """What the run waits for, once it does."""
-        self.over = False
+        self.over: Conclusion | None = None
+        """The run, once it is over."""
         self.is_replay = False
         """Whether the run is one that is decided again, and so is nothing to be recorded."""
-        self.decided: Decided | None = None
-        """Of a run that is decided again and is over: what was decided."""
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resumable = True
@@ -146,7 +145,7 @@ class Session:
 
     def _begin(self, caller: Caller | None) -> None:
         self.opening = Opening(
-            started_at=self.world.calendar().isoformat(),
+            started_at=_in_utc(self.world.calendar()),
             context=None,
             caller=_asking(caller),
             carried=self.carried,
@@ -181,7 +180,12 @@ class Session:
 
     def unwritten(self) -> float:
         """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
-        return 0.0 if self.over or self.run_id is None else self.world.clock() - self.last
+        return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
+
+
+def _in_utc(moment: datetime) -> str:
+    """Return what a calendar says, as ISO 8601; one that names no zone means UTC."""
+    return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)).isoformat()
 
 
 def session_in(config: Any) -> Session | None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
-from guardgraph.graphs.decided import Decided, came_of
 from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.interpreter import decided
+from guardgraph.graphs.interpreter import interpret
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
@@ -26,6 +25,9 @@ REFUSED = "refused"
 Unreplayable: TypeAlias = Literal["erased", "redacted", "changed", "newer", "damaged"]
 """Why a run cannot be judged: it was erased, or redacted; it is not what was recorded; a newer version of guardgraph
 recorded it; or its recording is none."""
+
+_HOW_IT_WENT = {"run_id", "trace", "history", "path", "timeline"}
+"""Keys of a result that say how the run went, not what came of it."""
 
 _HEAD = {*RECORDED, "outcome", "audit"}
 """Keys of a stop that are no evidence."""
@@ -91,13 +93,8 @@ class Again:
     assumed: Ending | None = None
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
-    decided: Decided | None = field(default=None, repr=False, compare=False)
-    """Of a run that is same or changed: what the candidate decided."""
-
-    @property
-    def result(self) -> JsonObject | None:
-        """Of a run that is same or changed: the whole result; run_id and times are those of the recorded run."""
-        return None if self.decided is None else self.decided.result
+    result: JsonObject | None = field(default=None, repr=False, compare=False)
+    """Of a changed run: the whole result; its run_id and its times are those of the recorded run."""
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, without the result; what there is nothing of is left out."""
@@ -148,26 +145,31 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
 def _judged(frame: Frame, recording: Recording) -> Again:
     old, ending = recording["result"], Ending.of(recording["result"])
     try:
-        again = decided(frame, recording)
+        over = interpret(frame, recording)
     except ConfigurationError as error:
         refused = Ending(REFUSED, "context")
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
-    then, now = came_of(old), came_of(again.head)
+    then, now = _came(old), _came(over.came)
     if then == now:
-        return Again("same", ending, ending, decided=again)
+        return Again("same", ending, ending)
     differs = tuple(sorted(key for key in {*then, *now} if key not in then or key not in now or then[key] != now[key]))
-    guard, evidence = _decisive(old, again.result)
-    return Again("changed", ending, Ending.of(now), guard, evidence, differs, decided=again)
+    guard, evidence = _decided(old, over.result)
+    return Again("changed", ending, Ending.of(now), guard, evidence, differs, result=over.result)
+
+
+def _came(result: Mapping[str, Any]) -> JsonObject:
+    """Return what came of a run: its result without how it went."""
+    return {key: value for key, value in result.items() if key not in _HOW_IT_WENT}
 
 
 def _assumed(frame: Frame, recording: Recording) -> Ending | None:
     try:
-        return Ending.of(decided(frame, recording, assume=True).head)
+        return Ending.of(interpret(frame, recording, assume=True).came)
     except (NotRecorded, InputError, ConfigurationError):
         return None
 
 
-def _decisive(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
+def _decided(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
     """Return the guard that makes the difference, and its evidence."""
     for result in (new, old):
         if result.get("status") == "stopped":

@@ -103,7 +103,8 @@ class KnowledgeBase:
                 `LexicalRetriever` takes them, each of which may name `readers` of its own, which only narrow.
             tenant: whose they are; None for callers without a tenant.
             readers: who may read them at most: ``public``, ``tenant``, ``user:ID``, ``group:ID``.
-            name: of the collection; it stands before each id. Without one, a folder's is its own name.
+            name: of the collection; it stands before each id. Without one, a folder's is its own name, a link's
+                the link's.
             prune: what is gone may be more than half of what the collection has, and is taken out of a list without a
                 name, too.
             progress: called after each file of a folder with the bytes that are read, and the bytes of all.
@@ -193,8 +194,8 @@ class KnowledgeBase:
 
         Args:
             repair: whether what is found is put right, in one transaction: words, postings and statistics are counted
-                anew from the stored texts, and documents that are not what was put in are nobody's until they are
-                added again.
+                anew from the stored texts, and documents that are not what was put in, or of which a chunk is gone,
+                are nobody's until they are added again.
 
         Raises:
             StoreError: the file cannot be read, or is damaged beyond repair; nothing was changed.

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from guardgraph.knowledge.index.collected import Lost, check_collections
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.findings import BaseFinding, Findings
 from guardgraph.knowledge.index.mending import Doubtful, Mending
@@ -39,11 +40,17 @@ class CheckedBase:
     removed: tuple[Doubtful, ...] = ()
     """Chunks and documents that belonged to nothing, and were taken out; to add their documents again brings them
     back."""
+    lost: tuple[Lost, ...] = ()
+    """Documents and collections that are not there, and that nothing names any more; to add them again brings them
+    back."""
+    without_vectors: tuple[Doubtful, ...] = ()
+    """Documents whose vectors were taken out, or were not there; to add them again with the embedding makes them."""
 
     @property
     def ok(self) -> bool:
         """Whether the base is what was put in, maybe because it was repaired."""
-        return not self.findings or (self.repaired and not self.closed and not self.removed)
+        left = (self.closed, self.removed, self.lost, self.without_vectors)
+        return not self.findings or (self.repaired and not any(left))
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""
@@ -67,7 +74,7 @@ def check_file(path: Path, *, repair: bool = False) -> CheckedBase:
     file = File(path, to_check=True)
     try:
         with file.reading() as connection:
-            checked = _checked(connection, _found(connection))
+            checked = CheckedBase(*_counts(connection), tuple(_found(connection)))
         if not repair or checked.ok:
             return checked
         with file.writing() as connection:
@@ -88,6 +95,7 @@ def _found(connection: sqlite3.Connection) -> Findings:
     if findings:
         return findings
     check_rows(connection, findings)
+    check_collections(connection, findings)
     check_vectors(connection, findings)
     if (problem := words_problem(connection)) is not None:
         findings.note("version", "state: words", problem)
@@ -110,23 +118,24 @@ def _repaired(connection: sqlite3.Connection, checked: CheckedBase, shown: str) 
     mending.mend(check_rows(connection, Findings()))
     mending.reread(mend_vectors(connection))
     rebuild(connection)
-    closed, removed = _in_order(mending.closed), _in_order(mending.removed)
-    return _checked(connection, checked.findings, repaired=True, closed=closed, removed=removed)
+    return CheckedBase(
+        *_counts(connection),
+        checked.findings,
+        repaired=True,
+        closed=_in_order(mending.closed),
+        removed=_in_order(mending.removed),
+        lost=tuple(mending.lost),
+        without_vectors=_in_order(mending.without_vectors),
+    )
 
 
 def _in_order(documents: Iterable[Doubtful]) -> tuple[Doubtful, ...]:
     return tuple(sorted(documents, key=lambda document: (document.tenant or "", document.id)))
 
 
-def _checked(
-    connection: sqlite3.Connection,
-    findings: tuple[BaseFinding, ...] | Findings,
-    *,
-    repaired: bool = False,
-    closed: tuple[Doubtful, ...] = (),
-    removed: tuple[Doubtful, ...] = (),
-) -> CheckedBase:
+def _counts(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return how many documents and chunks there are."""
     documents, chunks = (
         int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) for table in ("documents", "chunks")
     )
-    return CheckedBase(documents, chunks, tuple(findings), repaired, closed, removed)
+    return documents, chunks

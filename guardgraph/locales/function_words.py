@@ -1,4 +1,4 @@
-"""Words that a language uses in every text, and those with which it asks."""
+"""Words that a language uses in every text, and those with which it asks, greets and thanks."""
 
 from __future__ import annotations
 
@@ -50,6 +50,31 @@ _ASKING: Final = {
 }
 """Question words, words with which one asks for a name, and particles that are written without blanks."""
 
+_COURTESY: Final = {
+    "de": "hallo hi moin servus grüezi bitte danke dankeschön gruß grüße grüßen sag sagen könnten könntest",
+    "es": "hola gracias favor saludos podría podrías decirme dime",
+    "fr": "bonjour bonsoir salut merci plaît svp cordialement pourriez pourrais dire dites",
+    "it": "ciao buongiorno buonasera grazie favore saluti potrebbe potresti dirmi",
+    "pt": "olá oi obrigado obrigada favor saudações poderia dizer",
+    "nl": "hallo hoi bedankt dank alstublieft alsjeblieft groet groeten graag",
+    "pl": "cześć witam dziękuję dzięki proszę pozdrawiam",
+    "cs": "ahoj děkuji díky prosím zdravím",
+    "ro": "bună salut mulțumesc rog",
+    "sv": "hej tack snälla vänligen hälsningar",
+    "tr": "merhaba selam teşekkür teşekkürler lütfen",
+    "vi": "xin chào cảm ơn",
+    "ru": "привет здравствуйте спасибо пожалуйста подскажите скажите",
+    "uk": "привіт вітаю дякую спасибі прошу підкажіть скажіть",
+    "el": "γεια καλημέρα ευχαριστώ παρακαλώ",
+    "ar": "مرحبا شكرا فضلك رجاء",
+    "hi": "नमस्ते धन्यवाद कृपया",
+    "th": "สวัสดี กรุณา ครับ ค่ะ",
+    "zh": "你好 您好 谢谢 请问",
+    "ja": "ください お願い",
+    "ko": "안녕 주세요",
+}
+"""Words to whoever is asked: they say nothing of what is asked, and no text that answers has them."""
+
 
 @cache
 def function_words(language: str) -> frozenset[str]:
@@ -58,4 +83,5 @@ def function_words(language: str) -> frozenset[str]:
     Args:
         language: an ISO 639-1 code; one that is not known has none.
     """
-    return frozenset(map(compatible, (*stop_words(language), *_ASKING.get(language, "").split())))
+    spoken = f"{_ASKING.get(language, '')} {_COURTESY.get(language, '')}"
+    return frozenset(map(compatible, (*stop_words(language), *spoken.split())))

@@ -193,7 +193,7 @@ class _Reading:
         elif wanted is not None and given != wanted:
             self.found.append((place, f"{wanted} is required; given: {given!r:.80}"))
         elif not is_own and (problem := unknown_name(given, [*PATTERNS])) is not None:
-            self.found.append((place, f"{problem}; one of your own needs the classes of its policy and its budget"))
+            self.found.append((place, f"{problem}; one of your own needs the classes of its settings, or --graph"))
         return str(given)
 
     def _mapping(self, value: Any, place: Place) -> dict[str, Any]:

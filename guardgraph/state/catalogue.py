@@ -85,6 +85,11 @@ class Catalogue:
             return exact
         return next((item for stem, item in self._stems if reason.startswith(stem) and reason != stem), None)
 
+    def withholds(self, reason: str) -> bool:
+        """Say whether a run that stops for this reason tells only which way it took."""
+        found = self.find(reason)
+        return found is not None and found.withholds
+
 
 _MODEL_FAILURES = (
     ("llm_timeout", "The model gave no answer in time, or could not be reached.", "Look at details, then try again or raise the timeout."),

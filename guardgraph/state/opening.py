@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Annotated, NotRequired, TypeAlias
 
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.state.json import JsonValue
@@ -13,6 +13,11 @@ __all__ = ["CLOSED", "Asking", "Opening"]
 
 CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 """What is recorded has no other fields, and nothing in it is taken for something that it is not."""
+
+
+_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+Moment: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$")]
+"""A date and time as ISO 8601 has them; worlds of before 0.6 may have left their zone out."""
 
 
 @with_config(CLOSED)
@@ -31,7 +36,7 @@ class Asking(TypedDict):
 class Opening(TypedDict):
     """What holds from here on, until a run is resumed: written by the first node that runs in a process."""
 
-    started_at: str
+    started_at: Moment
     """UTC, ISO 8601."""
     context: JsonValue
     """The context as it was given, None for none."""

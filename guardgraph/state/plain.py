@@ -15,7 +15,7 @@ from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any
 
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.state.json import JsonObject, JsonValue, unambiguous
 from guardgraph.state.secrets import shown_text
 
 __all__ = [
@@ -70,7 +70,7 @@ def packed_text(value: object) -> tuple[str, bool]:
     return json.dumps(value if plain else _legible(value)), plain
 
 
-def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
+def parse_json(text: str, levels: int = MAX_DEPTH, *, keys_once: bool = False) -> JsonValue:
     """Return the value of a JSON text, safe to keep in a state.
 
     Whole numbers beyond 64 bits become floats, lone surrogates and U+0000 become U+FFFD, which no guard takes for
@@ -79,15 +79,19 @@ def parse_json(text: str, levels: int = MAX_DEPTH) -> JsonValue:
     Args:
         text: what may be JSON.
         levels: of nesting that the value may have.
+        keys_once: whether a key that stands twice in one object is refused; else the last one counts.
 
     Raises:
         NotJson: the text is no JSON, or nested deeper than can be read.
     """
     try:
-        value: JsonValue = _decoded(text)
-    except (ValueError, RecursionError) as error:
+        value: JsonValue = _STRICT_DECODER.decode(text) if keys_once else _decoded(text)
+        is_too_deep = is_nested(text, value, levels)
+    except RecursionError:
+        is_too_deep = True
+    except ValueError as error:
         raise NotJson(str(error)[:200]) from None
-    if is_nested(text, value, levels):
+    if is_too_deep:
         raise NotJson(f"more than {levels} levels of nesting")
     return _legible(value, levels=levels) if _may_be_unstorable(text) else value
 
@@ -127,6 +131,7 @@ def _int(digits: str) -> int | float:
 
 
 _DECODER = json.JSONDecoder(parse_int=_int)
+_STRICT_DECODER = json.JSONDecoder(parse_int=_int, object_pairs_hook=unambiguous)
 
 
 def _legible(value: object, above: tuple[int, ...] = (), levels: int = MAX_DEPTH) -> Any:

@@ -47,8 +47,11 @@ LONGEST_NAME = 10_000
 
 
 def _strings(value: object) -> object:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list | tuple):
         raise ValueError("a list of strings is required")
+    for number, item in enumerate(value, 1):
+        if not isinstance(item, str):
+            raise ValueError(f"a list of strings is required, and item {number} is {shown(item)}")
     if len(value) > MOST_NAMES or any(len(item) > LONGEST_NAME for item in value):
         raise ValueError(f"a list of at most {MOST_NAMES} strings of at most {LONGEST_NAME} characters is required")
     return tuple(value)

@@ -15,7 +15,7 @@ from guardgraph.tools.folder.article import sections_of
 from guardgraph.tools.folder.formats import FORMATS, decoded
 from guardgraph.tools.folder.left_out import LeftOut, describe_left_out, shown_name
 from guardgraph.tools.folder.pieces import pieces_of
-from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files, name_problem, source_of
+from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files, name_problem, own_name, source_of
 
 __all__ = ["Document", "Documents", "demo_documents", "load_folder"]
 
@@ -81,7 +81,7 @@ def load_folder(
     own name; links to folders, and links that lead out of the folder, are not followed.
 
     Args:
-        folder: the root. Its folders are the sources; files right in it have the root's own name as source.
+        folder: the root. Its folders are the sources; files right in it have its name as source, as it was given.
         max_chars: the longest text of a document, in characters: at most the run's `max_context_chars`. A
             longer section is cut between paragraphs, else sentences, else words; a word only if it is longer.
         max_files: the most files and folders in it, those that are left out too.
@@ -103,12 +103,14 @@ def load_folder(
     if not isinstance(folder, str | Path) or not str(folder).strip():
         raise ConfigurationError(f"knowledge base: the path of a folder is required; given: {folder!r}")
     root = Path(folder)
-    files, left_out = find_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
+    files, left_out, unread = find_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
+    for item in unread:
+        raise ConfigurationError(f"knowledge base folder {str(root)!r}: {item.name}: {item.reason}")
     documents, read, total = list[Document](), 0, sum(file.size for file in files)
-    own_name = root.resolve().name
+    name = own_name(root)
     for file in files:
         before = len(documents)
-        documents += _read_file(root, file, source_of(own_name, file.parts), max_chars)
+        documents += _read_file(root, file, source_of(name, file.parts), max_chars)
         if len(documents) == before:
             left_out.append(LeftOut(shown_name(file.parts), "empty"))
         read += file.size

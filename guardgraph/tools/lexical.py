@@ -64,7 +64,7 @@ class LexicalRetriever:
     of the words that the base knows, T - T1 of T, and less in short passages, which have a word only once. The score
     counts what is covered beyond chance, against what is left open::
 
-        chance = min(0.7 * (T - T1) / (T + 2 * N) * ln(1 + N / 2), 0.6 * whole)
+        chance = min(0.74 * (T - T1) / (T + 6 * N) * ln(1 + N / 2), 0.6 * whole)
         beyond = ln(1 + (e^covered - 1) * e^-chance)
         score  = beyond / (beyond + (whole - covered) / 2)
 

@@ -30,6 +30,8 @@ STOP_WORDS = frozenset(
     what when where whether which while who whom whose why will with within without would yes yet you your
     yours
 
+    appreciate appreciated cheers dear hello hey hi kindly regards sincerely sorry thank thanks wondering
+
     actually called come comes describe exactly explain fast find get gets getting give given gives go goes
     going got happen happened happens just know let like long made make makes making mean means need needs
     please quickly really said say show soon take taken takes taking tell took use used uses using want wants
@@ -39,7 +41,7 @@ STOP_WORDS = frozenset(
 )
 """English words that say nothing of what a text is about.
 
-Function and question words; words with which one asks; the halves of contractions.
+Function and question words; words with which one greets, thanks and asks; the halves of contractions.
 """
 
 _ASCII_WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+", re.ASCII)

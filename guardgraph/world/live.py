@@ -52,7 +52,7 @@ class LiveWorld:
 
     def clock(self) -> float:
         """Return seconds that only grow."""
-        return self._clock()
+        return float(self._clock())  # a replay makes floats of whole numbers, too
 
     def calendar(self) -> datetime:
         """Return the date and time in UTC."""
@@ -90,24 +90,24 @@ class LiveWorld:
                 task.cancel()
 
     def _one(self, item: Asked, seconds: float) -> Performed:
-        began = self._clock()
+        began = self.clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
         if (refused := refusal(item.call, self._max_abandoned)) is not None:
             return Performed(refused, 0.0)
-        with within(seconds, self._clock, item.max_reply_bytes) as read:
+        with within(seconds, self.clock, item.max_reply_bytes) as read:
             outcome = perform(item.call, seconds, item.max_reply_bytes)
-        return Performed(outcome, self._clock() - began, reply_bytes=read.size)
+        return Performed(outcome, self.clock() - began, reply_bytes=read.size)
 
     async def _aone(self, item: Asked, seconds: float) -> Performed:
-        began = self._clock()
+        began = self.clock()
         if item.call.kind == "person":
             return Performed(decided(item), 0.0)
         if (refused := refusal(item.call, self._max_abandoned)) is not None:
             return Performed(refused, 0.0)
-        with within(seconds, self._clock, item.max_reply_bytes) as read:
+        with within(seconds, self.clock, item.max_reply_bytes) as read:
             outcome = await aperform(item.call, seconds, item.max_reply_bytes)
-        return Performed(outcome, self._clock() - began, reply_bytes=read.size)
+        return Performed(outcome, self.clock() - began, reply_bytes=read.size)
 
     def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         working: list[Working] = []
@@ -118,7 +118,7 @@ class LiveWorld:
                 work.abandon()
 
     def _brought(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
-        began, done = self._clock(), SimpleQueue[tuple[int, Arrived]]()
+        began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
         brought: dict[int, Performed | GraphInterrupt] = {}
         while len(brought) < len(asked):
@@ -132,7 +132,7 @@ class LiveWorld:
                 late = [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
                 return [_returned(item) for item in late]
             try:
-                brought[at] = Performed(arrived(), self._clock() - began)
+                brought[at] = Performed(arrived(), self.clock() - began)
             except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
                 brought[at] = interrupt
         return [_returned(brought[at]) for at in range(len(asked))]
@@ -143,11 +143,11 @@ class LiveWorld:
         if refused is not None:
             done.put((at, lambda: refused))
             return []
-        with within(left, self._clock, item.max_reply_bytes):
+        with within(left, self.clock, item.max_reply_bytes):
             return [start(item.call, done, at, item.max_reply_bytes)]
 
     def _late(self, call: Call, seconds: float, began: float) -> Performed:
-        return Performed(late(call, seconds), self._clock() - began)
+        return Performed(late(call, seconds), self.clock() - began)
 
 
 def _returned(came: Performed | BaseException) -> Performed:

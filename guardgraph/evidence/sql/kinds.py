@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from guardgraph.evidence.sql.transaction import Mode
 
-__all__ = ["LOCKED", "begin", "begin_writing", "ended", "engine", "is_ended", "limits", "set_patience"]
+__all__ = ["begin", "engine", "set_patience"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
@@ -23,11 +23,11 @@ PAUSES = (0.001, 0.005)
 """Seconds between two attempts at SQLite's lock, at random."""
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Reads a text that is no UTF-8 any more, for its hash to show it: one run that was damaged hides no other."""
-TRANSACTION_TIMEOUT = 17_00_00
-"""The version of PostgreSQL from which on a whole transaction has a limit."""
 _LOGGED = "guardgraph writes ahead"
 _PATIENCE = "guardgraph waits"
-LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
+_SINCE_17 = "WHERE current_setting('server_version_num')::int >= 170000"
+"""Where PostgreSQL has a limit to a whole transaction."""
+_LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
 """Takes PostgreSQL's lock of the writers of a store: any number, as long as it stays."""
 
 
@@ -44,6 +44,7 @@ def engine(url: URL, seconds: float) -> Engine:
         url,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,  # they hold what was recorded
+        paramstyle="named" if sqlite else None,  # so that each kind of database takes parameters by name
         pool_timeout=seconds * PATIENCE,
         pool_reset_on_return=None,  # whoever gives one back has ended the transaction
         connect_args={"timeout": seconds * PATIENCE} if sqlite else _options(url, seconds),
@@ -86,15 +87,15 @@ def begin(connection: Connection, seconds: float, mode: Mode) -> None:
     """Begin a transaction: of a reader on one state of the database, of a writer when no other one writes."""
     if mode == "bare":
         return
+    driver: Any = connection.connection.driver_connection
     writes = mode != "read"
-    if connection.dialect.name == "sqlite":
-        if writes:
-            begin_writing(connection, seconds)
-        else:
-            set_patience(connection, seconds * PATIENCE)
-            connection.exec_driver_sql("BEGIN")
-        return
-    connection.exec_driver_sql("; ".join([*limits(seconds), LOCKED] if writes else _reader(_milliseconds(seconds))))
+    if connection.dialect.name != "sqlite":
+        driver.execute("; ".join(_writer(seconds, mode) if writes else _reader(seconds)))
+    elif writes:
+        _begin_writing(connection, driver, seconds)
+    else:
+        set_patience(connection, seconds * PATIENCE)
+        driver.execute("BEGIN")
 
 
 def set_patience(connection: Connection, seconds: float) -> None:
@@ -104,13 +105,12 @@ def set_patience(connection: Connection, seconds: float) -> None:
         connection.info[_PATIENCE] = seconds
 
 
-def begin_writing(connection: Connection, seconds: float) -> None:
+def _begin_writing(connection: Connection, driver: Any, seconds: float) -> None:
     """Take SQLite's lock, trying often: its own way of waiting sleeps ever longer while the lock is free."""
     from sqlite3 import OperationalError
 
     set_patience(connection, 0.0)
     ends = monotonic() + seconds * PATIENCE
-    driver: Any = connection.connection.driver_connection
     while True:
         try:
             if not connection.info.get(_LOGGED):  # of several that begin at once, SQLite refuses some without waiting
@@ -124,36 +124,22 @@ def begin_writing(connection: Connection, seconds: float) -> None:
         sleep(uniform(*PAUSES))
 
 
-def limits(seconds: float) -> list[str]:
+def _writer(seconds: float, mode: Mode) -> list[str]:
     """Return what begins a transaction of a PostgreSQL writer, so that it waits for nothing longer than it may."""
-    limit = _milliseconds(seconds)
+    limit = int(seconds * PATIENCE * 1000)
     return [
         "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
         f"SET LOCAL statement_timeout = {limit}",
         f"SET LOCAL lock_timeout = {int(limit * PATIENCE)}",  # the first of the two to end says what it waited for
         f"SET LOCAL idle_in_transaction_session_timeout = {2 * limit}",  # a writer that hangs stops nobody else
+        # Nor does one that hangs in the middle of a statement, which is not idle; no other than appending is so short.
+        *([f"SELECT set_config('transaction_timeout', '{2 * limit}', true) {_SINCE_17}"] if mode == "append" else []),
         # A commit that is acknowledged is on disk, whatever the server does for others.
         "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
+        _LOCKED,
     ]
 
 
-def is_ended(connection: Connection) -> bool:
-    """Say whether PostgreSQL ends a transaction in time that hangs in the middle of statements sent at once."""
-    driver: Any = connection.connection.driver_connection
-    return bool(driver.info.server_version >= TRANSACTION_TIMEOUT)
-
-
-def ended(seconds: float) -> str:
-    """Return what has PostgreSQL end a transaction of one step, whatever it waits for, soon after nobody waits for it.
-
-    Statements that are sent at once are not idle between them.
-    """
-    return f"SET LOCAL transaction_timeout = {2 * _milliseconds(seconds)}"
-
-
-def _reader(limit: int) -> list[str]:
+def _reader(seconds: float) -> list[str]:
+    limit = int(seconds * PATIENCE * 1000)
     return ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", f"SET LOCAL statement_timeout = {limit}"]
-
-
-def _milliseconds(seconds: float) -> int:
-    return int(seconds * PATIENCE * 1000)

@@ -24,18 +24,17 @@ class Prepared:
     def __init__(self, statement: ClauseElement, names: list[str] | None = None) -> None:
         self._statement = statement
         self._names = names
-        self._compiled: dict[str, tuple[str, list[str] | None, dict[str, Any]]] = {}
+        self._compiled: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def run(self, connection: Connection, **values: Any) -> Any:
         """Run it with its parameters by name, and return the driver's cursor."""
         dialect = connection.dialect
         if dialect.name not in self._compiled:
-            made: Any = self._statement.compile(dialect=dialect, column_keys=self._names)
-            self._compiled[dialect.name] = str(made), made.positiontup, made.params
-        text, order, fixed = self._compiled[dialect.name]
-        given = {**fixed, **values}
+            made = self._statement.compile(dialect=dialect, column_keys=self._names)
+            self._compiled[dialect.name] = str(made), made.params
+        text, fixed = self._compiled[dialect.name]
         driver: Any = connection.connection.driver_connection
-        return driver.execute(text, given if order is None else tuple(given[name] for name in order))
+        return driver.execute(text, {**fixed, **values})
 
 
 last_entry = select(ENTRIES.c.seq, ENTRIES.c.hash).order_by(ENTRIES.c.seq.desc()).limit(1)

@@ -20,7 +20,7 @@ def told(error: BaseException, address: Address) -> BaseException:
     if isinstance(error, GuardgraphError):
         return error
     driver = address.url.get_dialect().import_dbapi()
-    if not isinstance(error, SQLAlchemyError | OSError | driver.Error):
+    if not isinstance(error, SQLAlchemyError | OSError | OverflowError | driver.Error):  # a number that SQLite has not
         return error
     line = _line(_said(error.orig if isinstance(error, DBAPIError) else error), address)
     if any(words in line for words in NO_DATABASE):

@@ -46,7 +46,7 @@ def _batch(connection: Connection, after: int | None) -> tuple[list[Kept], int |
     contents = {row.seq: row for row in _between(connection, select(CONTENTS), CONTENTS.c.seq, after, last)}
     callers: defaultdict[int, list[Any]] = defaultdict(list)
     for row in _between(connection, select(CALLERS), CALLERS.c.seq, after, last):
-        callers[row.seq].append((row.tenant, row.user))
+        callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
     rows = {row.seq: row for row in entries}
     return [
         _kept(seq, rows.get(seq), contents.get(seq), callers[seq]) for seq in sorted({*rows, *contents, *callers})

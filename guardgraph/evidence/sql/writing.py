@@ -1,7 +1,8 @@
 """Appending a run to the chain in the way that is quickest in each kind of database, with the driver itself.
 
-What needs no place in the chain is done before anybody is kept waiting. SQLite is written to behind its lock, and
-PostgreSQL finds the place and hashes the entry by itself: nobody waits there for what goes over the network.
+What needs no place in the chain is done before anybody is kept waiting. Behind the lock, SQLite is asked and written to
+step by step; PostgreSQL finds the place and hashes the entry by itself, in one statement: others wait there for no more
+that goes over the network.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sqlalchemy import Connection
 
 from guardgraph.evidence.chain import START, around_run, entry_hash, run_entry
 from guardgraph.evidence.contents import Lookup, content_hash, lookup, new_salt
-from guardgraph.evidence.sql.kinds import LOCKED, begin_writing, ended, is_ended, limits
+from guardgraph.evidence.sql.kinds import begin
 from guardgraph.evidence.sql.line import in_line
 from guardgraph.evidence.sql.statements import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
 from guardgraph.evidence.store import Receipt
@@ -59,24 +60,22 @@ def append(connection: Connection, run: NewRun, seconds: float, may: Callable[[]
         seconds: for which others may be in the way.
         may: raises where nobody waits for the receipt any more.
     """
-    if connection.dialect.name == "sqlite":
-        return _in_sqlite(connection, run, seconds, may)
-    return _in_postgres(connection, run, seconds, may)
-
-
-def _in_sqlite(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
     driver: Any = connection.connection.driver_connection
+    sqlite = connection.dialect.name == "sqlite"
     began = monotonic()
-    with in_line(connection, seconds / 2):  # the other half is for what SQLite says
-        may()
-        begin_writing(connection, seconds - (monotonic() - began))
-        made = KEPT.run(connection, run_id=run.run_id, content=run.content).fetchone() or _written(connection, run)
+    with in_line(connection, seconds / 2) if sqlite else nullcontext():  # the other half is for what SQLite says
+        begin(connection, seconds - (monotonic() - began), "append")
+        may()  # a server that hung has answered now, before there is anything to commit
+        seq, mark = (_in_sqlite if sqlite else _in_postgres)(connection, run)
         may()
         driver.execute("COMMIT")
-    return {"seq": made[0], "hash": made[1]}
+    return {"seq": seq, "hash": mark}
 
 
-def _written(connection: Connection, run: NewRun) -> tuple[int, str]:
+def _in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
+    kept: tuple[int, str] | None = KEPT.run(connection, run_id=run.run_id, content=run.content).fetchone()
+    if kept is not None:
+        return kept
     last, previous = LAST.run(connection).fetchone() or (0, START)
     seq, at = last + 1, now()
     text = run_entry(seq, previous, at, run_id=run.run_id, content=run.hash)
@@ -88,30 +87,20 @@ def _written(connection: Connection, run: NewRun) -> tuple[int, str]:
     return seq, mark
 
 
-def _in_postgres(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
-    driver: Any = connection.connection.driver_connection
-    at_once = is_ended(connection)  # else whoever hangs while he sends would keep the lock
-    begin = [*limits(seconds), ended(seconds)] if at_once else limits(seconds)
-    driver.execute("; ".join(begin))  # a server that hangs does so here, before there is anything to commit
-    may()
-    at = now()
+def _in_postgres(connection: Connection, run: NewRun) -> tuple[int, str]:
+    at, callers = now(), run.found_by.callers
     before, between, behind = around_run(at, run_id=run.run_id, content=run.hash)
-    callers = run.found_by.callers
-    with driver.pipeline() if at_once else nullcontext():
-        driver.execute(LOCKED)
-        made = APPEND.run(
-            connection,
-            run_id=run.run_id,
-            content=run.content,
-            at=at,
-            before=before,
-            between=between,
-            behind=behind,
-            pattern=run.found_by.pattern,
-            salt=run.salt,
-            tenants=[tenant for tenant, _ in callers],
-            users=[user for _, user in callers],
-        )
-        driver.execute("COMMIT")
-    seq, mark = made.fetchone()
-    return {"seq": seq, "hash": mark}
+    made: tuple[int, str] = APPEND.run(
+        connection,
+        run_id=run.run_id,
+        content=run.content,
+        at=at,
+        before=before,
+        between=between,
+        behind=behind,
+        pattern=run.found_by.pattern,
+        salt=run.salt,
+        tenants=[tenant for tenant, _ in callers],
+        users=[user for _, user in callers],
+    ).fetchone()
+    return made

@@ -11,6 +11,7 @@ from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index.arithmetic import NUMPY_FROM
 from guardgraph.knowledge.index.batch import Batch
 from guardgraph.knowledge.index.candidates import candidates
+from guardgraph.knowledge.index.collected import collections
 from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.explaining import NotFound, not_found
 from guardgraph.knowledge.index.file import File
@@ -133,8 +134,7 @@ class Index:
     def collections(self) -> dict[tuple[str | None, str], int]:
         """Return how many documents each collection of each tenant has."""
         with self._file.reading() as connection:
-            rows = connection.execute("SELECT tenant, collection, count(*) FROM documents GROUP BY tenant, collection")
-            return {(tenant_of(tenant), name): count for tenant, name, count in rows}
+            return collections(connection)
 
     def documents_by_scope(self) -> dict[Scope, int]:
         """Return how many documents each scope has."""

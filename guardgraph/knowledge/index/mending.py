@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from guardgraph.knowledge.index.rows import MOST_PLACES, Row, Suspects, is_key, readable_scopes, rows_of
+from guardgraph.knowledge.index.collected import Lost, mend_collections
+from guardgraph.knowledge.index.rows import MOST_PLACES, Row, Suspects, are_all, is_key, readable_scopes, rows_of
 from guardgraph.knowledge.index.scopes import Scope, interned, key_of, tenant_of
-from guardgraph.knowledge.index.storing import NEXT_PLACE, digest_of
+from guardgraph.knowledge.index.storing import NEXT_PLACE, digest_of, seal
 from guardgraph.locales.language import language_of
 from guardgraph.state.access import Access
 
@@ -27,11 +29,14 @@ class Doubtful:
     tenant: str | None
     id: str
 
+    def __str__(self) -> str:
+        return f"{self.id} of {self.tenant}" if self.tenant else self.id
+
 
 class Mending:
     """Mends rows, inside the transaction that is open.
 
-    A document keeps its readers only where the hash of each of its chunks holds.
+    A document keeps its readers only where its hash, and that of each of its chunks, holds.
 
     Args:
         connection: in a transaction for writing; what is no text is read as what is left of it.
@@ -42,9 +47,14 @@ class Mending:
         """Documents that nobody may read now."""
         self.removed = set[Doubtful]()
         """Documents that have no chunks, and chunks that have no document; they were taken out."""
+        self.lost = list[Lost]()
+        self.without_vectors = set[Doubtful]()
+        """Documents of which a chunk has no vector, where others have one."""
         self._connection = connection
         self._scopes = readable_scopes(connection)
         self._mended = set[int]()
+        self._taken_out = Counter[tuple[Any, Any]]()
+        """How many documents of collections, by the key of their tenants and their names."""
 
     def mend(self, suspects: Suspects) -> None:
         """Mend what was found."""
@@ -54,19 +64,22 @@ class Mending:
                     self._connection.execute("DELETE FROM chunks WHERE id = ?", [chunk])
                     self.removed.add(Doubtful(_shown(row.tenant), _text(row.name)))
         for document in suspects.unlike:
+            for row in [*rows_of(self._connection, document)]:
+                if not self._holds(row):
+                    self._is_brought_home(row)
+        for document in sorted(suspects.unlike | suspects.mixed | self._mended | {*suspects.empty}):
             self._mend_document(document)
-        for document in suspects.empty:
-            self._remove_empty(document)
-        for document in sorted(self._mended | suspects.mixed):
-            self._settle(document)
         self._connection.execute("DELETE FROM scopes WHERE id NOT IN (SELECT scope FROM documents)")
+        self.lost += mend_collections(self._connection, self._taken_out)
 
     def reread(self, documents: Iterable[int]) -> None:
-        """Let the next addition read documents again."""
+        """Let the next addition read documents again, to make vectors that are missing."""
         for document in documents:
-            self._connection.execute(
-                "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE id = ?", [*_UNKNOWN, document]
-            )
+            tenant, name = self._connection.execute(
+                "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE id = ? RETURNING tenant, name",
+                [*_UNKNOWN, document],
+            ).fetchone()
+            self.without_vectors.add(Doubtful(tenant_of(tenant), name))
 
     def _is_brought_home(self, row: Row) -> bool:
         """Say whether there is another document that a chunk was put in with; it is its chunk then."""
@@ -83,13 +96,13 @@ class Mending:
         return False
 
     def _mend_document(self, document: int) -> None:
-        self._mended.add(document)
-        found = [*rows_of(self._connection, document)]
-        rows = [row for row in found if self._holds(row) or not self._is_brought_home(row)]
+        rows = [*rows_of(self._connection, document)]
         if not rows:
             self._remove_empty(document)
-        elif not all(map(self._holds, rows)) and not self._is_named_anew(document, rows):
+            return
+        if not (all(map(self._holds, rows)) or self._is_named_anew(document, rows)) or not self._is_whole(rows):
             self._close(document, rows)
+        self._settle(document)
 
     def _holds(self, row: Row, of: str | None = None) -> bool:
         return row.holds(self._scopes.get(row.scope), of)
@@ -106,21 +119,34 @@ class Mending:
                 )
         return False
 
+    def _is_whole(self, rows: list[Row]) -> bool:
+        """Say whether chunks that hold are all that were put in; they are in their document's collection then."""
+        in_order = sorted(rows, key=lambda row: (row.start, row.id))
+        select = "SELECT name FROM collections UNION SELECT collection FROM documents"
+        names = [rows[0].collection, *(name for (name,) in self._connection.execute(select).fetchall())]
+        for name in names:
+            if are_all(rows, name) or are_all(in_order, name):
+                self._connection.execute("UPDATE documents SET collection = ? WHERE id = ?", [name, rows[0].document])
+                return True
+        return False
+
     def _close(self, document: int, rows: Iterable[Row]) -> None:
         """Let nobody read a document, and take it for what it is now."""
         select = (
-            "SELECT documents.tenant, name, title, updated_at, scopes.tenant, source FROM documents "
+            "SELECT documents.tenant, name, title, updated_at, collection, scopes.tenant, source FROM documents "
             "LEFT JOIN scopes ON scopes.id = scope WHERE documents.id = ?"
         )
-        tenant, name, title, updated_at, other, source = self._connection.execute(select, [document]).fetchone()
+        tenant, name, title, updated_at, collection, other, source = self._connection.execute(
+            select, [document]
+        ).fetchone()
         access = Access(tenant_of(next(filter(is_key, (tenant, other)), "")), ())
         about = (_text(name), _text(source), _text(title), _text(updated_at))
         scope = interned(self._connection, about[1], access)
         self._scopes[scope] = Scope(scope, about[1], access)
         self._connection.execute(
-            f"UPDATE documents SET tenant = ?, name = ?, title = ?, updated_at = ?, scope = ?, place = ({_PLACE}) "
-            "WHERE id = ?",
-            [key_of(access.tenant), about[0], about[2], about[3], scope, document],
+            f"UPDATE documents SET tenant = ?, name = ?, title = ?, updated_at = ?, collection = ?, scope = ?, "
+            f"place = ({_PLACE}) WHERE id = ?",
+            [key_of(access.tenant), about[0], about[2], about[3], _text(collection), scope, document],
         )
         for row in rows:
             text = _text(row.text)
@@ -133,19 +159,15 @@ class Mending:
         self.closed.add(Doubtful(access.tenant, about[0]))
 
     def _remove_empty(self, document: int) -> None:
-        statement = "SELECT tenant, name FROM documents WHERE id = ?"
-        row = self._connection.execute(statement, [document]).fetchone()
-        if row is None or next(rows_of(self._connection, document), None) is not None:
-            return
-        self._connection.execute("DELETE FROM documents WHERE id = ?", [document])
-        self.removed.add(Doubtful(_shown(row[0]), _text(row[1])))
+        statement = "DELETE FROM documents WHERE id = ? RETURNING tenant, name, collection"
+        for tenant, name, collection in self._connection.execute(statement, [document]).fetchall():
+            self._taken_out[tenant, collection] += 1
+            self.removed.add(Doubtful(_shown(tenant), _text(name)))
 
     def _settle(self, document: int) -> None:
         """Let the rows of a document belong together, and the next addition read it again."""
-        found = self._connection.execute("SELECT scope, place FROM documents WHERE id = ?", [document]).fetchone()
-        if found is None:
-            return
-        tenant = key_of(self._scopes[found[0]].access.tenant)
+        (scope,) = self._connection.execute("SELECT scope FROM documents WHERE id = ?", [document]).fetchone()
+        tenant = key_of(self._scopes[scope].access.tenant)
         self._connection.execute(
             f"UPDATE documents SET tenant = ?, size = ?, modified = ?, sha256 = ?, place = "
             f"iif(typeof(place) = 'integer' AND place < {MOST_PLACES}, place, ({_PLACE})) WHERE id = ?",
@@ -157,6 +179,7 @@ class Mending:
                 "UPDATE chunks SET number = ?, tenant = ?, language = ? WHERE id = ?",
                 [at, tenant, language_of(row.text), row.id],
             )
+        seal(self._connection, document)
 
 
 def _names_in(chunk: object) -> tuple[str, ...]:

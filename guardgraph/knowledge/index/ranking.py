@@ -11,7 +11,7 @@ from guardgraph.knowledge.index.gathering import Gathering, Term
 from guardgraph.knowledge.index.postings import number_of
 from guardgraph.knowledge.index.spans import Spans
 from guardgraph.knowledge.index.statistics import View
-from guardgraph.knowledge.index.values import marks, rows_of
+from guardgraph.knowledge.index.values import one_of, rows_by_key, rows_of
 from guardgraph.knowledge.index.words import term_of
 from guardgraph.tools.relevance import asked, rarity, scaled, score
 
@@ -21,6 +21,9 @@ _Counted: TypeAlias = tuple[Any, ...]
 """A row of words."""
 
 _COUNTED: Final = "SELECT part, term, id, holders, most FROM words"
+_PLACES: Final = (
+    "SELECT chunks.id, place, number FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
+)
 _HOLDERS: Final = 3
 _MOST: Final = 4
 
@@ -88,15 +91,12 @@ def _known(
     connection: sqlite3.Connection, parts: Sequence[int], keys: Iterable[str]
 ) -> dict[tuple[int, str], _Counted]:
     """Return what is counted of terms in parts, by part and term."""
-    found = rows_of(connection, f"{_COUNTED} WHERE part IN ({marks(parts)})", parts, keys)
+    among, values = one_of(parts)
+    found = rows_of(connection, f"{_COUNTED} WHERE part {among}", values, keys)
     return {row[:2]: row for row in found}
 
 
 def _in_order(connection: sqlite3.Connection, chunks: Sequence[int]) -> list[int]:
     """Return chunks in the order of their documents."""
-    places = {}
-    for chunk in chunks:
-        places[chunk] = connection.execute(
-            "SELECT place, number FROM chunks JOIN documents ON documents.id = document WHERE chunks.id = ?", [chunk]
-        ).fetchone()
+    places = rows_by_key(connection, _PLACES, chunks)
     return sorted(chunks, key=places.__getitem__)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
-from guardgraph.knowledge.index.scopes import Scope, tenant_of
-from guardgraph.knowledge.index.storing import digest_of
+from guardgraph.knowledge.index.scopes import Scope, shown_with_tenant, tenant_of
+from guardgraph.knowledge.index.storing import digest_of, digest_of_all
 from guardgraph.locales.language import language_of
 from guardgraph.state.access import access_of
 
-__all__ = ["MOST_PLACES", "Row", "Suspects", "check_rows", "is_key", "readable_scopes", "rows_of"]
+__all__ = ["MOST_PLACES", "Row", "Suspects", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
 
 MOST_PLACES: Final = 1 << 62
 """No document has a place as high; behind the highest number there is none for another."""
 
 _ROWS: Final = (
     "SELECT chunks.id, document, number, chunks.tenant, chunks.name, section, start, stop, language, hash, text, "
-    "documents.tenant, documents.name, title, updated_at, scope FROM chunks "
+    "documents.tenant, documents.name, title, updated_at, scope, collection, seal FROM chunks "
     "LEFT JOIN documents ON documents.id = document {} ORDER BY document, number, chunks.id"
 )
 _DOCUMENTS: Final = (
@@ -49,6 +51,8 @@ class Row(NamedTuple):
     title: Any
     updated_at: Any
     scope: Any
+    collection: Any
+    seal: Any
 
     def holds(self, scope: Scope | None, of: Any = None) -> bool:
         """Say whether it is what was put in, in a scope and, where one is given, under another document's id."""
@@ -70,7 +74,7 @@ class Suspects:
 
     def __init__(self) -> None:
         self.unlike = set[int]()
-        """Documents of which a chunk is not what was put in."""
+        """Documents of which a chunk is not what was put in, or is missing."""
         self.mixed = set[int]()
         """Documents whose rows do not belong together."""
         self.stray: list[int] = []
@@ -120,11 +124,8 @@ def check_rows(connection: sqlite3.Connection, findings: Findings) -> Suspects:
         if number not in known:
             findings.note("row", f"scopes: {number}", "no tenant, source and readers")
     _check_documents(connection, known, findings, suspects)
-    before, expected = None, 0
-    for row in rows_of(connection):
-        expected = expected + 1 if row.document == before else 0
-        before = row.document
-        _check_chunk(row, known.get(row.scope), expected, findings, suspects)
+    for _, rows in groupby(rows_of(connection), key=attrgetter("document")):
+        _check_chunks([*rows], known, findings, suspects)
     return suspects
 
 
@@ -132,7 +133,7 @@ def _check_documents(
     connection: sqlite3.Connection, known: dict[int, Scope], findings: Findings, suspects: Suspects
 ) -> None:
     for number, tenant, name, scope, place, size, modified, has_chunks in connection.execute(_DOCUMENTS):
-        shown = f"documents: {name!s:.200}"
+        shown = f"documents: {shown_with_tenant(name, tenant)}"
         if not has_chunks:
             suspects.empty.append(number)
             findings.note("reference", shown, "it has no chunks")
@@ -146,16 +147,31 @@ def _check_documents(
             findings.note("row", shown, "its place, size or time is no number that it may be")
 
 
-def _check_chunk(row: Row, scope: Scope | None, expected: int, findings: Findings, suspects: Suspects) -> None:
-    shown = f"chunks: {row.name!s:.200}"
+def are_all(rows: Sequence[Row], collection: Any) -> bool:
+    """Say whether chunks are those that their document was put in with, in a collection."""
+    return isinstance(collection, str) and rows[0].seal == digest_of_all(collection, [row.hash for row in rows])
+
+
+def _check_chunks(rows: Sequence[Row], known: dict[int, Scope], findings: Findings, suspects: Suspects) -> None:
+    """Look at all chunks that name the same document."""
+    hold = [_check_chunk(row, known.get(row.scope), at, findings, suspects) for at, row in enumerate(rows)]
+    if all(hold) and not are_all(rows, rows[0].collection):
+        suspects.unlike.add(rows[0].document)
+        message = "it is not what was put in: chunks of it are missing, or it is in another collection"
+        findings.note("row", f"documents: {shown_with_tenant(rows[0].of, rows[0].of_tenant)}", message)
+
+
+def _check_chunk(row: Row, scope: Scope | None, expected: int, findings: Findings, suspects: Suspects) -> bool:
+    """Note what is wrong with a chunk, and say whether it is what was put in."""
+    shown = f"chunks: {shown_with_tenant(row.name, row.tenant)}"
     if row.of is None:
         suspects.stray.append(row.id)
         findings.note("reference", shown, f"its document {row.document!s:.20} is not there")
-        return
+        return False
     if not row.holds(scope):
         suspects.unlike.add(row.document)
         findings.note("row", shown, "it is not what was put in: its text, what is shown with it, or who may read it")
-        return
+        return False
     mixed: list[tuple[bool, BaseFindingKind, str]] = [
         (row.tenant != row.of_tenant, "reference", "its tenant is not its document's"),
         (row.number != expected, "reference", f"its number is {row.number!s:.20}; its place is {expected}"),
@@ -165,3 +181,4 @@ def _check_chunk(row: Row, scope: Scope | None, expected: int, findings: Finding
         if is_wrong:
             suspects.mixed.add(row.document)
             findings.note(kind, shown, message)
+    return True

@@ -9,6 +9,7 @@ import unicodedata
 from importlib.metadata import version
 from typing import Final
 
+from guardgraph.knowledge.index.collected import count_none
 from guardgraph.state.errors import ConfigurationError
 
 __all__ = [
@@ -34,7 +35,7 @@ _BEGINNING_BITS: Final = 48
 _LONGEST_STEP: Final = 1 << 24
 """From one change to the next one."""
 
-WORDS_VERSION: Final = 1
+WORDS_VERSION: Final = 2
 """Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
 
 _TABLES: Final = """
@@ -53,10 +54,13 @@ CREATE TABLE parts (
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, name TEXT NOT NULL, collection TEXT NOT NULL, title TEXT NOT NULL,
     updated_at TEXT NOT NULL, scope INTEGER NOT NULL, place INTEGER NOT NULL UNIQUE, size INTEGER NOT NULL,
-    modified INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    modified INTEGER NOT NULL, sha256 TEXT NOT NULL, seal BLOB NOT NULL,
     UNIQUE (tenant, name)
 );
-CREATE INDEX collections ON documents (tenant, collection);
+CREATE INDEX collected ON documents (tenant, collection);
+CREATE TABLE collections (
+    tenant TEXT NOT NULL, name TEXT NOT NULL, documents INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER NOT NULL, tenant TEXT NOT NULL,
     name TEXT NOT NULL, section TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
@@ -81,6 +85,7 @@ CREATE TABLE vectors (
     chunk INTEGER PRIMARY KEY, key BLOB NOT NULL, vector BLOB NOT NULL, hash BLOB NOT NULL
 );
 CREATE INDEX embedded ON vectors (key);
+CREATE TABLE embeddings (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, hash BLOB NOT NULL);
 """
 
 
@@ -90,6 +95,7 @@ def make(connection: sqlite3.Connection) -> None:
         if statement.strip():
             connection.execute(statement)
     note_words(connection)
+    count_none(connection)
     count_changes_anew(connection)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")

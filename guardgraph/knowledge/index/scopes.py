@@ -9,7 +9,7 @@ from typing import NamedTuple
 from guardgraph.state.access import Access, may_read
 from guardgraph.state.context import Caller
 
-__all__ = ["Scope", "interned", "key_of", "permitted", "scopes", "tenant_of"]
+__all__ = ["Scope", "interned", "key_of", "permitted", "scopes", "shown_with_tenant", "tenant_of"]
 
 
 class Scope(NamedTuple):
@@ -28,6 +28,11 @@ def key_of(tenant: str | None) -> str:
 def tenant_of(key: str) -> str | None:
     """Return the tenant of a key."""
     return key[1:] or None if not key else key[1:]
+
+
+def shown_with_tenant(name: object, key: object) -> str:
+    """Return how a name is shown beside those of other tenants; whatever the cells may hold."""
+    return f"{name!s:.200} of {key[1:]:.80}" if isinstance(key, str) and key else f"{name!s:.200}"
 
 
 def interned(connection: sqlite3.Connection, source: str, access: Access) -> int:

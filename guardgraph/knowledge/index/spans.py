@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.arithmetic import Arithmetic, arithmetic
 from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
 from guardgraph.knowledge.index.statistics import Part
-from guardgraph.knowledge.index.values import marks
+from guardgraph.knowledge.index.values import one_of
 
 __all__ = ["Span", "Spans"]
 
@@ -80,8 +80,9 @@ class Spans:
 
 def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, numpy_from: float) -> Iterator[Span]:
     rows = defaultdict[int, list[tuple[int, int, bytes]]](list)
-    statement = f"SELECT block, id, part, data FROM lengths WHERE part IN ({marks(parts)}) ORDER BY part, block"
-    for block, *row in connection.execute(statement, [*parts]):
+    among, values = one_of(parts)
+    statement = f"SELECT block, id, part, data FROM lengths WHERE part {among} ORDER BY part, block"
+    for block, *row in connection.execute(statement, values):
         rows[block].append(tuple(row))
     places = {block: max(len(data) for *_, data in held) // LENGTH_BYTES for block, held in rows.items()}
     computes = arithmetic(sum(places.values()), numpy_from)

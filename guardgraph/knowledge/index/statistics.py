@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.scopes import Scope
-from guardgraph.knowledge.index.values import marks
+from guardgraph.knowledge.index.values import one_of
 from guardgraph.knowledge.index.words import KINDS, NAME
 from guardgraph.tools.relevance import Known, most_common
 
@@ -20,7 +20,7 @@ _SETS: Final = 1000
 _ONCE: Final = "SELECT stems_once, words_once, beginnings_once FROM parts WHERE id = ?"
 _MORE: Final = """
     SELECT substr(added.term, 1, 1), sum((added.total = 1 AND held.total IS NULL) - coalesce(held.total = 1, 0))
-    FROM (SELECT term, sum(total) AS total FROM words WHERE part IN ({}) GROUP BY term) AS added
+    FROM (SELECT term, sum(total) AS total FROM words WHERE part {} GROUP BY term) AS added
     LEFT JOIN words AS held ON held.part = ? AND held.term = added.term GROUP BY 1
 """
 """By how many words that occur once some parts make those of another one more."""
@@ -97,6 +97,7 @@ def _once(connection: sqlite3.Connection, parts: Sequence[Part]) -> tuple[int, .
         largest = None
     others = [part.id for part in parts if part is not largest]
     known = connection.execute(_ONCE, [largest and largest.id]).fetchone() or [0] * len(KINDS)
-    rows = connection.execute(_MORE.format(marks(others)), [*others, largest and largest.id])
+    among, values = one_of(others)
+    rows = connection.execute(_MORE.format(among), [*values, largest and largest.id])
     more = dict(rows.fetchall())
     return tuple(once + more.get(kind, 0) + more.get(NAME, 0) for once, kind in zip(known, KINDS, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.scopes import key_of, scopes
@@ -15,7 +15,7 @@ from guardgraph.locales.language import language_of
 from guardgraph.state.access import Access
 from guardgraph.state.errors import ConfigurationError
 
-__all__ = ["NEXT_PLACE", "digest_of", "drop", "move", "put", "refuse_taken"]
+__all__ = ["NEXT_PLACE", "digest_of", "digest_of_all", "drop", "move", "put", "refuse_taken", "seal"]
 
 NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""
@@ -31,6 +31,24 @@ def digest_of(access: Access, document: tuple[str, str, str, str], chunk: tuple[
     """
     covered = [access.tenant, access.readers, document, chunk]
     return hashlib.sha256(json.dumps(covered).encode()).digest()
+
+
+def digest_of_all(collection: str, chunks: Sequence[bytes]) -> bytes:
+    """Return the hash of a document, which covers its collection and which chunks it has.
+
+    Args:
+        collection: the one that it was added with.
+        chunks: their hashes, in their order. What is shown of a document is covered by them.
+    """
+    return hashlib.sha256(json.dumps([collection, [chunk.hex() for chunk in chunks]]).encode()).digest()
+
+
+def seal(connection: sqlite3.Connection, number: int) -> None:
+    """Give a document the hash of what it is now."""
+    (collection,) = connection.execute("SELECT collection FROM documents WHERE id = ?", [number]).fetchone()
+    chunks = connection.execute("SELECT hash FROM chunks WHERE document = ? ORDER BY number", [number]).fetchall()
+    sealed = digest_of_all(collection, [chunk for (chunk,) in chunks])
+    connection.execute("UPDATE documents SET seal = ? WHERE id = ?", [sealed, number])
 
 
 def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
@@ -78,15 +96,20 @@ def put(
     place = _make_room(connection, writer, tenant, document)
     scope = writer.scope(document.source, document.access)
     place = place or connection.execute(NEXT_PLACE).fetchone()[0]
+    about = (document.id, document.source, document.title, document.updated_at)
+    hashes = [
+        digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+        for chunk in document.chunks
+    ]
     row = [tenant, document.id, document.name, document.title, document.updated_at, scope, place, *document.stamp]
     number = connection.execute(
-        "INSERT INTO documents (tenant, name, collection, title, updated_at, scope, place, size, modified, sha256) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        row,
+        "INSERT INTO documents "
+        "(tenant, name, collection, title, updated_at, scope, place, size, modified, sha256, seal) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [*row, digest_of_all(document.name, hashes)],
     ).lastrowid
-    about = (document.id, document.source, document.title, document.updated_at)
-    for at, chunk in enumerate(document.chunks):
-        hashed = digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
+    writer.add_document(tenant, document.name)
+    for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
         language = language_of(chunk.text)
         kept = Kept(writer.number(scope), scope, language, document.title, chunk.section, chunk.text)
         cells = [kept.id, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
@@ -110,6 +133,7 @@ def _make_room(connection: sqlite3.Connection, writer: Writer, tenant: str, docu
     if row is None:
         return None
     number, place, scope = row
+    writer.remove_document(tenant, document.name)  # the same: another collection's would have been refused
     _take_out(connection, writer, number)
     return int(place) if scopes(connection)[scope].access == document.access else None
 
@@ -133,9 +157,10 @@ def _kept(connection: sqlite3.Connection, number: int) -> list[Kept]:
 
 def drop(connection: sqlite3.Connection, tenant: str | None, name: str) -> None:
     """Take a document out, where it is there."""
-    found = connection.execute("SELECT id FROM documents WHERE tenant = ? AND name = ?", [key_of(tenant), name])
-    for (number,) in found.fetchall():
+    key, select = key_of(tenant), "SELECT id, collection FROM documents WHERE tenant = ? AND name = ?"
+    for number, collection in connection.execute(select, [key, name]).fetchall():
         writer = Writer(connection)
+        writer.remove_document(key, collection)
         _take_out(connection, writer, number)
         writer.flush()
 
@@ -166,3 +191,4 @@ def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: 
     for *chunk, at in rows.fetchall():
         hashed = digest_of(access, (name, source, title, updated_at), tuple(chunk))
         connection.execute("UPDATE chunks SET hash = ? WHERE id = ?", [hashed, at])
+    seal(connection, number)

@@ -1,23 +1,30 @@
 """Values of a statement."""
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-__all__ = ["looked_up", "marks", "rows_by_key", "rows_of"]
+__all__ = ["looked_up", "one_of", "rows_by_key", "rows_of"]
 
 _AT_ONCE: Final = (16, 64, 200)
 """Terms that are looked up by one statement: of few sizes, so that statements are prepared once."""
 
 
-def marks(values: Iterable[object]) -> str:
-    """Return a question mark for each value."""
-    return ", ".join(["?" for _ in values])
+_MOST: Final = 500
+"""Numbers with a mark each. A statement of SQLite has 32,766 marks at most, and some are made for 999."""
+
+
+def one_of(numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
+    """Return a condition that what stands before it is one of some numbers, however many they are, and its values."""
+    if len(numbers) <= _MOST:
+        return f"IN ({_marks(numbers)})", numbers
+    return "IN (SELECT value FROM json_each(?))", [json.dumps(numbers)]  # which takes longer for few
 
 
 def rows_of(
-    connection: sqlite3.Connection, statement: str, of: Sequence[int], terms: Iterable[str], *, then: str = ""
+    connection: sqlite3.Connection, statement: str, of: Sequence[Any], terms: Iterable[str]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows that a statement finds of terms.
 
@@ -26,13 +33,12 @@ def rows_of(
         statement: with a condition at its end.
         of: its values.
         terms: those that are looked up.
-        then: what follows the conditions.
     """
     wanted = iter(sorted(terms))
     while some := list(islice(wanted, _AT_ONCE[-1])):
         size = next(size for size in _AT_ONCE if size >= len(some))
         some += [""] * (size - len(some))
-        yield from connection.execute(f"{statement} AND term IN ({marks(some)}) {then}", [*of, *some])
+        yield from connection.execute(f"{statement} AND term IN ({_marks(some)})", [*of, *some])
 
 
 def looked_up(
@@ -48,5 +54,9 @@ def rows_by_key(connection: sqlite3.Connection, statement: str, keys: Iterable[i
     while some := list(islice(wanted, _AT_ONCE[-1])):
         size = next(size for size in _AT_ONCE if size >= len(some))
         some += [-1] * (size - len(some))
-        found |= {key: tuple(rest) for key, *rest in connection.execute(f"{statement} ({marks(some)})", some)}
+        found |= {key: tuple(rest) for key, *rest in connection.execute(f"{statement} ({_marks(some)})", some)}
     return found
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ", ".join(["?" for _ in values])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.embedder import Embedder, embedded_text, key_of_text
 from guardgraph.knowledge.index.findings import Findings
+from guardgraph.knowledge.index.scopes import shown_with_tenant
 from guardgraph.state.errors import ConfigurationError
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 _FLOAT_BYTES = 4
+_COPIES = (1, 2)
+"""What is noted of an embedding is in the file twice: it is of few bytes, and without it no vector is of use."""
 
 
 class Made(NamedTuple):
@@ -57,7 +60,7 @@ def check_embedding(connection: sqlite3.Connection, embedder: Embedder | None, s
     if made is None:
         if connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
             raise ConfigurationError(
-                f"embedding: {shown} has documents without vectors; give none, or `guardgraph kb add` into a new file"
+                f"embedding: {shown} has documents without vectors; give none, or add the documents to a new file"
             )
     elif made.name != embedder.name:
         raise ConfigurationError(f"embedding: {shown} has vectors of {made.name}; given: {embedder.name}")
@@ -86,8 +89,7 @@ def note_embedding(connection: sqlite3.Connection, embedder: Embedder, vectors: 
     check_embedding(connection, embedder, shown, to_write=True)
     for vector in vectors:
         if not check_size(connection, vector, shown):
-            rows = [("embedding", embedder.name), ("dimensions", len(vector) // _FLOAT_BYTES)]
-            connection.executemany("INSERT INTO state VALUES (?, ?)", rows)
+            _write_made(connection, Made(embedder.name, len(vector) // _FLOAT_BYTES))
 
 
 def vectors_of(
@@ -119,39 +121,55 @@ def insert_vector(
 
 def check_vectors(connection: sqlite3.Connection, findings: Findings) -> None:
     """Note which chunks have no vector where others have one, or one that is not what was put in."""
-    for chunk, name, problem in _problems(connection):
-        findings.note("vectors", f"vectors: {chunk if name is None else name}", problem)
+    noted = _noted(connection)
+    has_vectors = noted or connection.execute("SELECT 1 FROM vectors LIMIT 1").fetchone()
+    for copy in _COPIES if has_vectors else ():
+        if noted.get(copy) is None:
+            findings.note("vectors", f"embeddings: {copy}", "it does not say by which embedding vectors were made")
+    for _, shown, problem in _problems(connection):
+        findings.note("vectors", f"vectors: {shown}", problem)
 
 
 def mend_vectors(connection: sqlite3.Connection) -> list[int]:
-    """Take out vectors that are not what was put in, and return the documents whose chunks lack one."""
+    """Take out vectors that are not what was put in, and return the documents whose chunks lack one.
+
+    Where nothing says by which embedding they were made, all are taken out, and the base is one of words.
+    """
+    had = "SELECT DISTINCT document FROM chunks WHERE id IN (SELECT chunk FROM vectors)"
+    of_words = [int(document) for (document,) in connection.execute(had)]
     connection.executemany("DELETE FROM vectors WHERE chunk = ?", [[row[0]] for row in [*_problems(connection)]])
-    if _made(connection) is None:
-        return []
+    made = _sound(_noted(connection))
+    connection.execute("DELETE FROM embeddings")
+    if made is None:
+        return of_words
+    _write_made(connection, made)
     lacking = "SELECT DISTINCT document FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
     return [int(document) for (document,) in connection.execute(lacking)]
 
 
-def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str | None, str]]:
-    made = _made(connection)
+def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
+    """Yield chunks by number, how they are shown, and what is wrong with their vectors."""
+    made = _sound(_noted(connection))
     rows = connection.execute(
-        "SELECT vectors.chunk, chunks.name, title, section, text, key, vector, vectors.hash FROM vectors "
-        "LEFT JOIN chunks ON chunks.id = vectors.chunk LEFT JOIN documents ON documents.id = document"
+        "SELECT vectors.chunk, chunks.name, chunks.tenant, title, section, text, key, vector, vectors.hash "
+        "FROM vectors LEFT JOIN chunks ON chunks.id = vectors.chunk LEFT JOIN documents ON documents.id = document"
     )
-    for chunk, name, title, section, text, key, vector, hashed in rows:
+    for chunk, name, tenant, title, section, text, key, vector, hashed in rows:
+        shown = str(chunk) if name is None else shown_with_tenant(name, tenant)
         if made is None or name is None or title is None:
-            yield chunk, name, "it belongs to nothing"
+            yield chunk, shown, "it belongs to nothing"
         elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != _hash(key, vector):
-            yield chunk, name, "it is not what was put in"
+            yield chunk, shown, "it is not what was put in"
         elif len(vector) != _FLOAT_BYTES * made.size:
-            yield chunk, name, f"it has {len(vector) // _FLOAT_BYTES} numbers, others {made.size}"
+            yield chunk, shown, f"it has {len(vector) // _FLOAT_BYTES} numbers, others {made.size}"
         elif not all(isinstance(cell, str) for cell in (title, section, text)) or key != key_of_text(
             embedded_text(title, section, text)
         ):
-            yield chunk, name, "it is of another text"
+            yield chunk, shown, "it is of another text"
     if made is not None:
-        lacking = "SELECT id, name FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
-        yield from ((chunk, name, "there is none") for chunk, name in connection.execute(lacking))
+        lacking = "SELECT id, name, tenant FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
+        for chunk, *named in connection.execute(lacking):
+            yield chunk, shown_with_tenant(*named), "there is none"
 
 
 def _hash(key: bytes, vector: bytes) -> bytes:
@@ -163,6 +181,32 @@ def _texts(document: StoredDocument) -> list[str]:
 
 
 def _made(connection: sqlite3.Connection) -> Made | None:
-    names = "SELECT value FROM state WHERE name = ?"
-    name, size = (connection.execute(names, [key]).fetchone() for key in ("embedding", "dimensions"))
-    return None if name is None or size is None else Made(str(name[0]), int(size[0]))
+    """Return by what the vectors of a file were made; None where it has none.
+
+    Raises:
+        ValueError: it is not what was noted.
+    """
+    noted = _noted(connection)
+    made = _sound(noted)
+    if noted and made is None:
+        raise ValueError("embeddings")
+    return made
+
+
+def _noted(connection: sqlite3.Connection) -> dict[int, Made | None]:
+    """Return what the copies say, None for one that is not what was noted; nothing where there are no vectors."""
+    rows = connection.execute("SELECT id, hash, name, size FROM embeddings ORDER BY id").fetchall()
+    return {copy: Made(*made) if hashed == _hash_of_made(*made) else None for copy, hashed, *made in rows}
+
+
+def _sound(noted: Mapping[int, Made | None]) -> Made | None:
+    return next(filter(None, noted.values()), None)
+
+
+def _write_made(connection: sqlite3.Connection, made: Made) -> None:
+    rows = [(copy, *made, _hash_of_made(*made)) for copy in _COPIES]
+    connection.executemany("INSERT INTO embeddings VALUES (?, ?, ?, ?)", rows)
+
+
+def _hash_of_made(name: str, size: int) -> bytes:
+    return hashlib.sha256(f"{size} {name}".encode(errors="surrogateescape")).digest()

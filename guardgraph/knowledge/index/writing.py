@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.blocks import Blocks
+from guardgraph.knowledge.index.collected import count
 from guardgraph.knowledge.index.gathered import Added, Gathered
 from guardgraph.knowledge.index.postings import BLOCK, appended, key, lengths_of, number_of, resized
 from guardgraph.knowledge.index.scopes import interned
@@ -53,6 +54,8 @@ class Writer:
         self._scopes: dict[tuple[str, Access], int] = {}
         self._passages: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
+        self._documents: Counter[tuple[str, str]] = Counter()
+        """By how many documents collections have more, by the key of their tenants and their names."""
         told = connection.execute("SELECT DISTINCT language FROM parts")
         self._languages = {DEFAULT_LANGUAGE, *languages, *(language for (language,) in told)}
 
@@ -82,6 +85,14 @@ class Writer:
         for language in self._languages_of(chunk):
             self._count(chunk, language, -1)
 
+    def add_document(self, tenant: str, collection: str) -> None:
+        """Count a document that is put in."""
+        self._documents[tenant, collection] += 1
+
+    def remove_document(self, tenant: str, collection: str) -> None:
+        """Count a document that is taken out."""
+        self._documents[tenant, collection] -= 1
+
     def scope(self, source: str, access: Access) -> int:
         """Return the number of a scope, which is made when it is new."""
         if (source, access) not in self._scopes:
@@ -103,7 +114,8 @@ class Writer:
                 [self._passages[part], self._words[part], *(once[kind] + once[NAME] for kind in KINDS), now, part],
             )
         self._blocks.flush()
-        for each in (self._gathered, self._passages, self._words):
+        count(self._connection, self._documents)
+        for each in (self._gathered, self._passages, self._words, self._documents):
             each.clear()
 
     def _languages_of(self, chunk: Kept) -> Iterable[str]:

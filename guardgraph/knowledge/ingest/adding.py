@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,10 +58,12 @@ def add_folder(
         else:
             entries[number] = entry
     collection.refuse_taken(entries)
-    gone = [number for number in collection.listed if number not in entries or not entries[number].file.size]
+    unread = {*_unread(collection.listed, prefix, folder)}
+    there = {number for number, entry in entries.items() if entry.file.size} | unread
+    gone = [number for number in collection.listed if number not in there]
     if not prune:
         collection.refuse_loss(_lost(gone, entries, collection))
-    collection.failed += folder.failed
+    collection.failed += [*folder.failed, *(Failed(*item) for item in folder.unread)]
     collection.left_out += folder.left_out
     read, total = 0, sum(entry.file.size for entry in entries.values())
     for number, entry in entries.items():
@@ -69,8 +71,21 @@ def add_folder(
         read += entry.file.size
         if progress is not None:
             progress(read, total)
+    for number in sorted(unread):  # who may read it is what the rules say now, as for any file that cannot be read
+        rule = folder.rules.readers_of(tuple(number.removeprefix(prefix).split("/")))
+        kept = collection.listed[number].access.readers
+        collection.narrow(number, tuple(reader for reader in kept if within(reader, rule)))
     collection.remove(number for number in gone if number not in entries)
     return collection.report()
+
+
+def _unread(ids: Iterable[str], prefix: str, folder: Folder) -> Iterator[str]:
+    """Yield documents of which nobody knows whether they are still there."""
+    names = {item.name for item in folder.unread}
+    for number in ids:
+        parts = number.removeprefix(prefix).split("/")
+        if any("/".join(parts[:size]) in names for size in range(1, len(parts) + 1)):
+            yield number
 
 
 def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection) -> list[str]:

@@ -37,6 +37,7 @@ class Collection:
         self._index = index
         self._batch = index.together()
         self._stamps: dict[str, Stamp] = {}
+        self._closed: list[str] = []
         self._became: dict[Literal["added", "changed", "unchanged", "removed"], list[str]] = {
             "added": [], "changed": [], "unchanged": [], "removed": [],
         }  # fmt: skip
@@ -79,7 +80,7 @@ class Collection:
             self._batch.put(document)
         except ConfigurationError as error:
             raise Unusable(str(error)) from None
-        self._became["changed" if document.id in self.listed else "added"].append(document.id)
+        self._note("changed" if document.id in self.listed else "added", document.id, document.access)
 
     def keep(self, number: str, stamp: Stamp, source: str, readers: tuple[str, ...]) -> None:
         """Leave a document whose text is unchanged as it is, but for its stamp, its source and its readers."""
@@ -89,7 +90,7 @@ class Collection:
             self._index.move(self.tenant, number, source, access)
         if stamp != before.stamp:
             self._stamps[number] = stamp
-        self._became["changed" if moved else "unchanged"].append(number)
+        self._note("changed" if moved else "unchanged", number, access)
 
     def fail(self, number: str, shown: str, reason: str, readers: tuple[str, ...]) -> None:
         """Note what cannot be taken in; what there is of it stays, for some of its readers.
@@ -101,8 +102,13 @@ class Collection:
             readers: those who may still read what there is.
         """
         self.failed.append(Failed(shown, reason))
-        before = self.listed.get(number)
-        if before is not None and before.access.readers != readers:
+        if number in self.listed:
+            self.narrow(number, readers)
+
+    def narrow(self, number: str, readers: tuple[str, ...]) -> None:
+        """Leave a document that cannot be read as it is, for some of its readers."""
+        before = self.listed[number]
+        if before.access.readers != readers:
             self._index.move(self.tenant, number, before.source, Access(self.tenant, readers))
 
     def leave_empty(self, number: str, shown: str) -> None:
@@ -129,7 +135,13 @@ class Collection:
             failed=tuple(sorted(self.failed)),
             unchanged=became["unchanged"],
             left_out=tuple(sorted(self.left_out)),
+            closed=tuple(self._closed),
         )
+
+    def _note(self, became: Literal["added", "changed", "unchanged"], number: str, access: Access) -> None:
+        self._became[became].append(number)
+        if not access.readers:
+            self._closed.append(number)
 
 
 def _some(ids: list[str]) -> str:

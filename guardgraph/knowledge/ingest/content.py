@@ -16,6 +16,7 @@ from guardgraph.knowledge.ingest.sidecar import (
     Said,
     said_in_field_list,
     said_in_front_matter,
+    said_in_page,
     said_in_sidecar,
 )
 from guardgraph.state.errors import ConfigurationError
@@ -91,7 +92,7 @@ def own_readers(entry: Entry, content: Content) -> tuple[str, ...] | None:
         return None
     parse = FORMATS[entry.suffix]
     if parse is parse_html:  # whose encoding is told later; what is said of readers is ASCII around their ids
-        return said_in_front_matter(content.data.decode("utf-8-sig", "replace"))
+        return said_in_page(content.data.decode("utf-8-sig", "replace"))
     text = _text(entry, content)
     own = said_in_front_matter(text)
     return said_in_field_list(text) if own is None and parse is parse_rst else own

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from os.path import splitext
 from pathlib import Path
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from guardgraph.knowledge.ingest.report import Failed
 from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
 from guardgraph.tools.folder.formats import FORMATS
-from guardgraph.tools.folder.left_out import LeftOut, shown_name
-from guardgraph.tools.folder.walk import FoundFile, find_files
+from guardgraph.tools.folder.left_out import LeftOut, Unread, shown_name
+from guardgraph.tools.folder.walk import FoundFile, find_files, own_name
 
 __all__ = ["PDF", "Entry", "Folder", "find_documents"]
 
@@ -56,6 +57,7 @@ class Folder(NamedTuple):
     left_out: list[LeftOut]
     failed: list[Failed]
     """Sidecars of no document."""
+    unread: list[Unread]
 
 
 def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
@@ -68,17 +70,18 @@ def find_documents(root: Path, readers: tuple[str, ...] | None) -> Folder:
     Raises:
         ConfigurationError: the folder cannot be read, or a rule is wrong.
     """
-    files, left_out = find_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
-    rules = rules_of(files, [*left_out, *_folders_like_rules(root, files)], readers)
+    files, left_out, unread = find_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
+    rules = rules_of(files, [*left_out, *unread, *_folders_like_rules(root, files)], readers)
     documents, others = _documents(files)
-    sidecars = _Sidecars(documents, files, left_out)
+    sidecars = _Sidecars(documents, files, [*left_out, *unread])
     kept = [item for item in left_out if not _is_beside(item.name)]
     return Folder(
-        name=root.resolve().name,
+        name=own_name(root),
         entries=[_entry(file, sidecars.of(file)) for file in documents],
         rules=rules,
         left_out=[*kept, *(LeftOut(shown_name(file.parts), "another format") for file in others)],
         failed=sidecars.unused(),
+        unread=unread,
     )
 
 
@@ -107,26 +110,29 @@ def _is_beside(name: str) -> bool:
 class _Sidecars:
     """What may be sidecars, each with the documents that it says something of.
 
-    Those are called as it says; else as it says but for capitals, which some file systems do not tell apart.
+    Those are called as it says; else as it says but for what some file systems do not tell apart: capitals, and whether
+    an accent stands in its letter or behind it.
     """
 
-    def __init__(self, documents: Iterable[FoundFile], files: Iterable[FoundFile], left_out: Iterable[LeftOut]) -> None:
+    def __init__(
+        self, documents: Iterable[FoundFile], files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread]
+    ) -> None:
         found = [(shown_name(file.parts), file) for file in files if _is_beside(file.parts[-1])]
-        self._found: list[tuple[str, FoundFile | LeftOut]] = [
-            *found, *((item.name, item) for item in left_out if _is_beside(item.name)),
+        self._found: list[tuple[str, FoundFile | LeftOut | Unread]] = [
+            *found, *((item.name, item) for item in not_read if _is_beside(item.name)),
         ]  # fmt: skip
-        self._by_name = defaultdict[str, list[FoundFile | LeftOut]](list)
+        self._by_name = defaultdict[str, list[FoundFile | LeftOut | Unread]](list)
         self._used = set[str]()
         exact = {name for file in documents for name in _names(file)} if self._found else set()
         for name, item in self._found:
             about = name[: name.lower().rindex(".meta.")]
-            self._by_name[about if about in exact else about.casefold()].append(item)
+            self._by_name[about if about in exact else _alike(about)].append(item)
 
-    def of(self, file: FoundFile) -> list[FoundFile | LeftOut]:
+    def of(self, file: FoundFile) -> list[FoundFile | LeftOut | Unread]:
         """Return what may be the sidecar of a document."""
         if not self._found:
             return []
-        names = dict.fromkeys(each for name in sorted(_names(file)) for each in (name, name.casefold()))
+        names = dict.fromkeys(each for name in sorted(_names(file)) for each in (name, _alike(name)))
         self._used |= names.keys()
         return [item for name in names for item in self._by_name.get(name, ())]
 
@@ -146,13 +152,17 @@ def _names(file: FoundFile) -> set[str]:
     return {shown_name(file.parts), shown_name((*file.parts[:-1], splitext(file.parts[-1])[0]))}
 
 
-def _entry(file: FoundFile, beside: list[FoundFile | LeftOut]) -> Entry:
+def _alike(name: str) -> str:
+    return normalize("NFC", name).casefold()
+
+
+def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> Entry:
     if not beside:
         return Entry(file)
     if len(beside) > 1:
         return Entry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
     [item] = beside
-    if isinstance(item, LeftOut):
+    if isinstance(item, LeftOut | Unread):
         return Entry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
     if not item.parts[-1].lower().endswith(SIDECAR):
         return Entry(file, wrong=f"{shown_name(item.parts)}: what stands beside a document is named {SIDECAR}")

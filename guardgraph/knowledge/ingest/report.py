@@ -34,6 +34,8 @@ class Report(NamedTuple):
     unchanged: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     """What of a folder was not read."""
+    closed: tuple[str, ...] = ()
+    """Documents that were put in or are unchanged, and that nobody may read: nothing names readers of them."""
 
     @property
     def ok(self) -> bool:

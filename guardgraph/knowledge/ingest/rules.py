@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.state.access import PUBLIC
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.tools.folder.left_out import LeftOut, shown_name
+from guardgraph.tools.folder.left_out import LeftOut, Unread, shown_name
 from guardgraph.tools.folder.walk import FoundFile
 from guardgraph.tools.settings_file.document import Place, WrongText, text_of
 from guardgraph.tools.settings_file.yaml_text import parse_yaml
@@ -17,7 +17,7 @@ from guardgraph.tools.settings_file.yaml_text import parse_yaml
 __all__ = ["RULES", "Rules", "is_rule", "rules_of"]
 
 RULES: Final = "access.yaml"
-_LIKE_RULES: Final = frozenset({RULES, "access.yml"})
+_LIKE_RULES: Final = frozenset({RULES, "access.yml", f".{RULES}", ".access.yml", f"{RULES}.txt"})
 """Names, in lower case, that nobody gives to anything else: a rule that is not read would not narrow."""
 
 
@@ -44,7 +44,7 @@ def is_rule(name: str) -> bool:
     return name.lower() in _LIKE_RULES
 
 
-def rules_of(files: Iterable[FoundFile], left_out: Iterable[LeftOut], given: tuple[str, ...] | None) -> Rules:
+def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], given: tuple[str, ...] | None) -> Rules:
     """Read the rules of a folder.
 
     The nearest rule above a document holds. The highest one on its way, that which was given or else the first from
@@ -52,13 +52,13 @@ def rules_of(files: Iterable[FoundFile], left_out: Iterable[LeftOut], given: tup
 
     Args:
         files: the files of the folder, of which some are rules.
-        left_out: what of the folder was not read.
+        not_read: what else is in the folder, which nobody read.
         given: the readers that were given for all of it.
 
     Raises:
         ConfigurationError: a rule cannot be read, says anything else, or adds readers.
     """
-    for item in left_out:
+    for item in not_read:
         if is_rule(item.name.rpartition("/")[2]):
             raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
     rules = Rules(given, {})

@@ -21,6 +21,7 @@ __all__ = [
     "narrowed",
     "said_in_field_list",
     "said_in_front_matter",
+    "said_in_page",
     "said_in_sidecar",
 ]
 
@@ -29,8 +30,12 @@ SIDECAR: Final = ".meta.yaml"
 _TEXTS: Final = ("title", "section", "updated_at")
 _FIELDS: Final = (*_TEXTS, "readers")
 _READERS_LINE = re.compile(r"^:?[\"']?readers[\"']?[ \t]*[:=]", re.IGNORECASE | re.MULTILINE)
+_READERS_OF_JSON = re.compile(r"\s*\{[^{}]*?[\"']readers[\"']\s*:", re.IGNORECASE)
+"""An object at the top of a text: front matter of some tools."""
+_READERS_OF_PAGE = re.compile(r"<meta\s[^<>]*?(?:name|property)\s*=\s*[\"']?\s*readers\b", re.IGNORECASE)
 _MEANT = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 """What whoever wrote it may have meant as front matter, also that of other tools."""
+_NOT_FRONT_MATTER: Final = "its front matter: lines of `key: value` between two lines of three hyphens are required"
 
 
 class Said(NamedTuple):
@@ -73,10 +78,12 @@ def said_in_front_matter(text: str) -> tuple[str, ...] | None:
         ReadersUnknown: it names some in a way that is not understood.
     """
     front, meant = front_matter_of(text), _MEANT.match(text)
+    if _READERS_OF_JSON.match(text):
+        raise ReadersUnknown(_NOT_FRONT_MATTER)
     if not _READERS_LINE.search(front or (meant[2] if meant else "")):
         return None
     if not front or len(front) > MAX_BYTES:
-        raise ReadersUnknown("its front matter: lines of `key: value` between two lines of three hyphens are required")
+        raise ReadersUnknown(_NOT_FRONT_MATTER)
     try:
         named = [(key.lower(), value) for key, value in _mapping(front).items()]
         if sum(key == "readers" for key, _ in named) > 1:
@@ -84,6 +91,17 @@ def said_in_front_matter(text: str) -> tuple[str, ...] | None:
         return _readers(dict(named))
     except ValueError as error:
         raise ReadersUnknown(f"its front matter: {error}") from None
+
+
+def said_in_page(text: str) -> tuple[str, ...] | None:
+    """Return the readers that a page names in front matter, None where it names none.
+
+    Raises:
+        ReadersUnknown: it names some in a way that is not understood.
+    """
+    if _READERS_OF_PAGE.search(text):
+        raise ReadersUnknown(f"its <meta>: readers stand in front matter or in a {SIDECAR}")
+    return said_in_front_matter(text)
 
 
 def said_in_field_list(text: str) -> tuple[str, ...] | None:

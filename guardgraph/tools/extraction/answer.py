@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import cast, get_args
 
+from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.json import JsonValue
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed, FailureReason
 from guardgraph.tools.folder.article import Heading, Part
 
-__all__ = ["answer_of", "failure_of", "read_answer"]
+__all__ = ["answer_of", "failure_of", "missing_of", "read_answer"]
 
 
 def answer_of(extracted: Extracted) -> bytes:
@@ -22,7 +23,12 @@ def failure_of(failure: ExtractionFailed) -> bytes:
     return _sent(["failed", failure.reason, failure.details])
 
 
-def read_answer(answer: bytes) -> Extracted | ExtractionFailed:
+def missing_of(library: str, error: ImportError) -> bytes:
+    """Return that a library cannot be loaded, as it is sent."""
+    return _sent(["missing", library, " ".join(str(error).split())])
+
+
+def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
     """Return what a child sent.
 
     Raises:
@@ -32,6 +38,11 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed:
         match json.loads(answer):
             case ["failed", reason, dict(details)] if reason in get_args(FailureReason):
                 return ExtractionFailed(cast(FailureReason, reason), cast(dict[str, JsonValue], details))
+            case ["missing", str(library), str(why)]:
+                return ConfigurationError(
+                    f"{library}, with which content is read, cannot be loaded: {why:.200}; "
+                    "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+                )
             case ["read", str(title), str(text), list(parts), str(declared), str(guessed)]:
                 return Extracted(title, text, tuple(map(_part, parts)), declared, guessed)
     except (ValueError, RecursionError):

@@ -55,11 +55,14 @@ class Pool:
         """See the function `extract`."""
         _check(content, kind, max_chars)
         deadline = monotonic() + seconds
-        question = {"kind": kind, "charset": charset, "url": url, "seconds": seconds, "max_chars": max_chars}
+        question = {
+            "kind": kind, "libraries": _LIBRARIES[kind], "charset": charset, "url": url, "seconds": seconds,
+            "max_chars": max_chars,
+        }  # fmt: skip
         most = max_chars * _BYTES_PER_CHAR + _BYTES_AROUND
         with self._child(deadline) as child:
             answer = read_answer(child.ask(json.dumps(question).encode(), content, most=most, deadline=deadline))
-        if isinstance(answer, ExtractionFailed):
+        if not isinstance(answer, Extracted):
             raise answer
         return answer
 

@@ -9,9 +9,10 @@ import resource
 import sys
 import warnings
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, Final
 
-from guardgraph.tools.extraction.answer import answer_of, failure_of
+from guardgraph.tools.extraction.answer import answer_of, failure_of, missing_of
 from guardgraph.tools.extraction.extracted import OUT_OF_MEMORY, Extracted, ExtractionFailed
 from guardgraph.tools.extraction.frames import receive_all, send_all
 
@@ -70,6 +71,11 @@ def _deny(event: str, _: Any) -> None:
 
 
 def _answer(content: bytes, question: dict[str, Any]) -> bytes:
+    for library in question["libraries"]:
+        try:
+            import_module(library)
+        except ImportError as error:
+            return missing_of(library, error)
     try:
         return answer_of(_read(content, question))
     except ExtractionFailed as failure:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["LeftOut", "LeftOutReason", "describe_left_out", "shown_name"]
+__all__ = ["LeftOut", "LeftOutReason", "Unread", "describe_left_out", "shown_name"]
 
 LeftOutReason = Literal[
     "another format",
@@ -28,6 +28,15 @@ class LeftOut(NamedTuple):
     name: str
     """The path under the root."""
     reason: LeftOutReason
+
+
+class Unread(NamedTuple):
+    """A file or a folder that may not be read, or cannot."""
+
+    name: str
+    """The path under the root."""
+    reason: str
+    """What the system says."""
 
 
 _NAMES: Final = 3

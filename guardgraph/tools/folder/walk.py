@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Container, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from guardgraph.state.errors import ConfigurationError
-from guardgraph.tools.folder.left_out import LeftOut, LeftOutReason, shown_name
+from guardgraph.tools.folder.left_out import LeftOut, LeftOutReason, Unread, shown_name
 
-__all__ = ["MAX_BYTES", "MAX_FILES", "MAX_LEVELS", "FoundFile", "find_files", "name_problem", "source_of"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_FILES",
+    "MAX_LEVELS",
+    "FoundFile",
+    "Walked",
+    "find_files",
+    "name_problem",
+    "own_name",
+    "source_of",
+]
 
 MAX_FILES: Final = 100_000
 MAX_BYTES: Final = 100_000_000
 """An index of so much takes about 2 GB of memory."""
 MAX_LEVELS: Final = 100
 """Folders inside each other. Nobody writes so deep; a folder that a program nested may have no end."""
+
+_NOWHERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
+"""What the system says of a link that leads to nothing."""
 
 
 class FoundFile(NamedTuple):
@@ -32,10 +47,20 @@ class FoundFile(NamedTuple):
     """Nanoseconds since 1970 at which it was last changed."""
 
 
+class Walked(NamedTuple):
+    """What is in a folder."""
+
+    files: list[FoundFile]
+    """Those to read, in the order of their paths."""
+    left_out: list[LeftOut]
+    unread: list[Unread]
+    """Nobody knows what is in these folders, nor what these files are."""
+
+
 def find_files(
     root: Path, suffixes: Container[str], *, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES
-) -> tuple[list[FoundFile], list[LeftOut]]:
-    """Return the files to read, in the order of their paths, and what is left out.
+) -> Walked:
+    """Walk a folder.
 
     Args:
         root: the folder.
@@ -48,63 +73,84 @@ def find_files(
     """
     try:
         home = os.path.realpath(root, strict=True)
-        found, left_out = _find(root, home, suffixes, max_files)
+        walked = _walked(root, home, suffixes, max_files)
     except ConfigurationError:
         raise
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"knowledge base folder {str(root)!r} cannot be read: {error}") from error
-    total = sum(file.size for file in found)
+    total = sum(file.size for file in walked.files)
     if total > max_bytes:
         raise ConfigurationError(
             f"max_bytes: the files of knowledge base folder {str(root)!r} have {total} bytes; allowed: {max_bytes}"
         )
-    return sorted(found, key=lambda file: file.parts), left_out
+    return walked._replace(files=sorted(walked.files, key=lambda file: file.parts))
 
 
-def _find(root: Path, home: str, suffixes: Container[str], max_files: int) -> tuple[list[FoundFile], list[LeftOut]]:
-    found, left_out, links = dict[str, FoundFile](), list[LeftOut](), list[tuple[tuple[str, ...], str]]()
-    for parts, entry in _entries(root, home, max_files):
-        place = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
-        if reason := _reason_against(entry, home, place, suffixes):
-            left_out.append(LeftOut(shown_name(parts), reason))
-        elif entry.is_symlink():
-            links.append((parts, place))
+def _walked(root: Path, home: str, suffixes: Container[str], max_files: int) -> Walked:
+    found, links = dict[str, FoundFile](), list[tuple[tuple[str, ...], FoundFile]]()
+    walked = Walked([], [], [])
+    for parts, entry in _entries(root, home, max_files, walked.unread):
+        try:
+            place = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+            if reason := _reason_against(entry, home, place, suffixes):
+                walked.left_out.append(LeftOut(shown_name(parts), reason))
+            elif entry.is_symlink():
+                links.append((parts, _file(place, parts, os.stat(place))))
+            else:
+                found[place] = _file(place, parts, entry.stat())
+        except OSError as error:
+            walked.unread.append(_unread(parts, error))
+    for parts, file in sorted(links):  # behind the files, since a file is known by its own name where it has one
+        if file.path in found:
+            walked.left_out.append(LeftOut(shown_name(parts), "link to a file already read"))
         else:
-            found[place] = _file(place, parts, entry.stat())
-    for parts, place in sorted(links):  # behind the files, since a file is known by its own name where it has one
-        if place in found:
-            left_out.append(LeftOut(shown_name(parts), "link to a file already read"))
-        else:
-            found[place] = _file(place, parts, os.stat(place))
-    return list(found.values()), left_out
+            found[file.path] = file
+    walked.files.extend(found.values())
+    return walked
 
 
 def _file(place: str, parts: tuple[str, ...], found: os.stat_result) -> FoundFile:
     return FoundFile(place, parts, found.st_size, found.st_mtime_ns)
 
 
-def _entries(root: Path, home: str, max_files: int) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
+def _unread(parts: tuple[str, ...], error: OSError) -> Unread:
+    return Unread(shown_name(parts), f"cannot be read: {error.strerror or error}")
+
+
+def _entries(
+    root: Path, home: str, max_files: int, unread: list[Unread]
+) -> Iterator[tuple[tuple[str, ...], os.DirEntry[str]]]:
     """Yield what is in a folder and in the folders in it, except folders that are not hidden; links are not entered."""
     waiting: list[tuple[tuple[str, ...], str]] = [((), home)]
     seen = 0
     while waiting:
         parents, folder = waiting.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                seen += 1
-                if seen > max_files:
-                    raise ConfigurationError(
-                        f"max_files: knowledge base folder {str(root)!r} has more than {max_files} files and folders"
-                    )
-                parts = (*parents, entry.name)
-                if _is_hidden(entry) or not entry.is_dir(follow_symlinks=False):
-                    yield parts, entry
-                elif len(parts) > MAX_LEVELS:
-                    raise ConfigurationError(
-                        f"knowledge base folder {str(root)!r} has more than {MAX_LEVELS} folders inside each other"
-                    )
-                else:
-                    waiting.append((parts, entry.path))
+        try:
+            with os.scandir(folder) as scanned:
+                entries = [
+                    (entry, not _is_hidden(entry) and entry.is_dir(follow_symlinks=False))
+                    for entry in islice(scanned, max_files + 1 - seen)
+                ]
+        except OSError as error:
+            if not parents:
+                raise
+            unread.append(_unread(parents, error))
+            continue
+        seen += len(entries)
+        if seen > max_files:
+            raise ConfigurationError(
+                f"max_files: knowledge base folder {str(root)!r} has more than {max_files} files and folders"
+            )
+        for entry, is_folder in entries:
+            parts = (*parents, entry.name)
+            if not is_folder:
+                yield parts, entry
+            elif len(parts) > MAX_LEVELS:
+                raise ConfigurationError(
+                    f"knowledge base folder {str(root)!r} has more than {MAX_LEVELS} folders inside each other"
+                )
+            else:
+                waiting.append((parts, entry.path))
 
 
 def _is_hidden(entry: os.DirEntry[str]) -> bool:
@@ -115,15 +161,30 @@ def _reason_against(entry: os.DirEntry[str], home: str, place: str, suffixes: Co
     if _is_hidden(entry):
         return "hidden"
     if entry.is_symlink():
-        if not os.path.exists(place):
-            return "broken link"
         if not Path(place).is_relative_to(home):
-            return "link out of the folder"
+            return "link out of the folder" if os.path.exists(place) else "broken link"
+        if _is_nowhere(place):
+            return "broken link"
         if os.path.isdir(place):
             return "link to a folder"
     if not entry.is_file():
         return "no regular file"
     return None if os.path.splitext(entry.name)[1].lower() in suffixes else "another format"
+
+
+def _is_nowhere(place: str) -> bool:
+    try:
+        os.stat(place)
+    except OSError as error:
+        if error.errno in _NOWHERE:
+            return True
+        raise
+    return False
+
+
+def own_name(root: Path) -> str:
+    """Return what a folder is called: the name that was given, a link's too; where that is none, as ``.``, its own."""
+    return root.resolve().name if root.name in ("", "..") else root.name
 
 
 def source_of(root: str, parts: tuple[str, ...]) -> str:
