@@ -69,7 +69,7 @@ class Row(Again):
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
 
 
-_JUDGED = tuple(item.name for item in fields(Again) if item.name != "result")
+_JUDGED = tuple(item.name for item in fields(Again) if item.name != "over")
 
 
 @dataclass(frozen=True, eq=False)

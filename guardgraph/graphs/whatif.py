@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
+from guardgraph.graphs.conclusion import Conclusion
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.interpreter import interpret
 from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
@@ -93,8 +94,13 @@ class Again:
     assumed: Ending | None = None
     """Of an unknown run, where it was asked for: how it would end if a proposer had proposed what it did then, though
     it would be shown something else. A guess, which counts nowhere."""
-    result: JsonObject | None = field(default=None, repr=False, compare=False)
-    """Of a changed run: the whole result; its run_id and its times are those of the recorded run."""
+    over: Conclusion | None = field(default=None, repr=False, compare=False)
+    """Of a run that is same or changed: the run as the candidate would have made it."""
+
+    @property
+    def result(self) -> JsonObject | None:
+        """Of a run that is same or changed: the whole result; its run_id and times are those of the recorded run."""
+        return None if self.over is None else self.over.result
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, without the result; what there is nothing of is left out."""
@@ -151,10 +157,10 @@ def _judged(frame: Frame, recording: Recording) -> Again:
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
     then, now = _came(old), _came(over.came)
     if then == now:
-        return Again("same", ending, ending)
+        return Again("same", ending, ending, over=over)
     differs = tuple(sorted(key for key in {*then, *now} if key not in then or key not in now or then[key] != now[key]))
     guard, evidence = _decided(old, over.result)
-    return Again("changed", ending, Ending.of(now), guard, evidence, differs, result=over.result)
+    return Again("changed", ending, Ending.of(now), guard, evidence, differs, over=over)
 
 
 def _came(result: Mapping[str, Any]) -> JsonObject:

@@ -103,9 +103,7 @@ def load_folder(
     if not isinstance(folder, str | Path) or not str(folder).strip():
         raise ConfigurationError(f"knowledge base: the path of a folder is required; given: {folder!r}")
     root = Path(folder)
-    files, left_out, unread = find_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
-    for item in unread:
-        raise ConfigurationError(f"knowledge base folder {str(root)!r}: {item.name}: {item.reason}")
+    files, left_out = _readable_files(root, max_files, max_bytes)
     documents, read, total = list[Document](), 0, sum(file.size for file in files)
     name = own_name(root)
     for file in files:
@@ -121,6 +119,13 @@ def load_folder(
         wanted = ", ".join(sorted(FORMATS))
         raise ConfigurationError(f"knowledge base folder {str(root)!r} has no text in any {wanted} file{without}")
     return Documents(documents, left_out)
+
+
+def _readable_files(root: Path, max_files: int, max_bytes: int) -> tuple[list[FoundFile], list[LeftOut]]:
+    files, left_out, unread = find_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
+    if unread:
+        raise ConfigurationError(f"knowledge base folder {str(root)!r}: {unread[0].name}: {unread[0].reason}")
+    return files, left_out
 
 
 def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
