@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, document, replayed, stored
 
 from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.index.arithmetic import Held, Row, arithmetic
 from guardgraph.knowledge.index.file import File
+from guardgraph.knowledge.index.postings import BLOCK, encoded
 from guardgraph.knowledge.index.scopes import scopes
 from guardgraph.knowledge.index.spans import Span, Spans
 from guardgraph.knowledge.index.statistics import view_of
@@ -115,6 +118,44 @@ def test_what_was_taken_out_is_not_found(tmp_path):
         for numpy_from in NUMPY_FROM.values():
             searched = Index(index.path, numpy_from=numpy_from)
             assert shown(searched.search(request["query"], top_k=5)) == shown(retrieve(request))
+
+
+@BOTH
+def test_common_words_of_a_long_question_are_only_looked_up(tmp_path, numpy_from):
+    """Where there is much to add up, not all of it is, and what is found is what the retriever finds."""
+    chance, weights = random.Random(4), [1 / (rank + 1) for rank in range(len(WORDS))]
+    texts = [" ".join(chance.choices(WORDS, weights, k=100)) for _ in range(600)]
+    index = Index(filled(tmp_path / "kb.sqlite", texts).path, numpy_from=numpy_from)
+    for top_k in (1, 5):
+        assert shown(index.search(" ".join(WORDS), top_k=top_k)) == expected(texts, " ".join(WORDS), top_k)
+
+
+def test_both_say_the_same_of_each_chunk_however_many_have_a_term():
+    """Terms of few chunks and of most, of two rows of a block, and with large counts cover as much for both."""
+    chance = random.Random(9)
+    lengths = [[array("I", chance.choices((0, 20, 50), k=size)).tobytes()] for size in (BLOCK, 900)]
+    shares = {0: (0.5, 3), 1: (0.003, 2), 2: (0.4, 300), 3: (0.1, 1)}
+    held = [(0, range(0, BLOCK, 2)), (0, range(1, BLOCK, 2)), (1, range(900))]
+    found = []
+    rows = {
+        term: [
+            Row(block, len(places), encoded(places, [chance.randint(1, most) for _ in places]))
+            for block, among in held
+            if (places := [place for place in among if chance.random() < share])
+        ]
+        for term, (share, most) in shares.items()
+    }
+    for computes in (arithmetic(1, inf), arithmetic(1, 0)):
+        damped = computes.damped(lengths, 30.0)
+        terms = [Held(5.0 - term, 5.0 - term, computes.column(damped, rows[term])) for term in rows]
+        added, partly = computes.sums(damped, terms), computes.sums(damped, terms)
+        added.add(terms)
+        partly.add([terms[1], terms[3]])
+        first = max(hit.covered for hit in added.highest(4))
+        assert first == max(hit.covered for hit in added.reaching(0.0, []))
+        found.append([*added.reaching(6.0, []), *partly.reaching(7.0, [terms[0], terms[2]])])
+    assert found[0] == found[1]
+    assert len(found[0]) > 100
 
 
 @BOTH

@@ -31,13 +31,16 @@ def make_private(file: Path) -> None:
 
 
 def keep_private(file: Path) -> None:
-    """Take from others what rights they have of a database that is known to be ours, and of its log.
+    """Take from others what rights they have of a database that is known to be ours, and with it of its log.
 
     Raises:
         OSError: it belongs to somebody else who lets others read it.
     """
     path = str(file)
-    for name in (path, *(path + ending for ending in LOGS)):
+    with suppress(FileNotFoundError):
+        if not os.stat(path).st_mode & OTHERS:
+            return
+    for name in (*(path + ending for ending in LOGS), path):  # last what the others are looked at for
         with suppress(FileNotFoundError):
             rights = os.stat(name).st_mode
             if rights & OTHERS:

@@ -74,9 +74,11 @@ def asked(question: str, base_language: str, languages: Sequence[str]) -> Asked:
         languages: all of the base's, sorted.
     """
     told = language_of(question) or base_language
-    # A short question may be told wrongly, and what the base leaves out of its documents can be in none.
-    kept = frozenset(content_words(question, base_language))
-    words = [word for word in content_words(question, told) if word in kept]
+    words = content_words(question, told)
+    if told != base_language:
+        # A short question may be told wrongly, and what the base leaves out of its documents can be in none.
+        kept = frozenset(content_words(question, base_language))
+        words = [word for word in words if word in kept]
     return (
         Counter(zip(*(stems(words, language) for language in languages), strict=True)),
         Counter(zip(words, strict=True)),

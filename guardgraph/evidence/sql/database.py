@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from weakref import WeakSet, finalize
@@ -111,23 +112,29 @@ class Database:
 
         A connection is never taken into another process, nor kept where another file took the place of its own.
         """
+        found = None if self.address.file is None else identity(self.address.file)
+        known = self._engines.get((os.getpid(), found))
+        if known is None:
+            return self._opened(makes=makes)
+        if makes:
+            self.keep_private(known)
+        return known
+
+    def _opened(self, *, makes: bool) -> Engine:
         from guardgraph.evidence.sql.kinds import engine
         from guardgraph.evidence.sql.schema import Missing
 
-        file = self.address.file
-        if file is not None and makes:
-            make_private(file)
-        found = None if file is None else identity(file)
-        if file is not None and found is None:
-            raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
-        key = (os.getpid(), found)
-        if (known := self._engines.get(key)) is not None:
+        url, found = self.address.url, None
+        if self.address.file is not None:
+            file = Path(os.path.realpath(self.address.file))  # beside which SQLite has its log
             if makes:
-                self.keep_private(known)
-            return known
+                make_private(file)
+            if (found := identity(file)) is None:
+                raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
+            url = url.set(database=str(file))
         _closed(self._engines)
         try:
-            return self._engines.setdefault(key, engine(self.address.url, self.timeout))
+            return self._engines.setdefault((os.getpid(), found), engine(url, self.timeout))
         except ImportError as error:
             raise ConfigurationError(
                 f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
@@ -136,7 +143,7 @@ class Database:
     def keep_private(self, engine: Engine) -> None:
         """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""
         if self.address.file is not None and engine in self.checked:
-            keep_private(self.address.file)
+            keep_private(Path(str(engine.url.database)))
 
 
 def _closed(engines: Engines) -> None:

@@ -70,20 +70,15 @@ def in_line(connection: Connection, seconds: float) -> Iterator[None]:
             connection.info[_LINE] = _Line(f"{connection.engine.url.database}-wal")
     elif line.turn.acquire(timeout=seconds):
         try:
-            with _first(line.number):
-                yield
+            _flock(line.number, fcntl.LOCK_EX)
+            yield
         finally:
+            _flock(line.number, fcntl.LOCK_UN)
             line.turn.release()
     else:
         yield
 
 
-@contextmanager
-def _first(number: int) -> Iterator[None]:
+def _flock(number: int, how: int) -> None:
     with suppress(OSError):  # not every file system has such locks
-        fcntl.flock(number, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            fcntl.flock(number, fcntl.LOCK_UN)
+        fcntl.flock(number, how)

@@ -53,8 +53,8 @@ class Transaction:
         return self._bounded(partial(self._append, run))
 
     def begin(self) -> None:
-        """Begin it."""
-        self._bounded(self._begin)
+        """Begin it, in what is a store still: somebody may have put a trigger there since it was opened."""
+        self._bounded(partial(self._begin, looks=True))
 
     def step(self, work: Callable[[Connection], T]) -> T:
         """Do some work in it."""
@@ -104,7 +104,7 @@ class Transaction:
         if self._left:
             raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
 
-    def _begin(self) -> None:
+    def _begin(self, *, looks: bool = False) -> None:
         from guardgraph.evidence.sql.kinds import begin
         from guardgraph.evidence.sql.schema import check, prepare
 
@@ -113,7 +113,7 @@ class Transaction:
         self._connection = engine.connect()
         try:
             begin(self._connection, database.timeout, self._mode)
-            if engine not in database.checked:
+            if looks or engine not in database.checked:
                 (prepare if self._mode == "append" else check)(self._connection, database.address.shown)
                 database.checked.add(engine)
                 if self._mode == "append":

@@ -6,15 +6,12 @@ Both do the same operations on the same numbers in the same order, so what they 
 from __future__ import annotations
 
 import sys
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache
 from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
-from guardgraph.knowledge.index.postings import Cells, decoded
-
-__all__ = ["NUMPY_FROM", "Arithmetic", "Found", "Held", "Sums", "arithmetic"]
+__all__ = ["NUMPY_FROM", "Arithmetic", "Column", "Found", "Held", "Row", "Sums", "arithmetic"]
 
 NUMPY_FROM: Final = 4096
 """Places. With fewer, Python alone takes less time than it takes to load numpy."""
@@ -23,30 +20,37 @@ _LOADED_FROM: Final = 256
 """Places, where numpy is loaded anyhow. With fewer, Python alone takes no longer."""
 
 
-class Held:
-    """What some blocks have of a term.
+class Row(NamedTuple):
+    """What a block has of a term."""
 
-    Args:
-        weight: of the term.
-        bound: more than that no chunk covers of it.
-    """
+    block: int
+    """Its place among those that are searched."""
+    size: int
+    """How many of its chunks have the term."""
+    data: bytes
+    """Their postings."""
 
-    def __init__(self, weight: float, bound: float) -> None:
-        self.weight = weight
-        self.bound = bound
-        self.rows: list[tuple[int, int, bytes]] = []
-        """The place of a block among those that are searched, how many of its chunks have the term, their postings."""
-        self._cells: dict[int, list[Cells]] = {}
 
-    def share(self, block: int, place: int, damped: float) -> float:
-        """Return what a chunk covers of the term, by what its counts are damped."""
-        if block not in self._cells:
-            self._cells[block] = [decoded(size, data) for at, size, data in self.rows if at == block]
-        for places, counts in self._cells[block]:
-            at = bisect_left(places, place)
-            if at < len(places) and places[at] == place:
-                return self.weight * (counts[at] / (counts[at] + damped))
-        return 0.0
+class Column(Protocol):
+    """What some blocks have of a term, as it is computed with."""
+
+    @property
+    def size(self) -> int:
+        """How many chunks have the term."""
+
+    @property
+    def bytes_taken(self) -> int:
+        """Of memory."""
+
+
+class Held(NamedTuple):
+    """A term, and what some blocks have of it."""
+
+    weight: float
+    bound: float
+    """More than that no chunk covers of it."""
+    column: Any
+    """A `Column`, as the arithmetic has it."""
 
 
 class Found(NamedTuple):
@@ -56,14 +60,6 @@ class Found(NamedTuple):
     """Its place among those that are searched."""
     place: int
     covered: float
-
-    @classmethod
-    def of(cls, terms: Iterable[Held], block: int, place: int, damped: float) -> Found:
-        """Sum what a chunk covers."""
-        covered = 0.0
-        for term in terms:  # not by `sum`, which adds up otherwise from Python 3.12 on
-            covered += term.share(block, place, damped)
-        return cls(block, place, covered)
 
 
 class Sums(Protocol):
@@ -87,12 +83,26 @@ class Sums(Protocol):
 class Arithmetic(Protocol):
     """What computes."""
 
+    few: int
+    """Postings. It takes no longer to add up so many than to find out which of them need not be."""
+
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> Any:
         """Return by what counts are damped at each place; where nobody is, so much that nothing of a count is left.
 
         Args:
             blocks: of each the lengths of its chunks, once for each part that has some.
             average: words of a passage.
+        """
+
+    def column(self, damped: Any, rows: Sequence[Row]) -> Column:
+        """Return what blocks have of a term, as it is computed with.
+
+        Args:
+            damped: of all blocks.
+            rows: in the order of the blocks; one block may have several, none of which has a chunk of another one.
+
+        Raises:
+            ValueError: nobody wrote them so.
         """
 
     def sums(self, damped: Any, terms: Sequence[Held]) -> Sums:

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
+from math import inf, ulp
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy
 from numpy.typing import NDArray
 
-from guardgraph.knowledge.index.arithmetic import Found, Held
+from guardgraph.knowledge.index.arithmetic import Found, Held, Row
 from guardgraph.tools.relevance import damping
 
 __all__ = ["ByNumpy"]
 
 _Floats: TypeAlias = NDArray[numpy.float64]
-_Places: TypeAlias = NDArray[numpy.intp]
+_Places: TypeAlias = NDArray[numpy.int32]
 """Counted through all blocks."""
 
 _PLACE_BYTES: Final = 2
 
-_TOGETHER: Final = 1 << 15
+_FEW: Final = 1 << 15
+
+_TOGETHER: Final = 1 << 13
 """Postings that are computed at once: fewer take more calls, more do not stay in the processor's cache."""
 
-_STRETCH: Final = 256
+_AT_ONCE: Final = 1 << 10
+"""Places of which all terms are looked up at once."""
+
+_DENSE_FROM: Final = 1 << 14
+"""Places. With fewer, it takes longer to find where a term of which a count is kept for each place stands."""
+
+_STRETCH: Final = 64
 """Places of which the highest is sought."""
 
 
@@ -35,8 +43,52 @@ class _Damped(NamedTuple):
     column: _Floats
 
 
+class _Cells(NamedTuple):
+    """Where a term stands, and how often."""
+
+    places: _Places
+    counts: NDArray[Any]
+
+
+class _Sparse:
+    """A term that few have, its places rising."""
+
+    def __init__(self, cells: _Cells) -> None:
+        self.cells = cells
+        self.size = len(cells.places)
+        self.bytes_taken = sum(column.nbytes for column in cells)
+
+    def counts(self, places: _Places) -> NDArray[Any]:
+        """Return how often it stands at places."""
+        at = self.cells.places.searchsorted(places)
+        is_there = self.cells.places.take(at, mode="clip") == places
+        return cast("NDArray[Any]", self.cells.counts.take(at, mode="clip") * is_there)
+
+
+class _Dense:
+    """A term that so many have that a count for each place takes less memory, and less time to look up."""
+
+    def __init__(self, cells: _Cells, places: int) -> None:
+        self._counts = numpy.zeros(places, dtype=cells.counts.dtype)
+        self._counts[cells.places.astype(numpy.intp)] = cells.counts
+        self.size = len(cells.places)
+        self.bytes_taken = self._counts.nbytes
+
+    @property
+    def cells(self) -> _Cells:
+        """As those of a term that few have."""
+        places = numpy.flatnonzero(self._counts != 0).astype(numpy.int32)
+        return _Cells(places, self._counts.take(places))
+
+    def counts(self, places: _Places) -> NDArray[Any]:
+        """Return how often it stands at places."""
+        return self._counts.take(places)
+
+
 class ByNumpy:
-    """Adds up a term at all places at once."""
+    """Adds up at all places at once, and looks up what is left to be known of few of them."""
+
+    few = _FEW
 
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> _Damped:
         """As `Arithmetic.damped`."""
@@ -44,7 +96,17 @@ class ByNumpy:
         lengths = numpy.concatenate(columns)
         damped = cast("_Floats", damping(cast("Any", lengths.astype(numpy.float64)), average))
         damped[lengths == 0] = inf
-        return _Damped(numpy.cumsum([0, *map(len, columns)], dtype=numpy.intp)[:-1], damped)
+        return _Damped(numpy.cumsum([0, *map(len, columns)], dtype=numpy.int32)[:-1], damped)
+
+    def column(self, damped: _Damped, rows: Sequence[Row]) -> _Sparse | _Dense:
+        """As `Arithmetic.column`."""
+        cells, places = _cells(damped.starts, rows) if rows else _NONE, len(damped.column)
+        if places >= _DENSE_FROM and cells.counts.itemsize * places < cells.places.nbytes + cells.counts.nbytes:
+            return _Dense(cells, places)
+        if len({row.block for row in rows}) < len(rows):
+            order = cells.places.argsort(kind="stable")
+            cells = _Cells(cells.places.take(order), cells.counts.take(order))
+        return _Sparse(cells)
 
     def sums(self, damped: _Damped, terms: Sequence[Held]) -> _Sums:
         """As `Arithmetic.sums`."""
@@ -53,90 +115,81 @@ class ByNumpy:
 
 class _Sums:
     def __init__(self, damped: _Damped, terms: Sequence[Held]) -> None:
-        self._damped = damped
+        self._starts, self._damped = damped
         self._terms = terms
-        self._sums = numpy.zeros(len(damped.column))
+        self._sums = numpy.zeros(len(self._damped))
         self._added: list[Held] = []
 
     def add(self, terms: Sequence[Held]) -> None:
         self._added += terms
-        for held in _postings(self._damped.starts, terms):
-            _add(self._sums, numpy.repeat(held.weights, held.sizes), held.places, held.counts, self._damped.column)
+        for some in _together(terms):
+            held, counted = zip(*(term.column.cells for term in some), strict=True)
+            places, counts = numpy.concatenate(held, dtype=numpy.intp), numpy.concatenate(counted, dtype=numpy.float64)
+            shares = self._damped.take(places)
+            shares += counts
+            numpy.divide(counts, shares, out=shares)
+            shares *= numpy.repeat([term.weight for term in some], [term.column.size for term in some])
+            numpy.add.at(self._sums, places, shares)
 
     def highest(self, wanted: int) -> list[Found]:
         most = numpy.maximum.reduceat(self._sums, numpy.arange(0, len(self._sums), _STRETCH))
-        begins = _STRETCH * numpy.argsort(most)[-wanted:]
-        places = [int(begin + self._sums[begin : begin + _STRETCH].argmax()) for begin in begins]
-        blocks, within = self._divided(numpy.array(places, dtype=numpy.intp))
-        return [
-            Found.of(self._terms, block, place, float(self._damped.column[at]))
-            for block, place, at in zip(blocks, within, places, strict=True)
-            if self._sums[at]
-        ]
+        begins = _STRETCH * numpy.sort(most.argsort()[-wanted:])
+        found = [int(begin + self._sums[begin : begin + _STRETCH].argmax()) for begin in begins]
+        return self._found(numpy.array([place for place in found if self._sums[place]], dtype=numpy.int32))
 
     def reaching(self, least: float, rest: Sequence[Held]) -> list[Found]:
         left = sum(term.bound for term in rest)
-        places = numpy.flatnonzero((self._sums >= least - left) & (self._sums > 0))
-        sums = self._sums if self._added == self._terms else self._summed_again(places)
-        places = places[sums.take(places) >= least]
-        return list(map(Found, *self._divided(places), sums.take(places).tolist()))
+        places = numpy.flatnonzero(self._sums >= max(least - left, ulp(0.0))).astype(numpy.int32)
+        covered, damped = self._sums.take(places), self._damped.take(places)
+        for term in rest:
+            counts = term.column.counts(places)
+            covered += term.weight * (counts / (counts + damped))
+            left -= term.bound
+            is_left = covered >= least - left
+            places, covered, damped = places[is_left], covered[is_left], damped[is_left]
+        return [hit for hit in self._found(places) if hit.covered >= least]
 
-    def _summed_again(self, chosen: _Places) -> _Floats:
-        """Return what some chunks cover of all terms."""
-        sums, is_chosen = numpy.zeros(len(self._sums)), numpy.zeros(len(self._sums), dtype=numpy.bool_)
-        is_chosen[chosen] = True
-        for held in _postings(self._damped.starts, self._terms):
-            at = numpy.flatnonzero(is_chosen.take(held.places))
-            weights = held.weights.take(numpy.searchsorted(numpy.cumsum(held.sizes), at, side="right"))
-            _add(sums, weights, held.places.take(at), held.counts.take(at), self._damped.column)
-        return sums
+    def _found(self, places: _Places) -> list[Found]:
+        """Return what chunks cover of all terms, at places that rise."""
+        covered = self._sums.take(places) if self._added == self._terms else self._summed_again(places)
+        blocks = self._starts.searchsorted(places, side="right") - 1
+        return list(map(Found, blocks.tolist(), (places - self._starts.take(blocks)).tolist(), covered.tolist()))
 
-    def _divided(self, places: _Places) -> tuple[list[int], list[int]]:
-        """Return the blocks and the places there."""
-        blocks = numpy.searchsorted(self._damped.starts, places, side="right") - 1
-        return blocks.tolist(), (places - self._damped.starts.take(blocks)).tolist()
-
-
-def _add(sums: _Floats, weights: _Floats, places: _Places, counts: NDArray[Any], damped: _Floats) -> None:
-    """Add what chunks cover of terms, in their order."""
-    times = counts.astype(numpy.float64)
-    shares = damped.take(places)
-    shares += times
-    numpy.divide(times, shares, out=shares)
-    shares *= weights
-    numpy.add.at(sums, places, shares)
+    def _summed_again(self, places: _Places) -> _Floats:
+        weights = numpy.array([[term.weight] for term in self._terms])
+        covered = [numpy.zeros(0)]
+        for begin in range(0, len(places), _AT_ONCE):
+            some = places[begin : begin + _AT_ONCE]
+            counts = numpy.array([term.column.counts(some) for term in self._terms])
+            shares = counts / (counts + self._damped.take(some))
+            shares *= weights
+            covered.append(numpy.cumsum(shares, axis=0)[-1])  # one after the other, which `sum` does not promise
+        return numpy.concatenate(covered)
 
 
-class _Postings(NamedTuple):
-    """Postings row after row, and what of them belongs to which row."""
-
-    weights: _Floats
-    sizes: _Places
-    places: _Places
-    counts: NDArray[Any]
-
-
-def _postings(starts: _Places, terms: Iterable[Held]) -> Iterator[_Postings]:
-    """Yield the postings of terms, some rows at a time."""
-    some, size = list[tuple[float, int, int, bytes]](), 0
+def _together(terms: Iterable[Held]) -> Iterator[list[Held]]:
+    """Yield some terms at a time, in their order."""
+    some, size = list[Held](), 0
     for term in terms:
-        for block, held, data in term.rows:
-            some.append((term.weight, block, held, data))
-            size += held
+        some.append(term)
+        size += term.column.size
         if size >= _TOGETHER:
-            yield _read(starts, some)
+            yield some
             some, size = [], 0
     if some:
-        yield _read(starts, some)
+        yield some
 
 
-def _read(starts: _Places, rows: Sequence[tuple[float, int, int, bytes]]) -> _Postings:
-    weights, blocks, sizes, data = zip(*rows, strict=True)
+def _cells(starts: _Places, rows: Sequence[Row]) -> _Cells:
+    """Read where a term stands; of a block that has several rows, place and place do not rise."""
+    blocks, sizes, data = zip(*rows, strict=True)
     within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
-    counts = [held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)]
     places = numpy.repeat(starts.take(blocks), sizes)
     places += numpy.frombuffer(within, dtype=numpy.uint16)
-    return _Postings(numpy.array(weights), numpy.array(sizes), places, _counts(counts, sizes))
+    counts = _counts([held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)], sizes)
+    if len(counts) != len(places):
+        raise ValueError(f"{len(places)} places with {len(counts)} counts")
+    return _Cells(places, counts)
 
 
 def _counts(given: Sequence[bytes], sizes: Sequence[int]) -> NDArray[Any]:
@@ -154,3 +207,6 @@ def _lengths(parts: Sequence[bytes]) -> NDArray[numpy.uint32]:
         given = numpy.frombuffer(data, dtype=numpy.uint32)
         numpy.maximum(lengths[: len(given)], given, out=lengths[: len(given)])
     return lengths
+
+
+_NONE: Final = _Cells(numpy.zeros(0, dtype=numpy.int32), numpy.zeros(0, dtype=numpy.uint8))

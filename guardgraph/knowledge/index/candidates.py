@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from typing import Any, Final
 
 from guardgraph.knowledge.index.ranking import Ranked
 from guardgraph.knowledge.index.scopes import key_of
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.storing import digest_of
+from guardgraph.knowledge.index.values import rows_by_key
 from guardgraph.state.access import PUBLIC
 from guardgraph.state.context import Caller
 from guardgraph.state.errors import StoreError
 from guardgraph.state.json import JsonObject
 
 __all__ = ["candidates"]
+
+_CHUNKS: Final = (
+    "SELECT chunks.id, scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
+    "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"
+)
 
 
 def candidates(
@@ -25,17 +32,20 @@ def candidates(
     Raises:
         StoreError: a chunk is not what was put in.
     """
-    return [_candidate(connection, view, caller, hit, shown) for hit in found]
+    hits = [*found]
+    rows = rows_by_key(connection, _CHUNKS, [hit.chunk for hit in hits])
+    return [_candidate(connection, view, caller, rows.get(hit.chunk), score=hit.score, shown=shown) for hit in hits]
 
 
 def _candidate(
-    connection: sqlite3.Connection, view: View, caller: Caller | None, hit: Ranked, shown: str
+    connection: sqlite3.Connection,
+    view: View,
+    caller: Caller | None,
+    row: tuple[Any, ...] | None,
+    *,
+    score: float,
+    shown: str,
 ) -> JsonObject:
-    row = connection.execute(
-        "SELECT scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
-        "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id = ?",
-        [hit.chunk],
-    ).fetchone()
     if row is None or row[0] not in view.scopes:
         raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
     scope, document, title, updated_at, name, section, start, stop, text, hashed = row
@@ -49,7 +59,7 @@ def _candidate(
         "section": section,
         "updated_at": updated_at,
         "text": text,
-        "score": hit.score,
+        "score": score,
         "tenant": access.tenant,
         "readers": list(access.readers),
         "span": [start, stop],

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
+from itertools import accumulate
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.arithmetic import Found, Held
-from guardgraph.knowledge.index.postings import key
+from guardgraph.knowledge.index.arithmetic import Found, Held, Sums
+from guardgraph.knowledge.index.columns import Columns, Numbers
 from guardgraph.knowledge.index.spans import Span
-from guardgraph.knowledge.index.values import rows_by_key
 from guardgraph.tools.relevance import damping
 
 __all__ = ["Gathering", "Term"]
@@ -19,16 +19,14 @@ __all__ = ["Gathering", "Term"]
 _SLACK: Final = 1e-9
 """More than sums differ when they are added up in another order, as a share of all that is added."""
 
-_LEFT: Final = 0.7
+_LEFT: Final = 0.9
 """Of what a chunk must cover: where all terms that are left lift one by less, few may still reach it."""
 
 _FIRST: Final = 1 / 16
 """Of all postings: so many tell roughly which chunks are among the best."""
 
 _FEW: Final = 4096
-"""Postings. So many are summed first; where there are no more, all are, in the order of the formula."""
-
-_POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
+"""Postings. So many are summed first at least."""
 
 
 class Term(NamedTuple):
@@ -37,9 +35,7 @@ class Term(NamedTuple):
     weight: float
     most: int
     """The largest count that a passage has."""
-    holders: int
-    held: Sequence[tuple[int, int]]
-    """The parts in which it counts, and its number in each."""
+    numbers: Numbers
 
 
 class Gathering:
@@ -53,26 +49,21 @@ class Gathering:
 
     Args:
         connection: in a transaction.
+        columns: what is kept in memory of terms.
         terms: of the question, in the order of the formula.
         average: words of a passage.
         wanted: how many chunks.
     """
 
-    def __init__(self, connection: sqlite3.Connection, terms: Sequence[Term], *, average: float, wanted: int) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, columns: Columns, terms: Sequence[Term], *, average: float, wanted: int
+    ) -> None:
         self._connection = connection
+        self._columns = columns
         self._terms = terms
         self._wanted = wanted
         self._bounds = [term.weight * term.most / (term.most + damping(term.most, average)) for term in terms]
         self._slack = _SLACK * sum(self._bounds)
-        self._order = sorted(
-            range(len(terms)), key=lambda number: self._bounds[number] / terms[number].holders, reverse=True
-        )
-        """Those first that weigh most for what it takes to read them."""
-        self._numbers = defaultdict[int, defaultdict[int, list[int]]](lambda: defaultdict(list))
-        """By part and number there the terms that have it."""
-        for at, term in enumerate(terms):
-            for part, number in term.held:
-                self._numbers[part][number].append(at)
         self._best: dict[int, float] = {}
         self._least = 0.0
         """What a chunk must cover at least to be among the best, as far as that is known."""
@@ -81,33 +72,38 @@ class Gathering:
         """Return what the best chunks cover; those that cover as much as the last of them are among them."""
         for span in spans:
             terms = self._held(span)
-            is_small = sum(size for term in terms for _, size, _ in term.rows) <= _FEW
-            in_turn = terms if is_small else [terms[number] for number in self._order]
-            sums, read = span.arithmetic.sums(span.damped, terms), 0
-            if not self._least:
-                read = self._first(in_turn)
-                sums.add(in_turn[:read])
+            sums = span.arithmetic.sums(span.damped, terms)
+            if sum(term.column.size for term in terms) <= span.arithmetic.few:
+                sums.add(terms)
                 self._keep(span, sums.highest(self._wanted))
-            enough = max(read, self._enough(in_turn))
-            if enough > read:
-                sums.add(in_turn[read:enough])
-                self._keep(span, sums.highest(self._wanted))
-            rest = sorted(in_turn[enough:], key=lambda term: term.bound, reverse=True)
+                rest = list[Held]()
+            else:
+                rest = self._added(span, sums, terms)
             self._keep(span, sums.reaching(self._least, rest))
         return self._best
 
+    def _added(self, span: Span, sums: Sums, terms: Sequence[Held]) -> list[Held]:
+        """Add terms until those that are left do not lift a chunk by much; return these, the largest bounds first."""
+        in_turn = sorted(terms, key=lambda term: term.bound / term.column.size, reverse=True)
+        read = 0
+        if not self._least:
+            read = self._first(in_turn)
+            sums.add(in_turn[:read])
+            self._keep(span, sums.highest(self._wanted))
+        enough = max(read, self._enough(in_turn))
+        if enough > read:
+            sums.add(in_turn[read:enough])
+            self._keep(span, sums.highest(self._wanted))
+        return sorted(in_turn[enough:], key=lambda term: term.bound, reverse=True)
+
     def _first(self, terms: Sequence[Held]) -> int:
         """Return how many terms tell roughly which chunks are among the best."""
-        postings = max(_FEW, _FIRST * sum(term.holders for term in self._terms))
-        for read, term in enumerate(terms):
-            if postings <= 0:
-                return read
-            postings -= sum(size for _, size, _ in term.rows)
-        return len(terms)
+        sizes = [*accumulate(term.column.size for term in terms)]
+        return bisect_left(sizes, max(_FEW, _FIRST * sizes[-1])) + 1
 
     def _enough(self, terms: Sequence[Held]) -> int:
         """Return how many terms are to be summed until those that are left do not lift a chunk by much."""
-        left = sum(self._bounds)
+        left = sum(term.bound for term in terms)
         for read, term in enumerate(terms):
             if left < _LEFT * self._least:
                 return read
@@ -122,15 +118,10 @@ class Gathering:
             self._best = {chunk: covered for chunk, covered in self._best.items() if covered >= self._least}
 
     def _held(self, span: Span) -> list[Held]:
-        """Read what a span has of the terms."""
-        terms = [Held(term.weight, bound) for term, bound in zip(self._terms, self._bounds, strict=True)]
-        rows = {
-            key(row, number): (terms_there, block)
-            for row, (part, block) in span.rows.items()
-            for number, terms_there in self._numbers.get(part, {}).items()
-        }
-        for found, (size, data) in rows_by_key(self._connection, _POSTINGS, rows).items():
-            numbers, block = rows[found]
-            for number in numbers:
-                terms[number].rows.append((block, size, data))
-        return terms
+        """Return the terms that a span has, in the order of the formula."""
+        columns = self._columns.of(self._connection, span, {term.numbers for term in self._terms})
+        held = (
+            Held(term.weight, bound, columns[term.numbers])
+            for term, bound in zip(self._terms, self._bounds, strict=True)
+        )
+        return [term for term in held if term.column.size]

@@ -16,11 +16,11 @@ from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.explaining import NotFound, not_found
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.fusion import POOL, fused
+from guardgraph.knowledge.index.memory import Memory
 from guardgraph.knowledge.index.nearness import Nearness
 from guardgraph.knowledge.index.ranking import Ranked, ranked
-from guardgraph.knowledge.index.scopes import Scope, key_of, permitted, scopes, tenant_of
-from guardgraph.knowledge.index.spans import Spans
-from guardgraph.knowledge.index.statistics import View, view_of
+from guardgraph.knowledge.index.scopes import Scope, key_of, scopes, tenant_of
+from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.storing import drop, move
 from guardgraph.knowledge.index.vectors import check_embedding, check_size
 from guardgraph.state.access import Access
@@ -68,10 +68,9 @@ class Index:
     ) -> None:
         self.path = Path(path)
         self._file = File(self.path)
-        self._once: dict[object, tuple[int, ...]] = {}
         self._embedder = None if embedding is None else Embedder(embedding)
         self._nearness = Nearness()
-        self._spans = Spans(numpy_from)
+        self._memory = Memory(numpy_from)
         self._min_similarity = min_similarity
 
     def check_embedding(self, *, to_write: bool = False) -> None:
@@ -173,7 +172,7 @@ class Index:
         """
         asked = None if self._embedder is None else self._embedder.query(query)
         with self._file.reading() as connection:
-            view = view_of(connection, permitted(connection, caller), self._once)
+            view = self._memory.views.of(connection, caller)
             within = None if sources is None else frozenset(sources)
             found = self._found(connection, view, query, asked, sources=within, top_k=top_k)
             return candidates(connection, view, caller, found, self._file.shown)
@@ -190,9 +189,9 @@ class Index:
     ) -> list[Ranked]:
         """Return what words find; where there are vectors, in the order of both."""
         if asked is None or not check_size(connection, asked, self._file.shown):
-            return ranked(connection, view, self._spans, query, sources=sources, top_k=top_k)
+            return ranked(connection, view, self._memory, query, sources=sources, top_k=top_k)
         most = max(POOL, top_k)
-        words = ranked(connection, view, self._spans, query, sources=sources, top_k=most)
+        words = ranked(connection, view, self._memory, query, sources=sources, top_k=most)
         near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
         return fused(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
@@ -206,10 +205,10 @@ class Index:
         """
         asked = None if self._embedder is None else self._embedder.query(query)
         with self._file.reading() as connection:
-            view, known = view_of(connection, permitted(connection, caller), self._once), scopes(connection)
+            view, known = self._memory.views.of(connection, caller), scopes(connection)
             found = self._found(connection, view, query, asked, sources=None, top_k=top_k)
-            whole = view_of(connection, known, self._once)
-            everything = ranked(connection, whole, self._spans, query, sources=None, top_k=2 * top_k)
+            whole = self._memory.views.over(connection, known)
+            everything = ranked(connection, whole, self._memory, query, sources=None, top_k=2 * top_k)
             missing = not_found(connection, known, caller, found, everything)
             return candidates(connection, view, caller, found, self._file.shown), missing
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.arithmetic import Found, Held
-from guardgraph.knowledge.index.postings import decoded, lengths_of
+from guardgraph.knowledge.index.arithmetic import Found, Held, Row
+from guardgraph.knowledge.index.postings import Cells, decoded, lengths_of
 from guardgraph.tools.relevance import damping
 
 __all__ = ["Plain"]
@@ -17,11 +18,13 @@ __all__ = ["Plain"]
 _TABLED: Final = 4
 """Counts up to this one have tables: to look a share up takes half the time that it takes to compute it."""
 
+_FEW: Final = 4096
+
 _STRETCH: Final = 256
 """Places of which the highest is sought."""
 
 
-class _Column:
+class _Damped:
     """By what counts are damped at each place of a block."""
 
     def __init__(self, lengths: Sequence[int], average: float) -> None:
@@ -34,14 +37,40 @@ class _Column:
             self.shares.append(list(map(share.__getitem__, lengths)))
 
 
+class _Column(NamedTuple):
+    """Where a term stands, and how often."""
+
+    size: int
+    bytes_taken: int
+    cells: dict[int, list[Cells]]
+    """By block."""
+
+    def share(self, block: int, place: int, damped: float) -> float:
+        """Return what a chunk's count is of itself and what damps it."""
+        for places, counts in self.cells.get(block, ()):
+            at = bisect_left(places, place)
+            if at < len(places) and places[at] == place:
+                return counts[at] / (counts[at] + damped)
+        return 0.0
+
+
 class Plain:
     """Adds up place by place, and looks up what is left to be known of few of them."""
 
-    def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> list[_Column]:
-        """As `Arithmetic.damped`."""
-        return [_Column(_lengths(parts), average) for parts in blocks]
+    few = _FEW
 
-    def sums(self, damped: Sequence[_Column], terms: Sequence[Held]) -> _Sums:
+    def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> list[_Damped]:
+        """As `Arithmetic.damped`."""
+        return [_Damped(_lengths(parts), average) for parts in blocks]
+
+    def column(self, damped: object, rows: Sequence[Row]) -> _Column:
+        """As `Arithmetic.column`."""
+        cells = dict[int, list[Cells]]()
+        for block, size, data in rows:
+            cells.setdefault(block, []).append(decoded(size, data))
+        return _Column(sum(row.size for row in rows), sum(len(row.data) for row in rows), cells)
+
+    def sums(self, damped: Sequence[_Damped], terms: Sequence[Held]) -> _Sums:
         """As `Arithmetic.sums`."""
         return _Sums(damped, terms)
 
@@ -55,21 +84,22 @@ def _lengths(parts: Sequence[bytes]) -> array[int]:
 
 
 class _Sums:
-    def __init__(self, columns: Sequence[_Column], terms: Sequence[Held]) -> None:
-        self._columns = columns
+    def __init__(self, blocks: Sequence[_Damped], terms: Sequence[Held]) -> None:
+        self._blocks = blocks
         self._terms = terms
-        self._sums = [[0.0] * len(column.damped) for column in columns]
+        self._sums = [[0.0] * len(block.damped) for block in blocks]
         self._added: list[Held] = []
 
     def add(self, terms: Sequence[Held]) -> None:
         self._added += terms
         for term in terms:
             weight = term.weight
-            for block, size, data in term.rows:
-                sums, shares, damped = self._sums[block], self._columns[block].shares, self._columns[block].damped
-                for place, count in zip(*decoded(size, data), strict=True):
-                    share = shares[count][place] if count <= _TABLED else count / (count + damped[place])
-                    sums[place] += weight * share
+            for block, some in term.column.cells.items():
+                sums, shares, damped = self._sums[block], self._blocks[block].shares, self._blocks[block].damped
+                for cells in some:
+                    for place, count in zip(*cells, strict=True):
+                        share = shares[count][place] if count <= _TABLED else count / (count + damped[place])
+                        sums[place] += weight * share
 
     def highest(self, wanted: int) -> list[Found]:
         stretches = (
@@ -87,21 +117,26 @@ class _Sums:
 
     def _at_least(self, least: float) -> Iterator[tuple[int, int]]:
         """Yield where more than nothing is covered, and so much."""
-        for block, column in enumerate(self._sums):
-            if max(column, default=0.0) >= least:
-                yield from ((block, place) for place, covered in enumerate(column) if covered >= least and covered)
+        for block, sums in enumerate(self._sums):
+            if max(sums, default=0.0) >= least:
+                yield from ((block, place) for place, covered in enumerate(sums) if covered >= least and covered)
 
     def _may_reach(self, block: int, place: int, least: float, left: float, rest: Iterable[Held]) -> bool:
         """Say whether a chunk may cover the least, looked up term by term until it cannot any more."""
         covered = self._sums[block][place]
         for term in rest:
-            covered += term.share(block, place, self._columns[block].damped[place])
+            covered += term.weight * term.column.share(block, place, self._blocks[block].damped[place])
             left -= term.bound
             if covered + left < least:
                 return False
         return True
 
     def _found(self, block: int, place: int) -> Found:
-        if self._added == self._terms:
-            return Found(block, place, self._sums[block][place])
-        return Found.of(self._terms, block, place, self._columns[block].damped[place])
+        covered = self._sums[block][place] if self._added == self._terms else self._summed_again(block, place)
+        return Found(block, place, covered)
+
+    def _summed_again(self, block: int, place: int) -> float:
+        covered, damped = 0.0, self._blocks[block].damped[place]
+        for term in self._terms:  # not by `sum`, which adds up otherwise from Python 3.12 on
+            covered += term.weight * term.column.share(block, place, damped)
+        return covered

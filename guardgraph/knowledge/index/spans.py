@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from threading import Lock
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.index.arithmetic import Arithmetic, arithmetic
+from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
 from guardgraph.knowledge.index.statistics import Part
 from guardgraph.knowledge.index.values import one_of
@@ -28,6 +29,8 @@ _LEAST: Final = 1 << 10
 class Span(NamedTuple):
     """Blocks that are searched together."""
 
+    number: int
+    """No other span has it."""
     blocks: Sequence[int]
     rows: Mapping[int, tuple[int, int]]
     """By the number of a row of lengths, under which postings stand: its part, and the place of its block here."""
@@ -42,7 +45,7 @@ class Span(NamedTuple):
 
 
 class Spans:
-    """The spans of what was searched last. Several threads may ask for them at once.
+    """The spans of what was searched last.
 
     Args:
         numpy_from: from so many places on numpy computes, where it is installed.
@@ -50,8 +53,8 @@ class Spans:
 
     def __init__(self, numpy_from: float) -> None:
         self._numpy_from = numpy_from
-        self._kept = OrderedDict[object, tuple[Span, ...]]()
-        self._lock = Lock()
+        self._numbers = count()
+        self._kept = Latest[object, tuple[Span, ...]](_KEPT)
 
     def of(self, connection: sqlite3.Connection, parts: Iterable[Part], average: float) -> tuple[Span, ...]:
         """Return the spans of some parts.
@@ -62,33 +65,23 @@ class Spans:
             average: words of a passage, by which the counts of all are damped.
         """
         key = (average, *((part.id, part.changed) for part in parts))
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        spans = tuple(_read(connection, [part.id for part in parts], average, self._numpy_from))
-        with self._lock:
-            self._kept[key] = spans
-            while len(self._kept) > 1 and self._places() > _KEPT:
-                self._kept.popitem(last=False)
+        spans = self._kept.get(key)
+        if spans is None:
+            spans = tuple(self._read(connection, [part.id for part in parts], average))
+            self._kept.keep(key, spans, max(_LEAST, sum(span.places for span in spans)))
         return spans
 
-    def _places(self) -> int:
-        """Return how many places are kept."""
-        return sum(max(_LEAST, sum(span.places for span in spans)) for spans in self._kept.values())
-
-
-def _read(connection: sqlite3.Connection, parts: Sequence[int], average: float, numpy_from: float) -> Iterator[Span]:
-    rows = defaultdict[int, list[tuple[int, int, bytes]]](list)
-    among, values = one_of(parts)
-    statement = f"SELECT block, id, part, data FROM lengths WHERE part {among} ORDER BY part, block"
-    for block, *row in connection.execute(statement, values):
-        rows[block].append(tuple(row))
-    places = {block: max(len(data) for *_, data in held) // LENGTH_BYTES for block, held in rows.items()}
-    computes = arithmetic(sum(places.values()), numpy_from)
-    blocks = sorted(rows)
-    for begin in range(0, len(blocks), _BLOCKS):
-        some = blocks[begin : begin + _BLOCKS]
-        there = {row: (part, at) for at, block in enumerate(some) for row, part, _ in rows[block]}
-        damped = computes.damped([[data for *_, data in rows[block]] for block in some], average)
-        yield Span(some, there, sum(places[block] for block in some), computes, damped)
+    def _read(self, connection: sqlite3.Connection, parts: Sequence[int], average: float) -> Iterator[Span]:
+        rows = defaultdict[int, list[tuple[int, int, bytes]]](list)
+        among, values = one_of(parts)
+        statement = f"SELECT block, id, part, data FROM lengths WHERE part {among} ORDER BY part, block"
+        for block, *row in connection.execute(statement, values):
+            rows[block].append(tuple(row))
+        places = {block: max(len(data) for *_, data in held) // LENGTH_BYTES for block, held in rows.items()}
+        computes = arithmetic(sum(places.values()), self._numpy_from)
+        blocks = sorted(rows)
+        for begin in range(0, len(blocks), _BLOCKS):
+            some = blocks[begin : begin + _BLOCKS]
+            there = {row: (part, at) for at, block in enumerate(some) for row, part, _ in rows[block]}
+            damped = computes.damped([[data for *_, data in rows[block]] for block in some], average)
+            yield Span(next(self._numbers), some, there, sum(places[block] for block in some), computes, damped)

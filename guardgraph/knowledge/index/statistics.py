@@ -5,18 +5,25 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Final, NamedTuple
 
-from guardgraph.knowledge.index.scopes import Scope
+from guardgraph.knowledge.index.kept import Latest
+from guardgraph.knowledge.index.scopes import Scope, permitted
 from guardgraph.knowledge.index.values import one_of
 from guardgraph.knowledge.index.words import KINDS, NAME
+from guardgraph.state.context import Caller
 from guardgraph.tools.relevance import Known, most_common
 
-__all__ = ["Part", "View", "view_of"]
+__all__ = ["Part", "View", "Views", "view_of"]
 
 _SETS: Final = 1000
 """Sets of parts of which it is remembered how many words occur once."""
 
+_KEPT: Final = 1 << 14
+"""Scopes and parts of views that are kept in memory."""
+
+_CHANGES: Final = "SELECT value FROM state WHERE name = 'changes'"
 _ONCE: Final = "SELECT stems_once, words_once, beginnings_once FROM parts WHERE id = ?"
 _MORE: Final = """
     SELECT substr(added.term, 1, 1), sum((added.total = 1 AND held.total IS NULL) - coalesce(held.total = 1, 0))
@@ -55,6 +62,40 @@ class View(NamedTuple):
     """Words of a passage."""
     known: tuple[Known, ...]
     """By reading."""
+    number: int = 0
+    """By it the parts are known to be what they were."""
+
+
+class Views:
+    """What those may read who asked last, until something in the file changes."""
+
+    def __init__(self) -> None:
+        self._once: dict[object, tuple[int, ...]] = {}
+        self._numbers = count(1)
+        self._numbered = Latest[tuple[Part, ...], int](_KEPT)
+        self._kept = Latest[object, View](_KEPT)
+
+    def of(self, connection: sqlite3.Connection, caller: Caller | None) -> View:
+        """Return what a caller may read; None is somebody of whom nothing is known.
+
+        Args:
+            connection: in a transaction.
+            caller: who asks.
+        """
+        changes = connection.execute(_CHANGES).fetchone()
+        key = changes, caller and (caller.tenant, caller.readers)
+        view = self._kept.get(key)
+        if view is None:
+            view = self.over(connection, permitted(connection, caller))
+            self._kept.keep(key, view, 1 + len(view.scopes) + len(view.parts))
+        return view
+
+    def over(self, connection: sqlite3.Connection, scopes: Mapping[int, Scope]) -> View:
+        """Return what somebody may read who may read some scopes."""
+        view = view_of(connection, scopes, self._once)
+        number = self._numbered.get(view.parts) or next(self._numbers)
+        self._numbered.keep(view.parts, number, 1 + len(view.parts))
+        return view._replace(number=number)
 
 
 def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: dict[object, tuple[int, ...]]) -> View:
