@@ -351,6 +351,27 @@ def test_a_swapped_order_and_another_collection_are_put_right(copied, made):
     assert answers(copied) == made[1]
 
 
+def test_a_count_that_is_gone_and_begun_anew_is_no_loss(copied):
+    """Where only the number of a collection's documents is gone, nothing is lost, whatever was put in since."""
+    changed(copied, "DELETE FROM collections WHERE tenant = '+acme'")
+    (Path(copied).parent / "docs" / "new.md").write_text("A new wing.")
+    with KnowledgeBase(copied) as base:
+        base.add(Path(copied).parent / "docs", tenant="acme", readers=["tenant"])
+        assert not base.check().ok
+        repaired = base.check(repair=True)
+        assert (repaired.ok, repaired.lost) == (True, ())
+        assert base.index.collections()["acme", "docs"] == 5
+
+
+def test_words_that_are_gone_are_named_in_words(copied):
+    """A word that nothing counts, and one that no text has, are told without a placeholder of Python's."""
+    changed(copied, "UPDATE words SET term = 'x' || term")
+    with KnowledgeBase(copied) as base:
+        messages = [found.message for found in base.check().findings if found.kind == "counts"]
+    assert not any("None" in message for message in messages)
+    assert {message.startswith("its counts are none; ") for message in messages} == {True, False}
+
+
 def test_a_count_that_is_damaged_stays_so_until_it_is_repaired(copied):
     """What is put in and taken out meanwhile does not make a wrong count look right."""
     changed(copied, "UPDATE collections SET documents = 9 WHERE tenant = '+acme'")

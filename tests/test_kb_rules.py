@@ -113,7 +113,7 @@ def test_a_wrong_rule_refuses_the_folder(base, docs, text, message):
 def test_what_looks_like_a_rule_is_one_or_refused(base, docs, name):
     """A file that somebody takes for a rule and that is not read as one is no rule that silently does not hold."""
     write(docs, {"a.md": "apples", f"sub/{name}": rule("tenant")})
-    with pytest.raises(ConfigurationError, match=r"a rule is named access\.yaml|file of its own .* given: hidden"):
+    with pytest.raises(ConfigurationError, match=r"a rule is named access\.yaml; rename it"):
         base.add(docs, readers=["public"])
 
 
@@ -186,6 +186,10 @@ def test_a_document_narrows_its_own_readers(base, docs):
         ({"a.md": "\n---\nreaders: []\n---\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": "+++\nreaders = []\n+++\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": '{\n "title": "x",\n "readers": []\n}\n\nx'}, "its front matter: lines of `key: value`"),
+        ({"a.md": '---\n{"readers": []}\n---\nx'}, "its front matter: lines of `key: value`"),
+        ({"a.md": "---\n{readers: []}\n---\nx"}, "its front matter: lines of `key: value`"),
+        ({"a.md": '{"made": {"by": "x"}, "readers": []}\n\nx'}, "its front matter: lines of `key: value`"),
+        ({"a.md": ';;;\n"readers": []\n;;;\nx'}, "its front matter: lines of `key: value`"),
         ({"a.md": "x", "a.meta.yaml": "readers: [group:other]"}, "group:other: a document adds no readers"),
         ({"a.md": "x", "a.meta.yaml": "- readers"}, r"its .meta.yaml: a mapping is required; given: list"),
         ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, section"),

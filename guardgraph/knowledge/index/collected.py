@@ -99,10 +99,13 @@ def mend_collections(connection: sqlite3.Connection, known: Counter[tuple[Any, A
     there = _there(connection)
     noted = {row[:2]: row.documents for row in _rows(connection) if row.holds}
     connection.execute("DELETE FROM collections")
+    collections = noted.pop(_ALL, 0)
     for key, documents in noted.items():
-        missing = documents - there[key] - known[key] if key != _ALL else documents - len({*there, *noted} - {_ALL})
-        if missing > 0:
-            yield Lost(None, None, missing) if key == _ALL else Lost(tenant_of(key[0]), key[1], missing)
+        if (missing := documents - there[key] - known[key]) > 0:
+            yield Lost(tenant_of(key[0]), key[1], missing)
+    counted_twice = sum(documents < there[key] for key, documents in noted.items())  # its row was gone, and begun anew
+    if (missing := collections - len({*there, *noted}) - counted_twice) > 0:
+        yield Lost(None, None, missing)
     count_none(connection)
     count(connection, there)
 

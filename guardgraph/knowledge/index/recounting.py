@@ -78,7 +78,8 @@ def check_words(connection: sqlite3.Connection, findings: Findings) -> None:
     recount.end()
     for statement in (_MISCOUNTED, _UNCOUNTED):
         for part, term, *rest in connection.execute(statement):
-            message = f"its counts are {tuple(rest[:3])}; the texts give {tuple(rest[3:])}"
+            counts, given = (tuple(row) if row[0] is not None else "none" for row in (rest[:3], rest[3:]))
+            message = f"its counts are {counts}; the texts give {given}"
             findings.note("counts", f"words: {_bare(term)!r:.80} in part {part}", message)
     _check_statistics(connection, recount, findings)
     connection.execute("DROP TABLE temp.counted")

@@ -162,7 +162,9 @@ def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> Entry
     if len(beside) > 1:
         return Entry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
     [item] = beside
-    if isinstance(item, LeftOut | Unread):
+    if isinstance(item, Unread):
+        return Entry(file, wrong=f"its {SIDECAR}: {item.reason}")
+    if isinstance(item, LeftOut):
         return Entry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
     if not item.parts[-1].lower().endswith(SIDECAR):
         return Entry(file, wrong=f"{shown_name(item.parts)}: what stands beside a document is named {SIDECAR}")

@@ -59,8 +59,14 @@ def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], g
         ConfigurationError: a rule cannot be read, says anything else, or adds readers.
     """
     for item in not_read:
-        if is_rule(item.name.rpartition("/")[2]):
-            raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
+        name = item.name.rpartition("/")[2]
+        if not is_rule(name):
+            continue
+        if isinstance(item, Unread):
+            raise ConfigurationError(f"{item.name}: {item.reason}")
+        if name != RULES:
+            raise ConfigurationError(_misnamed(item.name))
+        raise ConfigurationError(f"{item.name}: a rule that is a file of its own is required; given: {item.reason}")
     rules = Rules(given, {})
     found = dict[tuple[str, ...], tuple[str, ...]]()
     for file in sorted((file for file in files if is_rule(file.parts[-1])), key=lambda file: len(file.parts)):
@@ -72,13 +78,17 @@ def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], g
 def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
     shown = shown_name(file.parts)
     if file.parts[-1] != RULES:
-        raise ConfigurationError(f"{shown}: a rule is named {RULES}; rename it, so that nobody takes it for one")
+        raise ConfigurationError(_misnamed(shown))
     try:
         value, lines = parse_yaml(text_of(Path(file.path)))
         return _said(value, lines, above, is_root=len(file.parts) == 1)
     except WrongText as error:
         where = shown if error.line is None else f"{shown}:{error.line}"
         raise ConfigurationError(f"{where}: {error}") from None
+
+
+def _misnamed(shown: str) -> str:
+    return f"{shown}: a rule is named {RULES}; rename it, so that nobody takes it for one"
 
 
 def _said(value: Any, lines: dict[Place, int], above: tuple[str, ...] | None, *, is_root: bool) -> tuple[str, ...]:

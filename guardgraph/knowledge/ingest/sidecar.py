@@ -30,10 +30,12 @@ SIDECAR: Final = ".meta.yaml"
 _TEXTS: Final = ("title", "section", "updated_at")
 _FIELDS: Final = (*_TEXTS, "readers")
 _READERS_LINE = re.compile(r"^:?[\"']?readers[\"']?[ \t]*[:=]", re.IGNORECASE | re.MULTILINE)
-_READERS_OF_JSON = re.compile(r"\s*\{[^{}]*?[\"']readers[\"']\s*:", re.IGNORECASE)
-"""An object at the top of a text: front matter of some tools."""
+_READERS_OF_JSON = re.compile(
+    r"\s*(?:(?:---|\+\+\+|;;;)[ \t]*\n\s*)?\{(?:[^{}]*\{[^{}]*\})*[^{}]*?[\"']?\breaders[\"']?\s*:", re.IGNORECASE
+)
+"""An object at the top of a text, maybe below a line: front matter of some tools."""
 _READERS_OF_PAGE = re.compile(r"<meta\s[^<>]*?(?:name|property)\s*=\s*[\"']?\s*readers\b", re.IGNORECASE)
-_MEANT = re.compile(r"\s*(---|\+\+\+)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_MEANT = re.compile(r"\s*(---|\+\+\+|;;;)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 """What whoever wrote it may have meant as front matter, also that of other tools."""
 _NOT_FRONT_MATTER: Final = "its front matter: lines of `key: value` between two lines of three hyphens are required"
 
