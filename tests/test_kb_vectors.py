@@ -262,6 +262,7 @@ def test_vectors_of_nobody_knows_which_embedding_are_taken_out(base, change):
     if change.startswith("UPDATE"):
         with pytest.raises(StoreError, match="damaged"):
             base.search("heat")
+    assert "where it is refused, into a new file" in " ".join(run("kb", "check", str(base.path)).stdout.split())
     repaired = base.check(repair=True)
     assert (repaired.ok, [str(item) for item in repaired.without_vectors]) == (False, [f"d{at}" for at in range(6)])
     with KnowledgeBase(base.path) as words:

@@ -79,7 +79,8 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
         for item in items:
             screen.show((f"{item}: {became}", "red"), hang=2)
     if checked.without_vectors or (not checked.repaired and any(item.kind == "vectors" for item in checked.findings)):
-        screen.show(f"to make vectors again, in Python: KnowledgeBase({file!r}, embedding=...).add(...)", indent=0)
+        again = f"KnowledgeBase({file!r}, embedding=...).add(...); where it is refused, into a new file"
+        screen.show(f"to make vectors again, in Python: {again}", indent=0)
 
 
 def _cell(value: Any) -> str:

@@ -44,7 +44,8 @@ class CheckedBase:
     """Documents and collections that are not there, and that nothing names any more; to add them again brings them
     back."""
     without_vectors: tuple[Doubtful, ...] = ()
-    """Documents whose vectors were taken out, or were not there; to add them again with the embedding makes them."""
+    """Documents whose vectors were taken out, or were not there; to add them again with the embedding makes them, in a
+    new file where nothing tells any more which embedding it was."""
 
     @property
     def ok(self) -> bool:
