@@ -351,6 +351,14 @@ def test_a_swapped_order_and_another_collection_are_put_right(copied, made):
     assert answers(copied) == made[1]
 
 
+def test_a_collection_whose_documents_are_missing_is_not_removed(copied):
+    """It was there, and a check says more: nobody is told that there is no such collection."""
+    for table in ("chunks", "documents"):
+        changed(copied, f"DELETE FROM {table} WHERE tenant = '+acme'")
+    with KnowledgeBase(copied) as base, pytest.raises(StoreError, match=r"documents of 'docs' are missing.*kb check"):
+        base.remove("docs", tenant="acme")
+
+
 def test_a_count_that_is_gone_and_begun_anew_is_no_loss(copied):
     """Where only the number of a collection's documents is gone, nothing is lost, whatever was put in since."""
     changed(copied, "DELETE FROM collections WHERE tenant = '+acme'")

@@ -17,7 +17,7 @@ from guardgraph.knowledge.ingest.given import GIVEN, add_documents
 from guardgraph.knowledge.ingest.readers import readers_in
 from guardgraph.knowledge.ingest.report import Report
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.state.errors import ConfigurationError, StoreError
 from guardgraph.state.findings import configuration_error
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import json_problem
@@ -145,6 +145,7 @@ class KnowledgeBase:
 
         Raises:
             ConfigurationError: the tenant has no such collection.
+            StoreError: the file cannot be written, or the documents are missing.
         """
         _check_name("tenant", tenant)
         if not isinstance(name, str):
@@ -152,7 +153,11 @@ class KnowledgeBase:
         listed = self.index.listed(tenant, name)
         if not listed:
             there_are = [of for whose, of in self.index.collections() if whose == tenant]
-            raise ConfigurationError(f"name: {unknown_name(name, there_are)}")
+            if (unknown := unknown_name(name, there_are)) is not None:
+                raise ConfigurationError(f"name: {unknown}")
+            raise StoreError(
+                f"{self.path}: the documents of {name!r:.80} are missing; `guardgraph kb check` tells more"
+            )
         self.index.drop(tenant, listed)
         return len(listed)
 
