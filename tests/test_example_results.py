@@ -120,13 +120,19 @@ def direct(ending):
     return ENDINGS[ending].direct()
 
 
+@cache
+def agent_of(ending):
+    """Return the agent whose runs end so, which nobody changes either."""
+    return ENDINGS[ending].agent()
+
+
 @pytest.mark.parametrize("mode", ["sync", "async"])
 @pytest.mark.parametrize(("embedding", "ending"), CASES)
 def test_every_ending_comes_through(embedding, ending, mode):
     """Whatever ends a run, the dictionary that comes out is the one that the agent itself returns."""
     expected = direct(ending)
     assert expected["path"][-1] == ending
-    assert masked(embedding(ENDINGS[ending].agent(), ENDINGS[ending].question, mode)) == expected
+    assert masked(embedding(agent_of(ending), ENDINGS[ending].question, mode)) == expected
 
 
 def test_the_endings_are_all_there_are():

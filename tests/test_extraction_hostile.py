@@ -146,11 +146,11 @@ class TestChildren:
         """By the signal that ended it; the next content has another child."""
         pool.extract(b"", "text", seconds=30, max_chars=1)
         child = pool._idle[-1]._process.pid
-        timer = threading.Timer(0.2, os.kill, (child, ending))
-        timer.start()
+        killer = threading.Thread(target=kill_at_work, args=(child, ending))
+        killer.start()
         with pytest.raises(ExtractionFailed) as raised:
             pool.extract(b"<a href=x>y</a> " * 200_000, "html", seconds=30, max_chars=10**7)
-        timer.join()
+        killer.join()
         expected = (
             ("timeout", {"limit": "seconds"}) if ending == signal.SIGXCPU else ("crashed", {"signal": int(ending)})
         )
@@ -167,20 +167,23 @@ class TestChildren:
 
     def test_whoever_waits_for_a_child_waits_no_longer_than_its_time(self, pool):
         """While all are at work."""
-        busy = threading.Thread(
-            target=reason, args=(pool, b"<a href=x>y</a> " * 200_000, "html"), kwargs={"seconds": 1.5}
-        )
+        pool.extract(b"", "text", seconds=30, max_chars=1)
+        child = pool._idle[-1]._process.pid
+        busy = threading.Thread(target=reason, args=(pool, b"<a href=x>y</a> " * 200_000, "html"))
         busy.start()
-        time.sleep(0.3)
+        while pool._idle and busy.is_alive():
+            time.sleep(0.01)
+        os.kill(child, signal.SIGSTOP)  # however quick it is
         with pytest.raises(ExtractionFailed) as raised:
             pool.extract(b"x", "text", seconds=0.1, max_chars=10)
+        os.kill(child, signal.SIGKILL)
         busy.join()
         assert raised.value.reason == "timeout"
 
     def test_children_end_with_the_process_that_started_them(self):
         """When it is killed, too: nobody writes to their pipe any more."""
         code = (
-            "import os, signal, sys; sys.path.insert(0, 'tests')\n"
+            f"import os, signal, sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
             "from guardgraph.tools.extraction.pool import extract\n"
             "extract(b'x', 'text', seconds=60, max_chars=10)\n"
             "from test_extraction import children; print(*children(), flush=True)\n"
@@ -223,6 +226,21 @@ class TestChildren:
         said = subprocess.run(command, capture_output=True, text=True, check=True)
         os.unlink(command[-1])
         assert said.stdout.split() == ["PermissionError", "PermissionError", "OSError"]
+
+
+def kill_at_work(process: int, ending: int) -> None:
+    """End a process once it has worked for a tenth of a second, however long it takes until then."""
+
+    def worked() -> int:
+        with open(f"/proc/{process}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[11])
+
+    before = worked()
+    for _ in range(3000):
+        if worked() - before >= os.sysconf("SC_CLK_TCK") / 10:
+            break
+        time.sleep(0.01)
+    os.kill(process, ending)
 
 
 def is_running(process: str) -> bool:

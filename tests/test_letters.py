@@ -25,12 +25,17 @@ def test_up_to_thirty_marks_belong_to_one_letter(text, marks):
     assert compatible(f"{text}e{marks}.") == unicodedata.normalize("NFKC", f"{text}e{marks}.")
 
 
+def letter_by_letter(text):
+    """Return a text decomposed, its marks not put in order, which for long runs of them takes seconds."""
+    return "".join(unicodedata.normalize("NFKD", letter) for letter in text)
+
+
 @pytest.mark.parametrize("unit", ["\u0315\u0300", "\u0315\uff9e", "\u0300.", "a\u0300\u0315\u0316"])
 def test_marks_without_end_are_cut_into_short_runs(unit):
     """A hundred thousand of them are normalised part by part: nothing is lost, and no part waits for the others."""
     text = unit * (100_000 // len(unit))
     plain = compatible(text)
-    decomposed = [unicodedata.normalize("NFKD", unit), unicodedata.normalize("NFKD", plain)]
+    decomposed = [letter_by_letter(unit), letter_by_letter(plain)]
     assert set(decomposed[0]) == set(decomposed[1])
     assert len(decomposed[1]) == len(decomposed[0]) * (100_000 // len(unit))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from textwrap import fill
 
 import pytest
@@ -31,11 +32,20 @@ def said(question, *texts, **fields):
     return answer({"question": question, "context_chunks": chunks(*texts, **fields)})
 
 
-def ask(question, *texts, **settings):
+FOUND = []
+"""What the retriever of the next run finds."""
+
+
+@cache
+def agent():
+    """Return the agent, which is the same whatever it finds."""
+    return create_rag_agent(retriever=lambda request: [*FOUND], policy=POLICY)
+
+
+def ask(question, *texts):
     """Run the agent over these texts, found by the retriever in this order."""
-    found = [{**CANDIDATE, "doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
-    graph = create_rag_agent(retriever=scripted_tool(found), policy=POLICY, **settings)
-    return check_result(RAG_REASONS, graph.invoke({"question": question}))
+    FOUND[:] = [{**CANDIDATE, "doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
+    return check_result(RAG_REASONS, agent().invoke({"question": question}))
 
 
 # The query
@@ -146,6 +156,8 @@ def test_a_question_in_the_sources_is_no_answer():
     assert said("How do I reset the password?", text).get("insufficient")
     proposed = said("How do I reset my password in the settings?", text)
     assert proposed["answer"] == "Open the settings page and press Forgot."
+    stressed = "**Q: Can I return shoes?**\n\nA: Shoes are returned within 14 days."
+    assert said("Can I return shoes?", stressed)["answer"] == "A: Shoes are returned within 14 days."
 
 
 def test_lines_broken_to_a_width():

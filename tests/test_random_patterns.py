@@ -46,7 +46,7 @@ def run_through(plan, mode):
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(plan=PLANS)
 def test_a_replay_of_a_random_pattern_is_its_run(mode, plan):
     """Whatever a pattern does, the interpreter makes the same result of the recording, and asks nobody."""

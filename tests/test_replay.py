@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import subprocess
 import sys
 import time
+from collections import OrderedDict
 from copy import deepcopy
+from enum import IntEnum
 from pathlib import Path
 
 import pytest
@@ -27,7 +30,7 @@ from guardgraph import (
     create_rag_agent,
     replay,
 )
-from guardgraph.grammar import Budget, Call
+from guardgraph.grammar import Budget, Call, Stop
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -127,6 +130,28 @@ def test_a_slow_node_or_checkpointer_ends_the_replay_too():
     recording = recorded(graph_of, config=THREAD)
     assert recording["result"]["stop_reason"] == "max_seconds"
     check_replay(recording, budget=Budget(max_seconds=30.0))
+
+
+class Level(IntEnum):
+    """A number with a name."""
+
+    HIGH = 3
+
+
+@pytest.mark.parametrize("given", [Level.HIGH, {"level": Level.HIGH, "at": [math.nan]}, OrderedDict(a=1)])
+def test_an_input_is_judged_by_its_value_as_it_is_recorded(given):
+    """A guard that looks at types sees those of JSON, so that a replay says what the run said."""
+    seen = []
+
+    def check(state, run):
+        inner = [*state["ticket"].values()] if isinstance(state["ticket"], dict) else []
+        seen.append({type(item) for item in (state["ticket"], *inner)})
+        raise Stop("invalid_request:ticket")
+
+    bodies = {"request_guard": check}
+    check_replay(recorded(lambda recorder: triage(bodies=bodies, recorder=recorder), {"ticket": given}), bodies=bodies)
+    assert seen[0] == seen[1]
+    assert seen[0] <= {int, dict, list}
 
 
 def test_every_session_of_a_resumed_run_replays_under_its_own_context():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from contextlib import contextmanager
 
 import pytest
@@ -25,8 +27,10 @@ from refund_pattern import (
 from runs import MODES, check_result, content, masked, run
 
 from guardgraph import InputError, LiveWorld
+from guardgraph.evidence.derivation import derived_findings
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
-from guardgraph.testing import ScriptedClock, scripted_tool
+from guardgraph.state.hashing import canonical_json
+from guardgraph.testing import InMemoryRecorder, ScriptedClock, scripted_tool
 
 
 @contextmanager
@@ -94,6 +98,21 @@ def test_a_person_may_say_no():
     [told] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
     assert told["answer"] == result["details"]
     assert pay.calls == []
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [({}, "success"), ({"decision": "reject"}, "review_rejected"), ({"hash": "x"}, "review_stale")],
+)
+def test_an_answer_with_a_number_that_is_none_is_recorded_like_any_other(said, reason):
+    """Nobody keeps a run out of the record by what he answers: NaN stands there by its name."""
+    kept = InMemoryRecorder()
+    graph = refund(checkpointer=InMemorySaver(), recorder=kept)
+    answer = {"hash": waiting(graph)["waiting_for"]["hash"], "decision": "approve", "by": math.nan, "most": -math.inf}
+    result = graph.invoke(Command(resume=answer | said), THREAD)
+    assert result["stop_reason"] == reason
+    assert '"by": "nan", "most": "-inf"' in json.dumps(result["timeline"], allow_nan=False)
+    assert derived_findings(refund().frame, json.loads(canonical_json(kept.runs[0]))) == []
 
 
 def test_a_guard_may_have_a_way_on_after_a_no():

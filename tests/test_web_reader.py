@@ -208,7 +208,7 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
 BOMB = gzip.compress(b"x" * 50_000_000)
 
 SLOW = {
-    "head": (after(0.8, answer("late")), "timeout", "max_first_byte_seconds"),
+    "head": (after(2.0, answer("late")), "timeout", "max_first_byte_seconds"),
     "dripping head": (drip([HEAD, *([b"x: y\r\n"] * 200)]), "timeout", "max_page_seconds"),
     "dripping line": (drip([HEAD, b"x: ", *([b"y"] * 200)]), "timeout", "max_page_seconds"),
     "endless interim": (drip(itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n")), "timeout", "max_page_seconds"),
@@ -354,7 +354,7 @@ def test_a_host_that_cannot_be_reached(nothing):
     assert failure_of(nothing, "http://a.test/", resolve=lambda host, port: []).reason == "connection"
     assert failure_of(nothing, "http://a.test/", resolve=lambda host, port: ("127.0.0.1", 1)).reason == "connection"
     slow = failure_of(
-        nothing, "http://a.test/", resolve=lambda host, port: time.sleep(0.5), limits=TIGHT["max_connect_seconds"]
+        nothing, "http://a.test/", resolve=lambda host, port: time.sleep(3.0), limits=TIGHT["max_connect_seconds"]
     )
     assert (slow.reason, slow.details["limit"]) == ("timeout", "max_connect_seconds")
 

@@ -1,10 +1,12 @@
 """Runs of the Research agent over pages of a server on loopback."""
 
 import asyncio
+import socket
+import threading
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from web_contacts import only_loopback
+from web_contacts import contacts, only_loopback
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, web_reader
@@ -94,3 +96,23 @@ def test_the_budget_of_a_run_reaches_the_page(server):
     agent = agent_of(server, ["http://b.test/"])
     result = agent.invoke(given(), context={"budget": {"max_page_bytes": 10}})
     assert failures(result) == {"http://b.test": "too_large"}
+
+
+def test_a_contact_is_laid_to_who_began_it():
+    """What a thread asks that an earlier test left behind is not held against this one; what a new one asks is."""
+    begun, asked = threading.Event(), []
+
+    def look_up():
+        asked.append(begun.wait(30))
+        socket.getaddrinfo("127.0.0.1", 80)
+
+    earlier = threading.Thread(target=look_up)
+    earlier.start()
+    with contacts() as seen:
+        begun.set()
+        earlier.join(30)
+        assert (asked, seen) == ([True], [])
+        now = threading.Thread(target=look_up)
+        now.start()
+        now.join(30)
+        assert seen == [("socket.getaddrinfo", "127.0.0.1")]

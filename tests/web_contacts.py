@@ -6,31 +6,27 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _SEEN = ContextVar("seen", default=None)
-"""What those who watch here have seen. Calls of a run and look-ups of readers carry the context they were made in."""
+"""What whoever watches here has seen: calls of a run and look-ups of readers carry the context they were made in."""
+_WATCHES = []
+"""The threads that were there before, and what was seen since."""
 _LOOK_UPS = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.sendto")
-_STARTS = ("_thread.start_new_thread", "_thread.start_joinable_thread")
 
 
 def _hook(event, arguments):
+    if not _WATCHES:
+        return
     if event == "socket.connect":
         if isinstance(arguments[1], tuple):  # else another process of this machine, as of the pool that reads pages
             _note(arguments[1])
     elif event in _LOOK_UPS:
         _note((event, arguments[0]))
-    elif event in _STARTS:  # a thread that begins without a context belongs to whoever starts it
-        started = getattr(arguments[0], "__self__", None)
-        if isinstance(started, threading.Thread):
-            started.seen = _seen()
-
-
-def _seen():
-    """Return the list of whoever watches what is done here; threads that earlier tests left behind have none."""
-    seen = _SEEN.get()
-    return getattr(threading.current_thread(), "seen", None) if seen is None else seen
 
 
 def _note(place):
-    seen = _seen()
+    seen = _SEEN.get()
+    if seen is None:  # a thread without a context: one that an earlier test left behind is nobody's
+        before, latest = _WATCHES[-1]
+        seen = None if threading.current_thread() in before else latest
     if seen is not None:
         seen.append(place)
 
@@ -43,9 +39,11 @@ def contacts():
         _hook.added = True
     seen = []
     token = _SEEN.set(seen)
+    _WATCHES.append(({*threading.enumerate()}, seen))
     try:
         yield seen
     finally:
+        _WATCHES.pop()
         _SEEN.reset(token)
 
 

@@ -10,7 +10,7 @@ from guardgraph.graphs.frame import Part
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import NotJson
+from guardgraph.state.plain import NotJson, storable
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, TimelineEntry
 from guardgraph.world.people import REJECTED
@@ -104,8 +104,8 @@ def _answered(outcomes: list[Outcome]) -> JsonObject:
     """Return what a person answered, be it a yes or a no, or why no answer counts."""
     for outcome in outcomes:
         if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
-            return {"answer": outcome.content["details"]}
-        return {"failure" if outcome.form == "failure" else "answer": outcome.content}
+            return {"answer": storable(outcome.content["details"])}
+        return {"failure" if outcome.form == "failure" else "answer": storable(outcome.content)}
     return {}
 
 

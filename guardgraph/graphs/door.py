@@ -35,6 +35,7 @@ from guardgraph.graphs.signatures import (
 from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
 from guardgraph.state.errors import ConfigurationError, InputError
 from guardgraph.state.findings import configuration_error
+from guardgraph.state.plain import is_plain, json_text, parse_json
 from guardgraph.world.threads import awaited
 
 __all__ = ["INTERRUPT", "GuardedGraph"]
@@ -285,6 +286,8 @@ def _waiting(result: Any, session: Session) -> Any:
 
 
 def _admitted(value: Any, most: int) -> Any:
-    """Return a copy of a field, or the mark of what no state can hold."""
+    """Return a copy of a field as plain JSON, enumerations by value, or the mark of what no state can hold."""
     refusal = refusal_of(value, most)
-    return handed(value) if refusal is None else refusal
+    if refusal is not None:
+        return refusal
+    return handed(value) if is_plain(value) else parse_json(json_text(value))  # as it is recorded, and decided again

@@ -46,7 +46,7 @@ _ASKING: Final = {
     "为什么 为何 何时 何地 何种 是否 吗 呢 吧 的 了 是 在 有 和 与 及 于 之 被 把",
     "ja": "誰 だれ 何 なに なん いつ どこ どの どれ どんな どう どうして なぜ いくつ いくら どのくらい どのよう "
     "は が を に で と も の へ や か",
-    "ko": "누구 누가 무엇 무엇을 무엇이 언제 어디 어디에 어디서 어느 어떤 어떻게 얼마나 얼마 몇",
+    "ko": "누구 누가 무엇 무엇을 무엇이 언제 어디 어디에 어디서 어느 어떤 어떻게 얼마나 얼마 몇 며칠 입니까 인가요",
 }
 """Question words, words with which one asks for a name, and particles that are written without blanks."""
 

@@ -39,6 +39,8 @@ _MARKER = re.compile(r"\A\s*(?:(?:[-*+•>]|#+|\(?\d{1,3}[.)])\s+)+")
 _RULES: Final = " \t|:=-"
 """What a rule under a table's head, or under a heading, is made of."""
 _ASKS: Final = ("?", "？", "؟")
+_EMPHASIS: Final = "*_"
+"""What Markdown puts around a line that it stresses."""
 _LEADS: Final = (*_ASKS, ":", "：")
 """What a line ends with that only leads to the lines behind it."""
 _UNSPACED_END: Final = ("。", "！", "？", "｡")
@@ -137,10 +139,10 @@ def _lines(question: str, asked: frozenset[str], language: str, chunks: list[Con
         for sentence, following in pairwise([*sentences(unwrapped(chunk["text"])), ""]):
             text = " ".join(_MARKER.sub("", sentence, count=1).split())
             own = asked.intersection(terms(text, language))
-            is_header = _is_rule(following)
-            if text.endswith(_LEADS) or is_header:
+            end, is_header = text.rstrip(_EMPHASIS), _is_rule(following)
+            if end.endswith(_LEADS) or is_header:
                 led = own
-            if text and not (text.endswith(_ASKS) or is_header or _is_rule(text)):
+            if text and not (end.endswith(_ASKS) or is_header or _is_rule(text)):
                 yield _Line(rank, text, own, (above | led) - own, fit(text, kind, question) if own else 0)
 
 

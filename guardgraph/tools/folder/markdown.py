@@ -18,6 +18,8 @@ __all__ = ["front_matter_of", "parse_markdown", "parse_plain"]
 
 _KEY_VALUE = re.compile(r"([\w-]+):(.*)")
 _LINE_END = re.compile(r"\n")
+_DRAWN: Final = " \t\r\n-*_"
+"""What blank lines and thematic breaks are made of."""
 _FRONT_MATTER_STARTS: Final = ("", " ", "\t", "#", "-")
 """How lines other than pairs may begin; anything else is prose between two thematic breaks."""
 
@@ -71,10 +73,16 @@ def _parts(text: str, at: int) -> Iterator[Heading | Span]:
     lines = [at, *(at + found.end() for found in _LINE_END.finditer(body)), len(text) + 1]
     start = 0
     for heading, first, after in _headings(body):
-        yield Span(lines[start], max(lines[first] - 1, lines[start]))
+        yield from _said(text, Span(lines[start], max(lines[first] - 1, lines[start])))
         yield heading
         start = after
-    yield Span(min(lines[start], len(text)), len(text))
+    yield from _said(text, Span(min(lines[start], len(text)), len(text)))
+
+
+def _said(text: str, part: Span) -> Iterator[Span]:
+    """Yield a part unless all that it has are lines drawn between others, which would be found by their heading."""
+    if text[part.start : part.end].strip(_DRAWN):
+        yield part
 
 
 @cache
