@@ -6,9 +6,7 @@ writes, and goes where the guard says. Raw channels live for one step. The nodes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.errors import GraphInterrupt
@@ -51,11 +49,11 @@ def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Co
         InputError: what a call brought back cannot be read, or nothing says what the run began with.
         NotRecorded: the run asks for what was not recorded.
     """
-    world, pad, visits = ReplayingWorld(recording, assume=assume), _Scratchpad(), RecordedVisits(recording)
+    world, visits = ReplayingWorld(recording, assume=assume), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
     channels = _Channels(frame, given_again(frame, recording, name))
     sitting: _Sitting | None = None
-    with _answered_from(pad):
+    with _Scratchpad() as pad:
         while True:
             node: GrammarNode = frame.nodes[name]
             recorded, spell = visits.follow(node.declaration)
@@ -132,10 +130,21 @@ def _is_another(frame: Frame, recording: Recording) -> bool:
 
 
 class _Scratchpad:
-    """What LangGraph's `interrupt` asks for answers: those that were recorded for a visit, in their order."""
+    """What LangGraph's `interrupt` asks for answers: those that were recorded for a visit, in their order.
+
+    In its block a body that interrupts the run by itself finds what it was answered.
+    """
 
     def __init__(self) -> None:
         self.turn_to([])
+
+    def __enter__(self) -> Self:
+        keys = {SCRATCHPAD: self, "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
+        self._token = var_child_runnable_config.set({"configurable": keys})
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        var_child_runnable_config.reset(self._token)
 
     def turn_to(self, answers: list[JsonValue]) -> None:
         """Let these be the answers."""
@@ -153,17 +162,6 @@ class _Scratchpad:
 
     def get_null_resume(self, consume: bool) -> None:
         return None
-
-
-@contextmanager
-def _answered_from(pad: _Scratchpad) -> Iterator[None]:
-    """Let a body that interrupts the run by itself find what it was answered."""
-    keys = {SCRATCHPAD: pad, "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
-    token = var_child_runnable_config.set({"configurable": keys})
-    try:
-        yield
-    finally:
-        var_child_runnable_config.reset(token)
 
 
 def _following(node: GrammarNode, update: JsonObject) -> str:

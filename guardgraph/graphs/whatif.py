@@ -155,13 +155,17 @@ def _judged(frame: Frame, recording: Recording) -> Again:
     except ConfigurationError as error:
         refused = Ending(REFUSED, "context")
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
-    came = over.came
-    keys = {*old, *came} - _HOW_IT_WENT
-    differs = tuple(sorted(key for key in keys if key not in old or key not in came or old[key] != came[key]))
-    if not differs:
-        return Again("same", ending, Ending.of(came), over=over)
+    then, now = _came(old), _came(over.came)
+    if then == now:
+        return Again("same", ending, ending, over=over)
+    differs = tuple(sorted(key for key in {*then, *now} if key not in then or key not in now or then[key] != now[key]))
     guard, evidence = _decided(old, over.result)
-    return Again("changed", ending, Ending.of(came), guard, evidence, differs, over=over)
+    return Again("changed", ending, Ending.of(now), guard, evidence, differs, over=over)
+
+
+def _came(result: Mapping[str, Any]) -> JsonObject:
+    """Return what came of a run: its result without how it went."""
+    return {key: value for key, value in result.items() if key not in _HOW_IT_WENT}
 
 
 def _assumed(frame: Frame, recording: Recording) -> Ending | None:

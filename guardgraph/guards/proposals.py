@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from guardgraph.guards.stop import Stop
 from guardgraph.state.json import JsonObject, JsonValue
@@ -24,8 +24,7 @@ SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A proposal that arrived: a value nobody has validated, and where it came from."""
 
     value: JsonValue

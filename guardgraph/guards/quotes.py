@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.sentences import paragraph_spans
 from guardgraph.state.letters import is_unspaced
+from guardgraph.state.memory import remembered
 
 __all__ = ["Quote", "comparable", "place_of", "quotes_in", "stands_in"]
 
@@ -151,6 +152,7 @@ def _around(start: int, end: int, text: str) -> tuple[int, int]:
     return text.rfind(" ", 0, start) + 1, blank if blank >= 0 else len(text)
 
 
+@remembered(texts=256, chars=1000)
 def _with_whole_words(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its words begin and end.
     return "\n".join((_ASCII_WORD if text.isascii() else _WORD).split(text))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from guardgraph.state.json import JsonValue
@@ -79,10 +77,17 @@ def shown_name(name: str) -> str:
     return name[:NAME_LIMIT]
 
 
-@contextmanager
-def evidence(**shown: Any) -> Iterator[None]:
+class evidence:
     """Add evidence to whatever stop is raised inside."""
-    try:
-        yield
-    except Stop as stop:
-        raise Stop(stop.reason, **{**shown, **stop.evidence}) from None
+
+    __slots__ = ("_shown",)
+
+    def __init__(self, **shown: Any) -> None:
+        self._shown = shown
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Stop):
+            raise Stop(error.reason, **{**self._shown, **error.evidence}) from None

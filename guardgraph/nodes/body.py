@@ -13,8 +13,9 @@ it there.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeVar
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from guardgraph.state.context import Caller
 from guardgraph.state.errors import GrammarError
@@ -31,8 +32,7 @@ Writes: TypeAlias = "Mapping[str, Any]"
 """Channels and their new values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run(Generic[PolicyT, BudgetT]):
+class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """What a body knows of the run beside the state, read anew at every node, so that a resume is judged anew."""
 
     policy: PolicyT
@@ -45,8 +45,7 @@ class Run(Generic[PolicyT, BudgetT]):
     """Who asks, as the run's context says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A completed step of the run, as monitoring and audit see it; the grammar numbers and times it."""
 
     trace: JsonObject
@@ -55,11 +54,10 @@ class Step:
     """Content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """A guard lets the run go on."""
 
-    writes: Writes = field(default_factory=dict)
+    writes: Writes = MappingProxyType({})
     to: str | None = None
     """The next node; needed when the guard has more than one way on."""
     steps: tuple[Step, ...] = ()

@@ -6,6 +6,8 @@ import re
 from typing import Final
 from urllib.parse import quote as percent_encoded
 
+from guardgraph.state.memory import remembered
+
 __all__ = ["text_fragment"]
 
 _DIRECTIVE: Final = ":~:"
@@ -30,16 +32,25 @@ def text_fragment(url: str, quote: str) -> str:
         url: of the page. A fragment that it has is kept.
         quote: the quoted words. Without any, the URL is returned as it is.
     """
+    directive = _directive(quote)
+    if not directive:
+        return url
+    page, _, fragment = url.partition("#")
+    return f"{page}#{fragment.partition(_DIRECTIVE)[0]}{directive}"
+
+
+@remembered(texts=256, chars=1000)
+def _directive(quote: str) -> str:
+    """Return what leads to a quote, behind a page's own fragment; nothing where no word is quoted."""
     blocks = [" ".join(_MARK.sub("", block).split()) for block in _BLOCK_END.split(quote)]
     blocks = [block for block in blocks if block]
     if not blocks:
-        return url
+        return ""
     if len(blocks) == 1 and len(blocks[0]) <= _LONGEST:
         text = _encoded(blocks[0])
     else:
         text = f"{_encoded(_beginning(blocks[0]))},{_encoded(_end(blocks[-1]))}"
-    page, _, fragment = url.partition("#")
-    return f"{page}#{fragment.partition(_DIRECTIVE)[0]}{_DIRECTIVE}text={text}"
+    return f"{_DIRECTIVE}text={text}"
 
 
 def _beginning(block: str) -> str:

@@ -17,7 +17,7 @@ from guardgraph.state.size import TooLarge, check_room, json_bytes
 __all__ = ["Outcome"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """What one call brought back, before anybody judged it."""
 
@@ -34,10 +34,8 @@ class Outcome:
     def packed(self) -> str:
         """Return the JSON text that goes into a raw channel."""
         if self._text is None:
-            text, is_plain = packed_text([self.form, self.content, self.about])
-            object.__setattr__(self, "_text", text)
-            object.__setattr__(self, "_is_plain", is_plain)
-        return self._text  # type: ignore[return-value]
+            self._text, self._is_plain = packed_text([self.form, self.content, self.about])
+        return self._text
 
     def is_larger_than(self, most: int) -> bool:
         """Say whether a text or a value takes more than `most` bytes as JSON text; a failure is short by itself."""

@@ -191,11 +191,13 @@ def storable(value: JsonValue) -> JsonValue:
 def copied(value: Any) -> Any:
     """Copy a value deeply, plain JSON several times faster than `copy.deepcopy` does."""
     kind = type(value)
-    if kind is dict:
-        return {key: item if type(item) in _ATOMS else copied(item) for key, item in value.items()}
-    if kind is list:
-        return [item if type(item) in _ATOMS else copied(item) for item in value]
-    return value if kind in _ATOMS else deepcopy(value)
+    if kind is not dict and kind is not list:
+        return value if kind in _ATOMS else deepcopy(value)
+    made = value.copy()
+    for key, item in made.items() if kind is dict else enumerate(made):
+        if type(item) not in _ATOMS:
+            made[key] = copied(item)
+    return made
 
 
 def is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:

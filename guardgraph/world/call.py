@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import Runnable
 
@@ -99,8 +99,7 @@ class Asked:
         return digest_of({"request": call.request, **about})
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
+class Performed(NamedTuple):
     """What a call brought back, and how long it took."""
 
     outcome: Outcome

@@ -7,7 +7,6 @@ the run has, and as long as it may be. Whatever else a run asks for is `NotRecor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import accumulate
 
@@ -118,7 +117,7 @@ class ReplayingWorld:
             _check_room(asked, found, most)
         if refused in (None, most):
             return found
-        return replace(found, outcome=too_large(asked.call, found.outcome.about, most), packed=None)
+        return found._replace(outcome=too_large(asked.call, found.outcome.about, most), packed=None)
 
     def _in_time(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Hold what calls brought against the seconds that they share; a person has as long as it takes."""

@@ -229,12 +229,12 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     allowed = Licence(given, licence.undated if differently else ())
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
-        numbers=_shown(number.shown for number in differently if not allowed.covers(number)),
+        numbers=_shown([number.shown for number in differently if not allowed.covers(number)]),
         severities=_shown(claimed.severities - licence.severities),
-        incident_ids=_shown(name for name in claimed.incident_ids if name.casefold() not in known_ids),
+        incident_ids=_shown([name for name in claimed.incident_ids if name.casefold() not in known_ids]),
         regions=_shown(claimed.regions - licence.regions),
     )
 
 
-def _shown(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({shown_name(name) for name in names}))
+def _shown(names: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted({shown_name(name) for name in names})) if names else ()
