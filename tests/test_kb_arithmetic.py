@@ -5,10 +5,13 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
+import tracemalloc
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from math import inf
 
 import pytest
@@ -19,12 +22,14 @@ from test_kb_index import ACCESSES, ASKED, CALLERS, CHANGES, PUBLIC, TEXTS, docu
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.index.arithmetic import Held, Row, arithmetic
 from guardgraph.knowledge.index.file import File
+from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.postings import BLOCK, encoded
 from guardgraph.knowledge.index.scopes import scopes
 from guardgraph.knowledge.index.spans import Span, Spans
 from guardgraph.knowledge.index.statistics import view_of
 from guardgraph.state.access import access_of
 from guardgraph.state.context import Caller
+from guardgraph.state.errors import StoreError
 from guardgraph.tools.lexical import LexicalRetriever
 
 NUMPY_FROM = {"numpy": 0, "plain": inf}
@@ -216,7 +221,7 @@ def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
     index, spans = filled(tmp_path / "kb.sqlite", ["wing flow"]), Spans(inf)
     others = [kept for kept in gc.get_objects() if isinstance(kept, Span)]
     with File(index.path).reading() as connection:
-        parts = view_of(connection, scopes(connection), {}).parts
+        parts = view_of(connection, scopes(connection), Latest(9)).parts
         for average in range(1500):
             spans.of(connection, parts, float(average))
     kept = sum(isinstance(kept, Span) for kept in gc.get_objects()) - len(others)
@@ -226,13 +231,13 @@ def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
 def test_what_another_thread_forgets_is_known_to_whoever_counted_it(tmp_path):
     """That the counts of all sets of words are forgotten at once does not fail a search."""
 
-    class Forgetful(dict):
-        def __setitem__(self, key, value):
+    class Forgetful(Latest):
+        def keep(self, key, value, size):
             """Keep nothing."""
 
     index = filled(tmp_path / "kb.sqlite", ["wing flow"])
     with File(index.path).reading() as connection:
-        view, expected = (view_of(connection, scopes(connection), once) for once in (Forgetful(), {}))
+        view, expected = (view_of(connection, scopes(connection), once) for once in (Forgetful(9), Latest(9)))
     assert view == expected
 
 
@@ -281,3 +286,52 @@ def test_numpy_is_loaded_for_many_chunks_where_it_is_installed(tmp_path, before,
     code = SEARCHED.format(before=before, path=str(index.path), numpy_from=numpy_from)
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert printed.strip() == f"{json.dumps(index.search('winga heatb flowc'))} {is_loaded}"
+
+
+def damaged(index, statement, *values):
+    """Change what an index has in its file."""
+    with closing(sqlite3.connect(index.path)) as connection, connection:
+        assert connection.execute(statement, values).rowcount
+
+
+@BOTH
+@pytest.mark.parametrize("left", [0, 4, 40, 42])
+def test_lengths_that_were_cut_are_damage(tmp_path, numpy_from, left):
+    """Where lengths of a block are gone, its words are not taken for those of another one: it is an error."""
+    index = Index(tmp_path / "kb.sqlite", numpy_from=numpy_from)
+    with index.together() as batch:
+        for number, text in enumerate(some_texts(60, 4)):
+            batch.put(stored(str(number), text, source=f"s{number % 3}"))
+    damaged(index, "UPDATE lengths SET data = substr(data, 1, ?) WHERE block = 1", left)
+    for question in some_questions(3, 1):
+        with pytest.raises(StoreError, match="damaged"):
+            index.search(question)
+
+
+@BOTH
+@pytest.mark.parametrize("size", [1, 6, 1 << 40, -7])
+def test_postings_of_another_size_are_damage(tmp_path, numpy_from, size):
+    """Postings that are more or fewer than their bytes are an error, however much room they would take."""
+    index = Index(filled(tmp_path / "kb.sqlite", ["wing"] * 4).path, numpy_from=numpy_from)
+    damaged(index, "UPDATE postings SET size = ?", size)
+    with pytest.raises(StoreError, match="damaged"):
+        index.search("wing")
+
+
+def test_what_is_kept_of_large_questions_and_callers_is_bounded(tmp_path):
+    """Words of any length and callers in any number of groups leave little behind in memory."""
+    index = filled(tmp_path / "kb.sqlite", ["wing flow"])
+    callers = [Caller(groups=tuple(f"{number}-{group}" for group in range(4000))) for number in range(30)]
+    index.search("wing")
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            index.search("x" * 90_000 + (str(number) if number % 2 else "y" * number))
+        words, _ = tracemalloc.get_traced_memory()
+        for caller in callers:
+            index.search("wing", caller=caller)
+        both, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert words < 6_000_000
+    assert both - words < 3_000_000

@@ -116,7 +116,7 @@ def stems(words: Iterable[str], language: str) -> list[str]:
     Addressing Morphological Variation in Alphabetic Languages, 2009, index beginnings alone). Words with digits
     are names and stay whole.
     """
-    return [_stem(word, language) for word in words]
+    return [word if len(word) > _LONGEST_STEMMED else _stem(word, language) for word in words]
 
 
 def beginnings(words: Iterable[str]) -> list[str]:
@@ -214,7 +214,7 @@ def _kind(letter: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str, language: str) -> str:
-    if len(word) > _LONGEST_STEMMED or is_name(word):
+    if is_name(word):
         return word
     if language not in _STEMMERS:
         return word[:_UNSTEMMED_LETTERS]

@@ -86,6 +86,13 @@ class Arithmetic(Protocol):
     few: int
     """Postings. It takes no longer to add up so many than to find out which of them need not be."""
 
+    def words(self, lengths: Iterable[bytes]) -> int:
+        """Return how many words chunks have together.
+
+        Args:
+            lengths: of the chunks of blocks.
+        """
+
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> Any:
         """Return by what counts are damped at each place; where nobody is, so much that nothing of a count is left.
 

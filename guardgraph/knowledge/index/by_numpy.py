@@ -10,6 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from guardgraph.knowledge.index.arithmetic import Found, Held, Row
+from guardgraph.knowledge.index.postings import check_size
 from guardgraph.tools.relevance import damping
 
 __all__ = ["ByNumpy"]
@@ -89,6 +90,10 @@ class ByNumpy:
     """Adds up at all places at once, and looks up what is left to be known of few of them."""
 
     few = _FEW
+
+    def words(self, lengths: Iterable[bytes]) -> int:
+        """As `Arithmetic.words`."""
+        return sum(int(numpy.frombuffer(data, dtype=numpy.uint32).sum(dtype=numpy.uint64)) for data in lengths)
 
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> _Damped:
         """As `Arithmetic.damped`."""
@@ -182,13 +187,13 @@ def _together(terms: Iterable[Held]) -> Iterator[list[Held]]:
 
 def _cells(starts: _Places, rows: Sequence[Row]) -> _Cells:
     """Read where a term stands; of a block that has several rows, place and place do not rise."""
+    for _, size, held in rows:  # before room is made for so many
+        check_size(size, held)
     blocks, sizes, data = zip(*rows, strict=True)
     within = b"".join([held[: _PLACE_BYTES * size] for size, held in zip(sizes, data, strict=True)])
     places = numpy.repeat(starts.take(blocks), sizes)
     places += numpy.frombuffer(within, dtype=numpy.uint16)
     counts = _counts([held[_PLACE_BYTES * size :] for size, held in zip(sizes, data, strict=True)], sizes)
-    if len(counts) != len(places):
-        raise ValueError(f"{len(places)} places with {len(counts)} counts")
     return _Cells(places, counts)
 
 

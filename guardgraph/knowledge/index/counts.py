@@ -27,6 +27,9 @@ _ROOM: Final = 1 << 16
 _LEAST: Final = 4
 """Numbers for which a term counts beside its own."""
 
+_CHARACTERS: Final = 128
+"""Of a term, for which it counts as another number: a question of a hundred thousand may be one word."""
+
 _WORDS: Final = "SELECT part, term, id, holders, most FROM words"
 
 
@@ -59,10 +62,15 @@ class Counts:
 
         def read(missing: Collection[_Key]) -> dict[_Key, tuple[Counted, int]]:
             counts = _read(connection, view, [key[1:] for key in missing])
-            return {(view.number, *said): (each, _LEAST + len(each.numbers)) for said, each in counts.items()}
+            return {(view.number, *said): (each, _taken(said, each)) for said, each in counts.items()}
 
         counts = self._kept.of({(view.number, *said) for said in terms}, read)
         return {key[1:]: counted for key, counted in counts.items()}
+
+
+def _taken(said: Said, counted: Counted) -> int:
+    """Return how many numbers a term counts for."""
+    return _LEAST + len(counted.numbers) + sum(map(len, said[1])) // _CHARACTERS
 
 
 def _read(connection: sqlite3.Connection, view: View, terms: Collection[Said]) -> dict[Said, Counted]:

@@ -20,6 +20,9 @@ _TABLED: Final = 4
 
 _FEW: Final = 4096
 
+_OF_ROW: Final = 320
+"""Bytes of memory that what a block has of a term takes beside its postings."""
+
 _STRETCH: Final = 256
 """Places of which the highest is sought."""
 
@@ -59,6 +62,10 @@ class Plain:
 
     few = _FEW
 
+    def words(self, lengths: Iterable[bytes]) -> int:
+        """As `Arithmetic.words`."""
+        return sum(map(sum, map(lengths_of, lengths)))
+
     def damped(self, blocks: Iterable[Sequence[bytes]], average: float) -> list[_Damped]:
         """As `Arithmetic.damped`."""
         return [_Damped(_lengths(parts), average) for parts in blocks]
@@ -68,7 +75,7 @@ class Plain:
         cells = dict[int, list[Cells]]()
         for block, size, data in rows:
             cells.setdefault(block, []).append(decoded(size, data))
-        return _Column(sum(row.size for row in rows), sum(len(row.data) for row in rows), cells)
+        return _Column(sum(row.size for row in rows), sum(_OF_ROW + len(row.data) for row in rows), cells)
 
     def sums(self, damped: Sequence[_Damped], terms: Sequence[Held]) -> _Sums:
         """As `Arithmetic.sums`."""

@@ -15,6 +15,7 @@ __all__ = [
     "LENGTH_BYTES",
     "Cells",
     "appended",
+    "check_size",
     "decoded",
     "encoded",
     "key",
@@ -31,6 +32,7 @@ _NUMBER_BITS: Final = 32
 
 _PLACE, _LONG = "H", "I"
 _SHORT_BYTES: Final = 3
+_LONG_BYTES: Final = 6
 """Of a chunk: its place in two bytes, its count in one. Where one is too large for it, all counts have four."""
 _PLACE_BYTES: Final = 2
 LENGTH_BYTES: Final = 4
@@ -45,18 +47,26 @@ class Cells(NamedTuple):
     counts: Sequence[int]
 
 
+def check_size(size: int, data: bytes) -> None:
+    """Refuse postings that are not those of `size` chunks.
+
+    Raises:
+        ValueError: nobody wrote them so.
+    """
+    if len(data) not in (_SHORT_BYTES * size, _LONG_BYTES * size):
+        raise ValueError(f"{size} postings in {len(data)} bytes")
+
+
 def decoded(size: int, data: bytes) -> Cells:
     """Return the postings that `size` chunks of a block have.
 
     Raises:
         ValueError: nobody wrote them so.
     """
+    check_size(size, data)
     split = _PLACE_BYTES * size
     places, counts = array(_PLACE, data[:split]), data[split:]
-    held = counts if len(data) == _SHORT_BYTES * size else array(_LONG, counts)
-    if not len(places) == len(held) == size:
-        raise ValueError(f"{size} postings in {len(data)} bytes")
-    return Cells(places, held)
+    return Cells(places, counts if len(data) == _SHORT_BYTES * size else array(_LONG, counts))
 
 
 def encoded(places: Sequence[int], counts: Sequence[int]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +23,8 @@ _KEPT: Final = 1 << 20
 """Places that are kept in memory, with a number of eight bytes for each; without numpy with five."""
 
 _LEAST: Final = 1 << 10
-"""Places for which those of a set of parts count at least: what else is kept of it takes memory, too."""
+_OF_PART: Final = 16
+"""Places for which those of a set of parts count at least, and each part: what else is kept takes memory, too."""
 
 
 class Span(NamedTuple):
@@ -56,7 +57,7 @@ class Spans:
         self._numbers = count()
         self._kept = Latest[object, tuple[Span, ...]](_KEPT)
 
-    def of(self, connection: sqlite3.Connection, parts: Iterable[Part], average: float) -> tuple[Span, ...]:
+    def of(self, connection: sqlite3.Connection, parts: Sequence[Part], average: float) -> tuple[Span, ...]:
         """Return the spans of some parts.
 
         Args:
@@ -67,18 +68,22 @@ class Spans:
         key = (average, *((part.id, part.changed) for part in parts))
         spans = self._kept.get(key)
         if spans is None:
-            spans = tuple(self._read(connection, [part.id for part in parts], average))
-            self._kept.keep(key, spans, max(_LEAST, sum(span.places for span in spans)))
+            spans = tuple(self._read(connection, parts, average))
+            self._kept.keep(key, spans, max(_LEAST, _OF_PART * len(parts) + sum(span.places for span in spans)))
         return spans
 
-    def _read(self, connection: sqlite3.Connection, parts: Sequence[int], average: float) -> Iterator[Span]:
-        rows = defaultdict[int, list[tuple[int, int, bytes]]](list)
-        among, values = one_of(parts)
+    def _read(self, connection: sqlite3.Connection, parts: Sequence[Part], average: float) -> Iterator[Span]:
+        rows, lengths = defaultdict[int, list[tuple[int, int, bytes]]](list), defaultdict[int, list[bytes]](list)
+        among, values = one_of([part.id for part in parts])
         statement = f"SELECT block, id, part, data FROM lengths WHERE part {among} ORDER BY part, block"
-        for block, *row in connection.execute(statement, values):
-            rows[block].append(tuple(row))
+        for block, row, of, data in connection.execute(statement, values):
+            rows[block].append((row, of, data))
+            lengths[of].append(data)
         places = {block: max(len(data) for *_, data in held) // LENGTH_BYTES for block, held in rows.items()}
         computes = arithmetic(sum(places.values()), self._numpy_from)
+        for part in parts:
+            if computes.words(lengths[part.id]) != part.words:  # a place would be taken for one of another block
+                raise ValueError(f"lengths of part {part.id}")
         blocks = sorted(rows)
         for begin in range(0, len(blocks), _BLOCKS):
             some = blocks[begin : begin + _BLOCKS]

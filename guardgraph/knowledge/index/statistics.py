@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.index.kept import Latest
 from guardgraph.knowledge.index.scopes import Scope, permitted
@@ -17,11 +17,11 @@ from guardgraph.tools.relevance import Known, most_common
 
 __all__ = ["Part", "View", "Views", "view_of"]
 
-_SETS: Final = 1000
-"""Sets of parts of which it is remembered how many words occur once."""
+_COUNTED: Final = 1 << 17
+"""Parts of the sets of which it is kept in memory how many words occur once."""
 
 _KEPT: Final = 1 << 14
-"""Scopes and parts of views that are kept in memory."""
+"""Scopes and parts of views that are kept in memory, and readers of those who asked."""
 
 _CHANGES: Final = "SELECT value FROM state WHERE name = 'changes'"
 _ONCE: Final = "SELECT stems_once, words_once, beginnings_once FROM parts WHERE id = ?"
@@ -66,11 +66,15 @@ class View(NamedTuple):
     """By it the parts are known to be what they were."""
 
 
+Once: TypeAlias = Latest[tuple[tuple[int, int], ...], tuple[int, ...]]
+"""How many words occur once, by what parts are known by to be what they were."""
+
+
 class Views:
     """What those may read who asked last, until something in the file changes."""
 
     def __init__(self) -> None:
-        self._once: dict[object, tuple[int, ...]] = {}
+        self._once = Once(_COUNTED)
         self._numbers = count(1)
         self._numbered = Latest[tuple[Part, ...], int](_KEPT)
         self._kept = Latest[object, View](_KEPT)
@@ -83,11 +87,12 @@ class Views:
             caller: who asks.
         """
         changes = connection.execute(_CHANGES).fetchone()
-        key = changes, caller and (caller.tenant, caller.readers)
+        readers = caller.readers if caller else ()
+        key = changes, caller and (caller.tenant, readers)
         view = self._kept.get(key)
         if view is None:
             view = self.over(connection, permitted(connection, caller))
-            self._kept.keep(key, view, 1 + len(view.scopes) + len(view.parts))
+            self._kept.keep(key, view, 1 + len(view.scopes) + len(view.parts) + len(readers))
         return view
 
     def over(self, connection: sqlite3.Connection, scopes: Mapping[int, Scope]) -> View:
@@ -98,13 +103,13 @@ class Views:
         return view._replace(number=number)
 
 
-def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: dict[object, tuple[int, ...]]) -> View:
+def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: Once) -> View:
     """Return what a caller may read.
 
     Args:
         connection: in a transaction.
         scopes: those that he may read.
-        once: how many words of sets of parts occur once, as far as that is known; it is added to.
+        once: what is kept of how many words of sets of parts occur once.
     """
     columns = "told, id, scope, language, passages, words, changed"
     rows = connection.execute(f"SELECT {columns} FROM parts WHERE passages > 0 ORDER BY id")
@@ -120,9 +125,7 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: d
     counts = once.get(key)
     if counts is None:
         counts = _once(connection, parts)
-        if len(once) >= _SETS:
-            once.clear()
-        once[key] = counts
+        once.keep(key, counts, 1 + len(key))
     known = tuple(Known(passages, words, single) for single in counts)
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, words / max(passages, 1), known)
