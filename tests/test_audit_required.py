@@ -158,6 +158,35 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     assert masked(result) == masked(triage().invoke(TICKET))
 
 
+@pytest.mark.parametrize("timeout", [None, 20])
+@pytest.mark.parametrize("error", [StopIteration("gone"), asyncio.CancelledError("gone"), TimeoutError("gone")])
+def test_what_a_recorder_raises_is_said_alike_in_every_thread(error, timeout):
+    """However a run was run, and whether its recorder has a timeout, the audit names the recorder's own error."""
+    recorder = Failing(error)
+    recorder.timeout = timeout
+    graph = triage(recorder=recorder)
+    said = {"status": "unavailable", "error": {"type": type(error).__name__, "message": "gone"}}
+    assert [run(graph, TICKET, mode)["audit"] for mode in MODES] == [said] * len(MODES)
+
+
+@pytest.mark.parametrize("timeout", [1e300, 10**400])
+def test_a_timeout_may_be_longer_than_any_clock_counts(timeout):
+    """It is waited for as long as a thread can wait, in every way of running."""
+    recorder = Receipts({"seq": 1})
+    recorder.timeout = timeout
+    graph = triage(recorder=recorder)
+    assert [run(graph, TICKET, mode)["audit"]["status"] for mode in MODES] == ["recorded"] * len(MODES)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
+    """What became of the recorder since the graph was made is the recorder's failure."""
+    recorder = Receipts({"seq": 1})
+    graph = triage(recorder=recorder)
+    recorder.timeout = "soon"
+    assert run(graph, TICKET, mode)["audit"]["error"]["type"] == "TypeError"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_recorder_that_hangs_is_left_after_its_timeout(mode, hanging):
     """Its run ends with its answer, and says that it is not recorded."""

@@ -98,6 +98,10 @@ def test_a_node_writes_only_what_it_declared(node, returned, message):
         (Pass({"accepted_label": "\ud800"}, "lookup"), "wrote a text with lone surrogates or U+0000"),
         (Pass({"accepted_label": {"bug"}}, "lookup"), "wrote a set to accepted_label; a state is plain JSON"),
         (Pass({}, "lookup", (Step({"phase": "label"}, {}), "step")), "'str' object has no attribute 'trace'"),
+        (
+            Pass({}, "lookup", (Step({"phase": "label"}, "told"),)),
+            "completed a step whose trace or history is no object",
+        ),
     ],
 )
 def test_a_guard_leaves_only_by_a_pass_or_a_stop(returned, message):

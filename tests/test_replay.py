@@ -30,7 +30,8 @@ from guardgraph import (
     create_rag_agent,
     replay,
 )
-from guardgraph.grammar import Budget, Call, Stop
+from guardgraph.grammar import Budget, Call, Pass, Step, Stop
+from guardgraph.state.plain import MAX_DEPTH
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -152,6 +153,32 @@ def test_an_input_is_judged_by_its_value_as_it_is_recorded(given):
     check_replay(recorded(lambda recorder: triage(bodies=bodies, recorder=recorder), {"ticket": given}), bodies=bodies)
     assert seen[0] == seen[1]
     assert seen[0] <= {int, dict, list}
+
+
+def deepest(leaf):
+    """Return a value with as many levels as any may have."""
+    for _ in range(MAX_DEPTH):
+        leaf = [leaf]
+    return leaf
+
+
+@pytest.mark.parametrize("leaf", [1, math.nan])
+def test_the_deepest_values_are_kept_whole(leaf):
+    """An input, a step and the evidence of a stop have all the levels that a value may have, and replay."""
+    step = Step({"phase": "label"}, {"told": deepest(leaf)})
+
+    def refuse(state, run):
+        raise Stop("invalid_label", raw_label=deepest(leaf))
+
+    def accept(state, run):
+        return Pass({"task": str(state["ticket"])}, steps=(step,))
+
+    bodies = {"request_guard": accept, "label_guard": refuse}
+    recording = recorded(lambda recorder: triage(bodies=bodies, recorder=recorder), {"ticket": deepest(leaf)})
+    shown = deepest(1 if leaf == 1 else "nan")
+    assert recording["input"] == {"ticket": shown}
+    assert recording["result"]["raw_label"] == recording["result"]["history"][0]["told"] == shown
+    check_replay(recording, bodies=bodies)
 
 
 def test_every_session_of_a_resumed_run_replays_under_its_own_context():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import dataclasses
 import threading
 import time
 from datetime import UTC, datetime
@@ -141,6 +142,33 @@ def test_a_wrapper_can_call_a_tool_again(mode):
     assert (result["on_duty"], len(tool.calls)) == ("Ada", 2)
     assert [call["node"] for call in kept.only["calls"]] == ["label", "lookup"]
     assert replay(triage(dead("proposer"), dead("tool")), kept.only) == kept.only["result"]
+
+
+class Correcting(Wrapper):
+    """Puts another label in the place of what a model proposed."""
+
+    def perform(self, asked, seconds):
+        """Make calls, and change what they brought."""
+        return [self._corrected(item) for item in self.inner.perform(asked, seconds)]
+
+    async def aperform(self, asked, seconds):
+        """Do what `perform` does."""
+        return [self._corrected(item) for item in await self.inner.aperform(asked, seconds)]
+
+    def _corrected(self, done):
+        if done.outcome.about.get("proposer") != "test":
+            return done
+        return done._replace(outcome=dataclasses.replace(done.outcome, content={"label": "spam"}))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_wrapper_changes_is_what_came_back(mode):
+    """An outcome that a wrapper puts in the place of another one is judged, recorded and replayed."""
+    kept = Kept()
+    result = run(triage(world=Correcting(LiveWorld()), recorder=kept), TICKET, mode)
+    assert result["outcome"] == "spam"
+    assert '"spam"' in kept.only["calls"][0]["outcome"]
+    assert replay(triage(), kept.only) == kept.only["result"]
 
 
 @MODES_OF_CALLS

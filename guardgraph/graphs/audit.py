@@ -73,34 +73,44 @@ def unavailable(why: JsonObject) -> Audit:
 
 
 def _kept(recorder: Any, made: Recording) -> Audit | None:
-    """Give a recording to the recorder, for as long as it may take; return what came of it, None without a receipt."""
+    """Give a recording to the recorder, for as long as it may take; return what came of it, None without a receipt.
+
+    One that has a timeout works in a thread of its own, which is left behind when time is up.
+    """
+    record = partial(_recorded, recorder, made)
     try:
-        return _receipt(_recorded(recorder, made))
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it raises, no result is lost
+        if (seconds := getattr(recorder, "timeout", None)) is None:
+            return record()
+        start(record, done := Handover())
+        if (came := done.wait(min(seconds, TIMEOUT_MAX))) is None:
+            raise _late(seconds)
+        audit, error = came
+        if error is not None:
+            raise error
+        return audit  # type: ignore[no-any-return]
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong, no result is lost
         return unavailable(described(error))
-
-
-def _recorded(recorder: Any, made: Recording) -> object:
-    """Call a recorder; one that has a timeout in a thread of its own, which is left behind when time is up."""
-    if (seconds := getattr(recorder, "timeout", None)) is None:
-        return recorder.record(made)
-    start(partial(recorder.record, made), done := Handover())
-    if (came := done.wait(min(seconds, TIMEOUT_MAX))) is None:
-        raise _late(seconds)
-    receipt, error = came
-    if error is not None:
-        raise error
-    return receipt
 
 
 async def _akept(recorder: Any, made: Recording) -> Audit | None:
     """Do what `_kept` does without blocking the event loop: every recorder has a thread of its own."""
-    seconds: Any = getattr(recorder, "timeout", None)
     try:
-        async with asyncio.timeout(seconds) as limit:
-            return _receipt(await asyncio.wrap_future(in_thread(partial(recorder.record, made))))
+        seconds: Any = getattr(recorder, "timeout", None)
+        async with asyncio.timeout(None if seconds is None else min(seconds, TIMEOUT_MAX)):
+            audit: Audit | None = await asyncio.wrap_future(in_thread(partial(_recorded, recorder, made)))
+            return audit
+    except TimeoutError:  # the limit's: what the recorder raises is in what `_recorded` returns
+        return unavailable(described(_late(seconds)))
     except Exception as error:  # noqa: BLE001 - see _kept
-        return unavailable(described(_late(seconds) if limit.expired() else error))
+        return unavailable(described(error))
+
+
+def _recorded(recorder: Any, made: Recording) -> Audit | None:
+    """Call a recorder, and return what came of it; whatever it raises says the same in every thread."""
+    try:
+        return _receipt(recorder.record(made))
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost
+        return unavailable(described(error))
 
 
 def _late(seconds: float) -> TimeoutError:

@@ -76,7 +76,7 @@ def _is_answered(visit: Visit) -> bool:
 
 def _refused(part: Part, error: Exception) -> JsonObject:
     stop = as_stop(part.declaration, error)
-    return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence})}
+    return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 
 
 def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:

@@ -34,7 +34,7 @@ def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Vi
     try:
         if isinstance(run, Exception):
             raise run
-        result = _unaudited(storable(declared(item, show(part, state, visit.run(run)))))
+        result = _unaudited(storable(declared(item, show(part, state, visit.run(run))), around=1))
         return (yield from _ended(part, state, run, visit, _finished(part, state, result)))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
         stop = failure(item, error)

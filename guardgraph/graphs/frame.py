@@ -174,7 +174,7 @@ def failure(item: Declaration, error: Exception) -> Stop:
 
 def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     """Return a stop as its terminal reads it."""
-    said: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence})
+    said: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence}, around=2)
     return said
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from guardgraph.graphs.fields import REFUSED
 from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
 from guardgraph.graphs.visit import Visit
 from guardgraph.guards.stop import Stop, refused
-from guardgraph.nodes.body import Pass, Run
+from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.state.json import JsonObject
 from guardgraph.state.plain import storable
 from guardgraph.state.size import is_larger
@@ -43,7 +44,7 @@ def _pass(
         passed = show(part, state, visit.run(run))
         way = _way(part, passed)
         update = {**declared(item, passed.writes), "route": way}
-        completed += [[storable(step.trace), storable(step.history)] for step in passed.steps]
+        completed += [_told(step) for step in passed.steps]
     finally:
         spent = visit.end()
     check_time(part.frame.declarations[way], spent, run.budget.max_seconds)
@@ -76,6 +77,13 @@ def _way(part: Part, passed: Any) -> str:
     if way not in ways:
         raise GrammarBreach(f"passed to {way!r}; declared: {', '.join(ways)}")
     return str(way)
+
+
+def _told(step: Step) -> list[JsonObject]:
+    """Return a completed step as the log keeps it."""
+    if not (isinstance(step.trace, Mapping) and isinstance(step.history, Mapping)):
+        raise GrammarBreach("completed a step whose trace or history is no object")
+    return [storable(step.trace, around=1), storable(step.history, around=1)]
 
 
 def stopping(part: Part, stop: Stop) -> JsonObject:

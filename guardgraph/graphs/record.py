@@ -54,7 +54,7 @@ def recording(over: Conclusion) -> Recording:
         pattern=frame.catalogue.pattern,
         graph=frame.name,
         run_id=over.state["run"],
-        input=storable(given := over.state.get("given") or {}),
+        input=storable(given := over.state.get("given") or {}, around=1),
         policy=frame.settings[0],
         budget=frame.settings[1],
         fingerprints=Fingerprints(

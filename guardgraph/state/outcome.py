@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.plain import NotJson, copied, packed_text, parse_json, storable
@@ -26,9 +26,9 @@ class Outcome:
     """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
     about: JsonObject = field(default_factory=dict)
     """What history keeps of a proposal: proposer, prompt, usage."""
-    _text: str | None = field(default=None, repr=False, compare=False)
+    _text: str | None = field(default=None, init=False, repr=False, compare=False)
     """The packed text, once it was made: what is kept is what came back, whatever became of it since."""
-    _is_plain: bool = field(default=False, repr=False, compare=False)
+    _is_plain: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the text says just what the content is."""
 
     def packed(self) -> str:
@@ -50,7 +50,9 @@ class Outcome:
     def settled(self) -> Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
         packed = self.packed()
-        return Outcome(self.form, copied(self.content), self.about, packed) if self._is_plain else self.unpacked(packed)
+        return (
+            self._of(packed, self.form, copied(self.content), self.about) if self._is_plain else self.unpacked(packed)
+        )
 
     @classmethod
     def unpacked(cls, packed: str) -> Outcome:
@@ -61,8 +63,14 @@ class Outcome:
         """
         match parse_json(packed):
             case ["text" | "value" | "failure" as form, content, dict(about)]:
-                return cls(form, content, about, packed)
+                return cls._of(packed, form, content, about)
         raise NotJson("not what an outcome is packed as")
+
+    @classmethod
+    def _of(cls, packed: str, *said: Any) -> Outcome:
+        outcome = cls(*said)
+        outcome._text = packed
+        return outcome
 
     def shown(self) -> JsonObject:
         """Return what a timeline shows: the proposal, a model's text read as JSON where it is some, or the failure."""

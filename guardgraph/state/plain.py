@@ -183,9 +183,15 @@ def _is_storable(value: str) -> bool:
     return "\0" not in value
 
 
-def storable(value: JsonValue) -> JsonValue:
-    """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
-    return value if is_plain(value) else named(_legible(value))
+def storable(value: JsonValue, around: int = 0) -> JsonValue:
+    """Return a value as plain JSON for a result: numbers that JSON has no form for become their names.
+
+    Args:
+        value: anything; what is nested deeper than `MAX_DEPTH` is cut.
+        around: levels of it that stand around values of a run, and are not counted.
+    """
+    levels = MAX_DEPTH + around
+    return value if is_plain(value, levels) else named(_legible(value, levels=levels))
 
 
 def copied(value: Any) -> Any:
