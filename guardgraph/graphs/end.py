@@ -15,8 +15,9 @@ from guardgraph.graphs.visit import Visit
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
+from guardgraph.state.copying import copied
 from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import copied, storable
+from guardgraph.state.plain import storable
 from guardgraph.state.recording import Recording
 from guardgraph.state.run import AUDITED, Audit
 

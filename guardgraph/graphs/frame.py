@@ -13,9 +13,10 @@ from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
+from guardgraph.state.copying import copied
 from guardgraph.state.hashing import digest
 from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import copied, json_problem, storable
+from guardgraph.state.plain import json_problem, storable
 from guardgraph.state.recording import Recorder, Recording
 from guardgraph.state.run import Verdict
 from guardgraph.state.secrets import message_of

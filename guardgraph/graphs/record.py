@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from guardgraph.graphs.conclusion import Conclusion
 from guardgraph.graphs.frame import Frame
+from guardgraph.state.copying import copied
 from guardgraph.state.hashing import digest
-from guardgraph.state.plain import copied, nameless, storable
+from guardgraph.state.plain import nameless, storable
 from guardgraph.state.recording import (
     FORMAT,
     Fingerprints,

@@ -10,8 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from guardgraph.state.copying import copied
 from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import NotJson, copied, packed_text, parse_json, storable
+from guardgraph.state.plain import NotJson, packed_text, parse_json, storable
 from guardgraph.state.size import TooLarge, check_room, json_bytes
 
 __all__ = ["Outcome"]

@@ -22,12 +22,12 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
+from guardgraph.state.copying import copied
 from guardgraph.state.errors import ExpectedFailure
 from guardgraph.state.expected import expected
 from guardgraph.state.instant import is_instant
 from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import copied
 from guardgraph.state.returned import ALLOWED, Unreturnable, plain_value
 from guardgraph.state.secrets import message_of
 from guardgraph.state.size import REPLY_BYTES, TooLarge
