@@ -29,9 +29,9 @@ from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import check_text
 from guardgraph.guards.stop import evidence
-from guardgraph.state.plain import excerpt
+from guardgraph.languages.terms import terms
+from guardgraph.plain.json import excerpt
 from guardgraph.state.rag import CitationDetail, ClarifyReason, Intent, Passage, Retrieval
-from guardgraph.tools.terms import terms
 
 SHOWN = ("doc_id", "title", "section", "updated_at", "text")
 

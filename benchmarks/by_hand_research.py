@@ -35,8 +35,7 @@ from guardgraph.guards.research import plan as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.state.pages import Note, Page
-from guardgraph.state.research import PlanStep, ResearchTask, Sources
+from guardgraph.state.research import Note, Page, PlanStep, ResearchTask, Sources
 
 
 class State(Ending, total=False):

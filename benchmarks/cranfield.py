@@ -23,9 +23,9 @@ from lsa import LsaEmbedding
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.index.embedder import embedded_text
+from guardgraph.languages.terms import terms
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.tools.terms import terms
 
 CUTOFF = 10
 FLOOR = 0.33

@@ -27,8 +27,8 @@ from guardgraph.guards.research.answer import check_answer_facts, check_answer_n
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
 from guardgraph.guards.self_critique.claims import restricted_claims
-from guardgraph.guards.sentences import sentences
-from guardgraph.state.urls import identity
+from guardgraph.languages.sentences import sentences
+from guardgraph.plain.urls import identity
 
 ROUNDS = 11
 LONG = 50_000

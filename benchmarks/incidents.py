@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from guardgraph import create_self_critique_agent
-from guardgraph.guards.wording import has_phrase, keys
+from guardgraph.languages.wording import has_phrase, keys
 from guardgraph.nodes.offline.prose import has_path, plain_sentences
 
 GOAL = "Write an update for customers. Use precise language and keep next actions concrete."

@@ -24,8 +24,8 @@ from synthesised import chunks
 
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
+from guardgraph.languages.terms import terms
 from guardgraph.state.access import access_of
-from guardgraph.tools.terms import terms
 
 SIZES = (1_000, 10_000, 100_000)
 TRIAL = (20, 40)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from guardgraph.tools.terms import terms
+from guardgraph.languages.terms import terms
 
 
 class LsaEmbedding(Embeddings):

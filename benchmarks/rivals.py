@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from guardgraph.tools.terms import terms
+from guardgraph.languages.terms import terms
 
 __all__ = ["TOP", "Search", "bm25s", "fts5", "rank_bm25"]
 

@@ -24,7 +24,7 @@ from repeated import Kept
 from scripted_agents import scripted_agents
 
 from guardgraph import Recording, SqlStore, sql_store
-from guardgraph.state.hashing import canonical_json
+from guardgraph.plain.hashing import canonical_json
 
 ROUNDS = 40
 PROCESSES = 16

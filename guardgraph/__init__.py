@@ -21,7 +21,7 @@ _front = Front(__name__, "__init__.pyi")
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from guardgraph.state.version import version
+        from guardgraph.plain.version import version
 
         return version()
     return _front.load(name)

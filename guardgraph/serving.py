@@ -20,8 +20,8 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.self_critique import create_self_critique_agent
+from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.policies.file import policy_in
-from guardgraph.state.errors import ConfigurationError, StoreError
 
 __all__ = ["rag", "research", "self_critique"]
 

@@ -28,7 +28,7 @@ from guardgraph.evidence.chain import entry_hash, run_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.evidence.strict_json import written
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.state.hashing import canonical_json
+from guardgraph.plain.hashing import canonical_json
 
 RAG = "guardgraph:create_rag_agent"
 STRICT = RagBudget(min_chunk_score=0.9)

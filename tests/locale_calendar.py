@@ -11,7 +11,7 @@ from babel import Locale
 from babel.core import get_global
 from locale_places import locales_of
 
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES
 
 YEARS = range(2015, 2027)
 """Of the time zone database: zones that were given up earlier are not in texts of today."""

@@ -11,7 +11,7 @@ from babel import Locale
 from babel.core import get_global
 from locale_places import locales_of
 
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES
 
 MINOR = {
     "cent cents ¢": ("USD", "EUR"),

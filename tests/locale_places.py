@@ -6,7 +6,7 @@ import stopwordsiso
 from babel import Locale, localedata
 from babel.core import get_global
 
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES
 
 
 def locales_of(language: str) -> list[Locale]:

@@ -1,4 +1,4 @@
-"""Makes the tables of guardgraph/locales from the pinned libraries; run as a script, it renews the shipped files."""
+"""Makes the tables of guardgraph/languages from the pinned libraries; run as a script, it renews the shipped files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import locale_places
 import locale_units
 import locale_words
 
-import guardgraph.locales
+import guardgraph.languages
 
-DATA = Path(guardgraph.locales.__file__).parent / "data"
+DATA = Path(guardgraph.languages.__file__).parent / "data"
 
 MAKERS: dict[str, Callable[[], object]] = {
     "months": locale_calendar.months,

@@ -12,7 +12,7 @@ import pint
 import stopwordsiso
 from babel import Locale
 
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES
 
 SPECIAL = {
     "gallon-imperial": "imperial_gallon",

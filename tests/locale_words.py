@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from babel import Locale
 from num2words import num2words
 
-from guardgraph.locales.number_words import NumberWords
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.numbers import NumberWords
+from guardgraph.languages.tables import LANGUAGES
 
 COMPOUNDING = frozenset({"de", "nl", "it", "sv", "tr"})
 """Languages that write a number in one word."""

@@ -10,7 +10,7 @@ from threading import Lock
 from guardgraph import InputError, Position, StoredRun
 from guardgraph.evidence.chain import START, entry_hash, run_entry
 from guardgraph.evidence.contents import content_hash, lookup, new_salt
-from guardgraph.state.hashing import canonical_json
+from guardgraph.plain.hashing import canonical_json
 
 
 @dataclass(frozen=True)

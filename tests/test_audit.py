@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.wording import text_hash
+from guardgraph.languages.wording import text_hash
 from guardgraph.nodes.self_critique.audit import audit, diff_excerpt
 
 

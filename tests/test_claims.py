@@ -18,7 +18,7 @@ from guardgraph.guards.self_critique.claims import (
     forbidden_claims,
     restricted_claims,
 )
-from guardgraph.guards.wording import has_phrase
+from guardgraph.languages.wording import has_phrase
 
 SENTENCES = Path(__file__).parent / "data" / "claims"
 """Sentences by kind; the rules were written without a look at those that are held out."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.self_critique.changes import Change, enforceable, parse_change, unapplied
 from guardgraph.guards.self_critique.critique import DECISIONS, check_decision_execution, parse_critique
-from guardgraph.guards.wording import has_phrase, keys, words
+from guardgraph.languages.wording import has_phrase, keys, words
 
 RISKS = (
     "overconfidence",

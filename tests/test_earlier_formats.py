@@ -13,7 +13,7 @@ from guardgraph import check_document, export_run, report, sql_store, what_if
 from guardgraph.evidence.checking import document_of
 from guardgraph.evidence.document import stored_run
 from guardgraph.evidence.strict_json import json_of
-from guardgraph.state.version import version
+from guardgraph.plain.version import version
 
 EARLIER = ROOT / "tests" / "data" / "earlier"
 FILES = {f"{file.parent.name} {file.stem}": file for file in sorted(EARLIER.glob("*/*.json"))}

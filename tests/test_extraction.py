@@ -13,7 +13,7 @@ import pytest
 from pdf_files import pdf_of
 from pypdf import PdfWriter
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
 from guardgraph.tools.extraction.pool import Pool, extract
 from guardgraph.tools.folder.article import Heading, assembled, sections_of

@@ -22,7 +22,7 @@ from langchain_core.exceptions import (
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptExhausted
 from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
 

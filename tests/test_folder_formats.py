@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.folder.article import Heading, Span
 from guardgraph.tools.folder.formats import FORMATS
 from guardgraph.tools.folder.markup import Tag, tags_and_texts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.state.fragments import text_fragment
+from guardgraph.plain.urls import text_fragment
 
 URL = "https://docs.example.com/a?b=c"
 

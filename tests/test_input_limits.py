@@ -25,7 +25,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget
 from guardgraph.guards.stop import LONGEST_QUESTION
-from guardgraph.state.plain import named
+from guardgraph.plain.json import named
 
 LONG = "word " * (LONGEST_QUESTION // 5 + 1)
 HUGE = "x" * 10_000_000

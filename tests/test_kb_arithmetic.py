@@ -27,9 +27,9 @@ from guardgraph.knowledge.index.postings import BLOCK, encoded
 from guardgraph.knowledge.index.scopes import scopes
 from guardgraph.knowledge.index.spans import Span, Spans
 from guardgraph.knowledge.index.statistics import view_of
+from guardgraph.plain.errors import StoreError
 from guardgraph.state.access import access_of
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import StoreError
 from guardgraph.tools.lexical import LexicalRetriever
 
 NUMPY_FROM = {"numpy": 0, "plain": inf}

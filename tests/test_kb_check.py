@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.index.file import File
-from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.plain.errors import ConfigurationError, StoreError
 
 here = pytest.fixture(autouse=True)(empty_folder)
 

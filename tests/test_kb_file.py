@@ -13,9 +13,9 @@ from test_kb_index import WORDY, base, index, stored
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.index.schema import WORDS_VERSION
-from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.languages.terms import beginnings, content_words
+from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
-from guardgraph.tools.terms import beginnings, content_words
 
 __all__ = ["base", "index"]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
+from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.access import Access, access_of, may_read
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import Document, demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 
 from guardgraph import ConfigurationError, KnowledgeBase
-from guardgraph.state.errors import StoreError
+from guardgraph.plain.errors import StoreError
 
 SIDES = ("wing", "flow", "heat", "plate", "shock")
 TEXTS = ["wing wing heat", "heat of the plate", "flow and heat", "shock waves", "a wing in the flow", "heat heat heat"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 
 HANDBOOK = Path(__file__).parent / "data" / "handbook"

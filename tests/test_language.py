@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
 
 SENTENCES = {
     "en": "The refund is paid within ten days when the order was cancelled in time.",

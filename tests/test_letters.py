@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.state.letters import compatible
+from guardgraph.plain.letters import compatible
 
 MARKS = "\u0300\u0301\u0315\u0316\u093f\u3099"
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.languages.terms import STOP_WORDS, content_words, terms
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document, demo_documents, load_folder
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.tools.terms import STOP_WORDS, content_words, terms
 
 DATA = Path(__file__).parent / "data"
 DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.languages.terms import content_words, terms
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.tools.terms import content_words, terms
 
 MIN_SCORE = 0.2
 BASES = {

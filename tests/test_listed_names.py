@@ -23,7 +23,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Hosts, Tightens
 from guardgraph.guards.urls import denial
-from guardgraph.state.hosts import host_problem
+from guardgraph.plain.urls import host_problem
 from guardgraph.testing import scripted_tool
 
 DECISIONS = "there are approve, revise, escalate; given: 'aprove'; did you mean 'approve'?"

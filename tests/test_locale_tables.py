@@ -1,16 +1,16 @@
-"""The tables of guardgraph/locales: what they are made of, and what their loaders promise."""
+"""The tables of guardgraph/languages: what they are made of, and what their loaders promise."""
 
 from fractions import Fraction
 
 import pytest
 from locale_tables import DATA, MAKERS, written
 
-from guardgraph.locales.calendar import months, weekdays, zones
-from guardgraph.locales.separators import Separators, separators
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.locales.tables import LANGUAGES
-from guardgraph.locales.territories import territories
-from guardgraph.locales.units import currencies, measures
+from guardgraph.languages.calendar import months, weekdays, zones
+from guardgraph.languages.numbers import Separators, separators
+from guardgraph.languages.tables import LANGUAGES
+from guardgraph.languages.territories import territories
+from guardgraph.languages.units import currencies, measures
+from guardgraph.languages.words import stop_words
 
 
 @pytest.mark.parametrize("name", MAKERS)

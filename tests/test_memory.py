@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.guards.facts import facts_in_text
-from guardgraph.state.memory import remembered, remembered_json
+from guardgraph.plain.memory import remembered, remembered_json
 
 
 def test_the_latest_short_texts_are_remembered() -> None:

@@ -18,7 +18,7 @@ from langchain_openai import ChatOpenAI
 from prompt_limits import LIMITS
 
 from guardgraph import RagBudget, create_rag_agent
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.failures import message_text
 from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt

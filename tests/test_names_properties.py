@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.names.words import words
-from guardgraph.locales.territories import territories
+from guardgraph.languages.territories import territories
 
 SENTENCES = (
     "It was said that {} had been seen with {} on the way to the town of {}.",

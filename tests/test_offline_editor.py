@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.guards.self_critique.changes import enforceable, unapplied
-from guardgraph.guards.wording import has_phrase, words
+from guardgraph.languages.wording import has_phrase, words
 from guardgraph.nodes.offline.self_critique import repair
 
 TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"

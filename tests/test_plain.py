@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from guardgraph.state.plain import MAX_DEPTH, NotJson, excerpt, json_problem, json_text, parse_json, storable
+from guardgraph.plain.json import MAX_DEPTH, NotJson, excerpt, json_problem, json_text, parse_json, storable
 
 
 class Colour(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value

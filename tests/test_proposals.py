@@ -12,7 +12,7 @@ from test_plain import JSON, VALUES, same
 from guardgraph.grammar import Outcome, Proposal, Stop, evidence, found, proposal, proposed_object, proposed_text
 from guardgraph.guards.proposals import check_text
 from guardgraph.guards.stop import shown_name
-from guardgraph.state.plain import NotJson, parse_json
+from guardgraph.plain.json import NotJson, parse_json
 
 ABOUT = {"proposer": "p", "usage": {"input_tokens": 1}}
 FAILED = Outcome("failure", {"reason": "llm_auth", "details": {"status": 401}}).packed()

@@ -11,9 +11,9 @@ from runs import check_result
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.guards import rag
 from guardgraph.guards.rag import shown_passages
+from guardgraph.languages.terms import terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
-from guardgraph.tools.terms import terms
 
 GOLD = "For P1 incidents, first response target is 15 minutes."
 FILLER = "The cafeteria opens at noon and serves soup on Mondays. "

@@ -31,7 +31,7 @@ from guardgraph import (
     replay,
 )
 from guardgraph.grammar import Budget, Call, Pass, Step, Stop
-from guardgraph.state.plain import MAX_DEPTH
+from guardgraph.plain.json import MAX_DEPTH
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}

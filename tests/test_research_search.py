@@ -14,7 +14,7 @@ from web_server import WebServer, after, answer, drip, redirect
 
 from guardgraph import ConfigurationError, listed_search, searx_search
 from guardgraph.guards.urls import dedupe
-from guardgraph.state.errors import ExpectedFailure
+from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.tools.recordings import recorded_notes, recorded_reader
 

@@ -22,8 +22,8 @@ from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, agent
 from research_cases import research
 from runs import run
 
-from guardgraph.state.plain import is_plain
-from guardgraph.state.returned import Unreturnable, plain_value
+from guardgraph.plain.conversion import Unreturnable, plain_value
+from guardgraph.plain.json import is_plain
 
 
 class Plan(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value

@@ -29,7 +29,7 @@ from runs import MODES, check_result, content, masked, run
 from guardgraph import InputError, LiveWorld
 from guardgraph.evidence.derivation import derived_findings
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
-from guardgraph.state.hashing import canonical_json
+from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, ScriptedClock, scripted_tool
 
 

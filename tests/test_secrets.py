@@ -13,7 +13,7 @@ from research_cases import hits, research, vendor
 from runs import run
 from ticket_pattern import TICKET, triage
 
-from guardgraph.state.secrets import MARK, shown_text, without_secrets
+from guardgraph.plain.secrets import MARK, shown_text, without_secrets
 from guardgraph.testing import scripted_tool
 
 SECRET = "hunter2-5f1e0b7c9d3a4e68"

@@ -12,7 +12,7 @@ from runs import printed_under_hash_seed, sample
 from self_critique_cases import APPROVE, CONTEXT, DRAFT, ESCALATE, GIVEN, GOAL, NOTE, REVISE, REVISED, checked
 
 from guardgraph import create_self_critique_agent
-from guardgraph.state.plain import storable
+from guardgraph.plain.json import storable
 from guardgraph.testing import ScriptedChatModel
 
 QUICK = settings(max_examples=30, deadline=None)

@@ -13,9 +13,9 @@ from runs import check_result
 from guardgraph import RagPolicy, create_rag_agent
 from guardgraph.guards import rag
 from guardgraph.guards.stop import Stop
+from guardgraph.languages.terms import terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
-from guardgraph.tools.terms import terms
 
 STRICT = POLICY.model_copy(update={"require_sentence_citations": True})
 TEXTS = {

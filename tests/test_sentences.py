@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.sentences import sentence_spans, sentences, unwrapped
+from guardgraph.languages.sentences import sentence_spans, sentences, unwrapped
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
-from guardgraph.state.findings import configuration_error
+from guardgraph.plain.findings import configuration_error
 from guardgraph.state.settings import settings_or
 
 

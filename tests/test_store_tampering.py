@@ -13,7 +13,7 @@ from stored_runs import opened, recording
 
 from guardgraph import ConfigurationError, StoreError, sql_store
 from guardgraph.evidence.chain import entry_hash, entry_of, run_entry
-from guardgraph.state.hashing import canonical_json
+from guardgraph.plain.hashing import canonical_json
 
 RUNS = 6
 ERASED = 4

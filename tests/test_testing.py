@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, ScriptExhausted, scripted_tool
 
 SCHEMA = {"title": "thing", "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}

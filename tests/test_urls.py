@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph.guards.urls import allowed_hosts, dedupe, denial
-from guardgraph.state.hosts import normal_host
-from guardgraph.state.urls import identity
+from guardgraph.plain.urls import identity, normal_host
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
 EXECUTION = ["vendor.example.com", "xn--mnchen-3ya.example", "[2001:DB8::1]"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pdf_files import pdf_of
 
-from guardgraph.state.errors import ReadFailure
+from guardgraph.plain.errors import ReadFailure
 from guardgraph.state.research import READ_FAILURES
 from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES
 from guardgraph.web.page import MAX_TEXT_CHARS, page_of

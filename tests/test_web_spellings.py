@@ -8,7 +8,7 @@ from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ReadFailure, WebLimits, web_reader
 from guardgraph.guards.urls import denial
-from guardgraph.state.hosts import normal_host, parsed_url
+from guardgraph.plain.urls import normal_host, parsed_url
 from guardgraph.state.research import READ_FAILURES
 
 HOSTS = ("a.test", "bücher.test", "a_b.test", "xn--a.test")

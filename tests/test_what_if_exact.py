@@ -18,7 +18,7 @@ from guardgraph.grammar import Budget, Tightens
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.whatif import REFUSED, judged_again
 from guardgraph.nodes.offline import rag, research, self_critique
-from guardgraph.state.hashing import digest
+from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.testing import InMemoryRecorder

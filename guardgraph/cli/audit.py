@@ -16,8 +16,8 @@ from guardgraph.cli import inputs
 from guardgraph.cli.safe_text import one_line
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.evidence.verification import Erasure, Verification
@@ -191,7 +191,7 @@ def _ended(row: JsonObject) -> str:
 
 
 def _show_run(screen: Screen, stored: guardgraph.StoredRun) -> None:
-    from guardgraph.state.plain import excerpt
+    from guardgraph.plain.json import excerpt
 
     place = stored.position
     screen.labelled("run", stored.run_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import note
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.checking import CheckedBase

@@ -16,7 +16,7 @@ from guardgraph.cli import inputs
 from guardgraph.cli.audit import Json, Store, head_of, store_at
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["check", "export"]
 

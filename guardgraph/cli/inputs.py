@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from dotenv import load_dotenv
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import MAX_DEPTH, RESULT_DEPTH, NotJson, parse_json
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
 from guardgraph.tools import demo
 
 if TYPE_CHECKING:
@@ -100,8 +99,8 @@ def caller(tenant: str | None, user: str | None, groups: list[str] | None) -> Ca
             raise ConfigurationError(f"{option}: a name that is not blank is required; given: {name!r:.80}")
     from pydantic import ValidationError  # for which help need not wait
 
+    from guardgraph.plain.findings import configuration_error
     from guardgraph.state.context import Caller
-    from guardgraph.state.findings import configuration_error
 
     try:
         return Caller(tenant=tenant, user=user, groups=tuple(groups or ()))

@@ -15,8 +15,8 @@ from guardgraph.cli.bases import counted, first_of, show_checked, show_report, s
 from guardgraph.cli.folders import bar
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, note
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.index.scopes import Scope

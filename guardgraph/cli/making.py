@@ -10,8 +10,7 @@ import typer
 from guardgraph.cli import runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import named
+from guardgraph.plain.json import JsonObject, named
 
 __all__ = ["exit_after", "exit_with", "make", "print_json"]
 

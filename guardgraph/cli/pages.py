@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import guardgraph
 from guardgraph.cli import audit, inputs, pictures
-from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["page_of", "read"]
 

@@ -8,7 +8,7 @@ import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.graphs.named import graph_named
 from guardgraph.graphs.patterns import COMMANDS, pattern_called
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["graph_of", "picture_of", "save"]
 

@@ -12,8 +12,8 @@ from guardgraph.cli.pictures import graph_of
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.graphs.patterns import COMMANDS, pattern_called
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.policies.comparison import Difference, NotTaken

@@ -9,7 +9,7 @@ import guardgraph
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.named import graph_named
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["Proof", "proofs_json", "prove", "show_proofs"]
 

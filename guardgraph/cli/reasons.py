@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import Catalogue
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
 
 __all__ = ["catalogues_named", "reasons_json", "reasons_markdown", "show_reasons"]
 

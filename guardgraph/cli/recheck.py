@@ -12,8 +12,8 @@ from guardgraph.cli.making import exit_with, print_json
 from guardgraph.cli.options import Json, Policy, Tenant
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.web import Allow, Cache, Evidence, Reader, reader_of, settings_of
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["recheck"]
 

@@ -14,7 +14,7 @@ from guardgraph.cli.making import make
 from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.web import Allow, Cache, Evidence, Reader, reader_of, settings_of, watched
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["research"]
 

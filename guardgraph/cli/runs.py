@@ -10,8 +10,8 @@ import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.folders import knowledge_base
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import SUCCESS
-from guardgraph.state.json import JsonObject
 from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guardgraph.state.letters import escaped, is_harmless, is_odd
+from guardgraph.plain.letters import escaped, is_harmless, is_odd
 
 __all__ = ["one_line", "plain"]
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from guardgraph.cli.safe_text import one_line
-from guardgraph.state.errors import GuardgraphError
+from guardgraph.plain.errors import GuardgraphError
 
 __all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "WAITING", "Shell", "note"]
 

@@ -8,10 +8,9 @@ from typing import Any
 from guardgraph.cli.runs import PlannedRun, follow, is_ok, is_waiting
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
+from guardgraph.plain.json import JsonObject, excerpt
 from guardgraph.state.catalogue import Catalogue
-from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import excerpt
 
 __all__ = ["decision", "show_demo_next", "show_next", "show_result", "show_run", "show_step", "show_waiting"]
 

@@ -11,8 +11,8 @@ import typer
 import guardgraph
 from guardgraph.cli import inputs, policies
 from guardgraph.graphs.named import graph_named
-from guardgraph.state.errors import ConfigurationError, ReadFailure
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.world.call import Outside

@@ -15,8 +15,8 @@ from guardgraph.cli.audit import runs_of
 from guardgraph.cli.policies import settings_given
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.plain import RESULT_DEPTH, NotJson, parse_json
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
 
 if TYPE_CHECKING:
     from guardgraph.evidence.fail_on import FailOn

@@ -20,7 +20,7 @@ from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.main_way import main_way
 from guardgraph.drawing.taken import Taken, fitting, taken_by
 from guardgraph.graphs.topology import Topology
-from guardgraph.state.errors import InputError
+from guardgraph.plain.errors import InputError
 
 __all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "diagram_of"]
 

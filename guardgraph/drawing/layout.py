@@ -17,7 +17,7 @@ from guardgraph.drawing.labels import LABEL_HEIGHT, label_width, labels
 from guardgraph.drawing.panels import Panel, panel_at, panel_size
 from guardgraph.drawing.shapes import DOT, NAME_CELLS
 from guardgraph.drawing.text import cells, shown
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["Placed", "place"]
 

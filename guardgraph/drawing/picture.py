@@ -17,7 +17,7 @@ from guardgraph.drawing.style import MONO
 from guardgraph.drawing.svg import svg
 from guardgraph.drawing.taken import Taken, fitting, taken_by
 from guardgraph.graphs.topology import Topology
-from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.plain.errors import ConfigurationError, InputError
 
 __all__ = ["Picture", "draw"]
 

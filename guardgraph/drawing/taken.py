@@ -9,8 +9,8 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from guardgraph.graphs.topology import Topology
+from guardgraph.plain.errors import InputError
 from guardgraph.state.catalogue import SUCCESS
-from guardgraph.state.errors import InputError
 
 __all__ = ["Taken", "fitting", "taken_by"]
 

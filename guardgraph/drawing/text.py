@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unicodedata import east_asian_width
 
-from guardgraph.state.letters import escaped, is_harmless
+from guardgraph.plain.letters import escaped, is_harmless
 
 __all__ = ["cells", "shown"]
 

@@ -14,9 +14,9 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.hashing import canonical_json
-from guardgraph.state.opening import CLOSED
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.state.recording import CLOSED
 
 __all__ = [
     "FORMAT",

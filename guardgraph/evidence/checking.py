@@ -13,7 +13,7 @@ from guardgraph.evidence.place import DocumentFinding, head_findings, place_find
 from guardgraph.evidence.signing import check_key, envelope_of, is_envelope
 from guardgraph.evidence.strict_json import json_of, written
 from guardgraph.graphs.door import GuardedGraph
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["CheckedRun", "Signed", "check_document", "document_of", "is_document"]
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import Recording
 
 __all__ = ["Lookup", "caller", "content_hash", "found_by", "lookup", "new_salt", "recording_of"]

@@ -16,13 +16,12 @@ from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.interpreter import interpret
 from guardgraph.graphs.named import graph_named, is_taken_by
 from guardgraph.graphs.record import recording as record
-from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.state.hashing import canonical_json
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt
+from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.version import version
 from guardgraph.state.recording import Recording, checked_recording
 from guardgraph.state.settings import Settings
-from guardgraph.state.version import version
 
 __all__ = ["agent_for", "derived_findings"]
 

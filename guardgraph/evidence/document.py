@@ -16,12 +16,10 @@ from guardgraph.evidence.contents import caller, recording_of
 from guardgraph.evidence.place import content_of, place_findings
 from guardgraph.evidence.store import Position, RunStore, StoredRun
 from guardgraph.evidence.strict_json import json_of, written
-from guardgraph.state.errors import InputError
-from guardgraph.state.hashing import canonical_json
-from guardgraph.state.json import JsonObject
-from guardgraph.state.opening import CLOSED
-from guardgraph.state.plain import RESULT_DEPTH, is_plain, json_problem
-from guardgraph.state.shadow import Sha256
+from guardgraph.plain.errors import InputError
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import RESULT_DEPTH, JsonObject, is_plain, json_problem
+from guardgraph.state.recording import CLOSED, Sha256
 
 __all__ = ["FORMAT", "ChainPlace", "RunDocument", "checked_document", "export_run", "stored_run"]
 

@@ -9,8 +9,8 @@ from typing import get_args
 from guardgraph.evidence.judged import WhatIf
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.whatif import REFUSED, AgainKind, Ending, Unreplayable
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.catalogue import Catalogue
-from guardgraph.state.errors import ConfigurationError
 
 __all__ = ["FORM", "FailOn", "parse_fail_on"]
 

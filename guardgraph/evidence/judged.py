@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from guardgraph.graphs.whatif import Again, AgainKind, Ending, plain
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.graphs.door import GuardedGraph

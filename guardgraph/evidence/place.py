@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from guardgraph.evidence.chain import entry_hash, entry_of
 from guardgraph.evidence.contents import content_hash
-from guardgraph.state.hashing import canonical_json
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.evidence.document import RunDocument

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from guardgraph.state.opening import Asking, Opening
-from guardgraph.state.recording import Fingerprints, RecordedCall, RecordedVisit, Recording
+from guardgraph.state.recording import Asking, Fingerprints, Opening, RecordedCall, RecordedVisit, Recording
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
 __all__ = ["FORM", "Place", "entered", "is_kept"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from guardgraph.evidence.places import FORM, Place, entered, is_kept
 from guardgraph.evidence.unpacking import changed_text
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recording
 
 __all__ = ["MARKER", "Redaction", "redacted"]

@@ -17,9 +17,9 @@ from typing_extensions import TypedDict
 
 from guardgraph.evidence.document import RunDocument, checked_document
 from guardgraph.evidence.strict_json import MOST_BYTES, written
-from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.json import JsonObject
-from guardgraph.state.opening import CLOSED
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.recording import CLOSED
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

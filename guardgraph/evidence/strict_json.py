@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 
-from guardgraph.state.errors import InputError
-from guardgraph.state.json import JsonObject, unambiguous
-from guardgraph.state.plain import INT_LIMIT, is_nested, is_plain
+from guardgraph.plain.errors import InputError
+from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested, is_plain, unambiguous
 
 __all__ = ["MOST_BYTES", "json_of", "written"]
 

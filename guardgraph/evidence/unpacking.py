@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from guardgraph.state.plain import RESULT_DEPTH, is_nested
+from guardgraph.plain.json import RESULT_DEPTH, is_nested
 
 __all__ = ["changed_text"]
 

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from guardgraph.evidence.chain import Entry, ErasureEntry, How, RunEntry, checked_head, entry_hash, entry_of
 from guardgraph.evidence.contents import Lookup, content_hash, lookup, recording_of
 from guardgraph.evidence.walk import ChainFinding, FindingKind, Walk
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["Erasure", "Kept", "KeptContent", "Verification", "verified"]
 

@@ -17,7 +17,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.named import graph_named
 from guardgraph.graphs.whatif import Again, judged_again
-from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.state.recording import Recording, checked_recording, is_newer
 from guardgraph.state.settings import Budget, Settings
 

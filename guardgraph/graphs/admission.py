@@ -15,9 +15,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
-from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.plain import json_problem
-from guardgraph.state.size import is_larger
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import json_problem
+from guardgraph.plain.size import is_larger
 
 __all__ = ["RESUMING", "admitted_command", "admitted_config", "around", "is_inside", "keeps", "saver"]
 

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 from guardgraph.graphs.frame import Frame, described
 from guardgraph.nodes.body import Run
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import storable
+from guardgraph.plain.json import JsonObject, storable
 from guardgraph.state.recording import Recorder, Recording
 from guardgraph.state.run import Audit
 from guardgraph.state.settings import Policy

@@ -15,7 +15,7 @@ from langgraph.channels import EphemeralValue, LastValue
 from langgraph.channels.base import BaseChannel
 from typing_extensions import ReadOnly, TypedDict, get_type_hints
 
-from guardgraph.state.errors import GrammarError
+from guardgraph.plain.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, Verdict
 

@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from guardgraph.graphs.frame import Part
+from guardgraph.plain.json import JsonObject, NotJson, storable
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
-from guardgraph.state.json import JsonObject
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import NotJson, storable
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, TimelineEntry
 from guardgraph.world.people import REJECTED

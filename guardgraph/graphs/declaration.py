@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from guardgraph.graphs.kinds import CALLING, KINDS, record_of
 from guardgraph.nodes.body import Body, Declares, declared_by
+from guardgraph.plain.errors import GrammarError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
-from guardgraph.state.errors import GrammarError
-from guardgraph.state.json import JsonObject
 from guardgraph.state.run import Kind
 
 __all__ = [

@@ -33,9 +33,9 @@ from guardgraph.graphs.signatures import (
     Within,
 )
 from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
-from guardgraph.state.errors import ConfigurationError, InputError
-from guardgraph.state.findings import configuration_error
-from guardgraph.state.plain import is_plain, json_text, parse_json
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.findings import configuration_error
+from guardgraph.plain.json import is_plain, json_text, parse_json
 from guardgraph.world.threads import awaited
 
 __all__ = ["INTERRUPT", "GuardedGraph"]

@@ -14,10 +14,9 @@ from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, de
 from guardgraph.graphs.kinds import KINDS, record_of
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
-from guardgraph.state.hashing import digest
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, json_problem, json_text, storable
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import json_problem, json_text, storable
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.world.call import Asked, Call, Performed, digest_of
 from guardgraph.world.calls import refused, too_large

@@ -14,10 +14,8 @@ from guardgraph.graphs.record import recording, watchers
 from guardgraph.graphs.visit import Visit
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
+from guardgraph.plain.json import JsonObject, copied, storable
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
-from guardgraph.state.copying import copied
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import storable
 from guardgraph.state.recording import Recording
 from guardgraph.state.run import AUDITED, Audit
 

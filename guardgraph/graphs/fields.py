@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from guardgraph.graphs.frame import Frame
-from guardgraph.state.errors import InputError, NotRecorded
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import json_problem, unnamed
+from guardgraph.plain.errors import InputError, NotRecorded
+from guardgraph.plain.json import JsonObject, json_problem, unnamed
+from guardgraph.plain.size import TooLarge, check_room
 from guardgraph.state.recording import Recording
-from guardgraph.state.size import TooLarge, check_room
 
 __all__ = ["REFUSED", "given_again", "refusal_of"]
 

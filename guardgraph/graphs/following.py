@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from guardgraph.graphs.declaration import Declaration
-from guardgraph.state.errors import NotRecorded
-from guardgraph.state.opening import Opening
-from guardgraph.state.recording import RecordedVisit, Recording
+from guardgraph.plain.errors import NotRecorded
+from guardgraph.state.recording import Opening, RecordedVisit, Recording
 from guardgraph.world.spell import Spell, spells
 
 __all__ = ["RecordedVisits"]

@@ -11,17 +11,14 @@ from guardgraph.graphs.declaration import Declaration
 from guardgraph.graphs.kinds import KINDS
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, copied, json_problem, storable
+from guardgraph.plain.secrets import message_of
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
-from guardgraph.state.copying import copied
-from guardgraph.state.hashing import digest
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import json_problem, storable
-from guardgraph.state.recording import Recorder, Recording
+from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.run import Verdict
-from guardgraph.state.secrets import message_of
 from guardgraph.state.settings import Budget, Settings
-from guardgraph.state.shadow import Shadow
 from guardgraph.world.models import Opens
 from guardgraph.world.opening import held_by
 from guardgraph.world.world import World

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import Settings
 from guardgraph.world.world import WORLD_METHODS, World

@@ -31,9 +31,9 @@ from guardgraph.graphs.shadows import checked_shadows
 from guardgraph.graphs.signatures import ContextT, InputT, ResultT
 from guardgraph.graphs.verify import verify
 from guardgraph.nodes.body import Body, Declares, names
+from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
-from guardgraph.state.errors import ConfigurationError, GrammarError
 from guardgraph.state.recording import Recorder
 from guardgraph.state.run import RECORDED, Kind
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings

@@ -22,12 +22,10 @@ from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
 from guardgraph.graphs.session import Session
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Run
-from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.opening import Opening
-from guardgraph.state.plain import NotJson, parse_json
-from guardgraph.state.recording import RecordedVisit, Recording
-from guardgraph.state.version import version
+from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
+from guardgraph.plain.version import version
+from guardgraph.state.recording import Opening, RecordedVisit, Recording
 from guardgraph.world.replaying import ReplayingWorld
 
 __all__ = ["interpret"]

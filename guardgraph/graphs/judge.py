@@ -10,9 +10,8 @@ from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, de
 from guardgraph.graphs.visit import Visit
 from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Pass, Run, Step
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import storable
-from guardgraph.state.size import is_larger
+from guardgraph.plain.json import JsonObject, storable
+from guardgraph.plain.size import is_larger
 
 __all__ = ["judge"]
 

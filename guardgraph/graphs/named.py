@@ -10,7 +10,7 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
-from guardgraph.state.errors import ConfigurationError, GuardgraphError
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError
 
 __all__ = ["graph_named", "is_taken_by"]
 

@@ -16,8 +16,8 @@ from guardgraph.graphs.judge import judge
 from guardgraph.graphs.session import Session, session_in
 from guardgraph.graphs.visit import Visit
 from guardgraph.nodes.body import Body, Run
-from guardgraph.state.errors import NotRecorded
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import NotRecorded
+from guardgraph.plain.json import JsonObject
 from guardgraph.world.world import World
 
 __all__ = ["SCRATCHPAD", "GrammarNode", "perform", "run_through"]

@@ -12,7 +12,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.offline import rag as offline
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.rag import (
     PASSAGE_CHARS,
     RAG_REASONS,

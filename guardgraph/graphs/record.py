@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from guardgraph.graphs.conclusion import Conclusion
 from guardgraph.graphs.frame import Frame
-from guardgraph.state.copying import copied
-from guardgraph.state.hashing import digest
-from guardgraph.state.plain import nameless, storable
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import copied, nameless, storable
+from guardgraph.plain.version import version
 from guardgraph.state.recording import (
     FORMAT,
     Fingerprints,
@@ -19,7 +19,6 @@ from guardgraph.state.recording import (
     VisitRecord,
 )
 from guardgraph.state.run import LogEntry
-from guardgraph.state.version import version
 
 __all__ = ["recording", "watched", "watchers"]
 

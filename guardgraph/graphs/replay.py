@@ -7,7 +7,7 @@ from typing import Any
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.interpreter import interpret
 from guardgraph.graphs.signatures import ResultT
-from guardgraph.state.errors import ConfigurationError, InputError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.state.recording import checked_recording
 
 __all__ = ["replay"]

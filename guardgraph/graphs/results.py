@@ -8,7 +8,7 @@ from typing import Any, NotRequired, Required, Union, get_args, get_origin
 
 from typing_extensions import ReadOnly, get_type_hints
 
-from guardgraph.state.errors import GrammarError
+from guardgraph.plain.errors import GrammarError
 from guardgraph.state.run import Audit, Result, Waiting
 
 __all__ = ["has_own_audit", "record_last", "result_keys"]

@@ -10,7 +10,7 @@ from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["EndingRouter", "Router", "straightened"]
 

@@ -15,12 +15,11 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
 from guardgraph.nodes.body import Run
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, JsonValue, storable
 from guardgraph.state.context import Caller, Context, caller_of
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.opening import Asking, Opening
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import storable
+from guardgraph.state.recording import Asking, Opening
 from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 

@@ -9,11 +9,9 @@ from typing import Any
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.frame import Frame, described
 from guardgraph.graphs.whatif import judged_again, plain
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import json_problem, storable
-from guardgraph.state.recording import Recording
-from guardgraph.state.shadow import Shadow
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, json_problem, storable
+from guardgraph.state.recording import Recording, Shadow
 
 __all__ = ["Judge", "checked_shadows"]
 

@@ -22,7 +22,7 @@ from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
 from guardgraph.graphs.reading import channels_read
 from guardgraph.graphs.stopping import undeclared_stops
 from guardgraph.graphs.topology import Topology
-from guardgraph.state.errors import InputError
+from guardgraph.plain.errors import InputError
 
 __all__ = ["RULES", "Finding", "verify"]
 

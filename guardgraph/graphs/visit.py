@@ -7,7 +7,7 @@ from typing import Any
 from guardgraph.graphs.frame import Part
 from guardgraph.graphs.session import Session
 from guardgraph.nodes.body import Run
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import LogEntry
 
 __all__ = ["Visit"]

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 from guardgraph.graphs.conclusion import Conclusion
 from guardgraph.graphs.frame import Frame
 from guardgraph.graphs.interpreter import interpret
-from guardgraph.state.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
 from guardgraph.state.run import RECORDED
 

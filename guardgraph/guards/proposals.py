@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from guardgraph.guards.stop import Stop
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt, parse_json
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import NotJson, excerpt, parse_json
 
 __all__ = [
     "Proposal",

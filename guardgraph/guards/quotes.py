@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from guardgraph.guards.sentences import paragraph_spans
-from guardgraph.state.letters import is_unspaced
-from guardgraph.state.memory import remembered
+from guardgraph.languages.sentences import paragraph_spans
+from guardgraph.plain.letters import is_unspaced
+from guardgraph.plain.memory import remembered
 
 __all__ = ["Quote", "comparable", "place_of", "quotes_in", "stands_in"]
 

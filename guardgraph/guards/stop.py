@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardgraph.state.json import JsonValue
-from guardgraph.state.plain import INPUT_DEPTH, excerpt, json_problem
+from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt, json_problem
 
 __all__ = ["LONGEST_QUESTION", "NAME_LIMIT", "Stop", "asked_text", "check_depth", "evidence", "refused", "shown_name"]
 

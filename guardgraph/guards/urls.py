@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from guardgraph.state.hosts import normal_host
-from guardgraph.state.plain import excerpt
-from guardgraph.state.urls import target
+from guardgraph.plain.json import excerpt
+from guardgraph.plain.urls import normal_host, target
 
 __all__ = ["allowed_hosts", "dedupe", "denial"]
 

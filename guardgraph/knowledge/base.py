@@ -16,11 +16,10 @@ from guardgraph.knowledge.ingest.folder import find_documents
 from guardgraph.knowledge.ingest.given import GIVEN, add_documents
 from guardgraph.knowledge.ingest.readers import readers_in
 from guardgraph.knowledge.ingest.report import Report
+from guardgraph.plain.errors import ConfigurationError, StoreError
+from guardgraph.plain.findings import configuration_error
+from guardgraph.plain.json import JsonObject, json_problem
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import ConfigurationError, StoreError
-from guardgraph.state.findings import configuration_error
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import json_problem
 from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document

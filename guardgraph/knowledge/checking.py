@@ -17,8 +17,8 @@ from guardgraph.knowledge.index.recounting import check_words
 from guardgraph.knowledge.index.rows import check_rows
 from guardgraph.knowledge.index.schema import words_problem
 from guardgraph.knowledge.index.vectors import check_vectors, mend_vectors
-from guardgraph.state.errors import StoreError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import StoreError
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["CheckedBase", "check_file"]
 

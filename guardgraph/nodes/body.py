@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from guardgraph.plain.errors import GrammarError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import GrammarError
-from guardgraph.state.json import JsonObject
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 

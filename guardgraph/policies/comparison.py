@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.policies.file import SECTIONS, PolicyFile
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import Compared, unknown_name
 

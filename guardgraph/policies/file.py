@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeAlias, overload
 from pydantic import ValidationError
 
 from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.findings import findings
+from guardgraph.plain.json import json_problem
 from guardgraph.policies.toml_text import parse_toml
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.findings import findings
-from guardgraph.state.plain import json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import unknown_name
 from guardgraph.tools.settings_file.document import SHOWN_FINDINGS, Document, Place, WrongText, text_of

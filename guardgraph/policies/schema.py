@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Budget, Settings
 
 __all__ = ["policy_schema"]

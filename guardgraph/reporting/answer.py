@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from guardgraph.guards.sentences import unwrapped
+from guardgraph.languages.sentences import unwrapped
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.revision import revision
 from guardgraph.reporting.spans import answer_marks, evidence_marks, laid_out
 from guardgraph.reporting.values import LONG, Marked, facts, link, named, passage, value
-from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import AUDITED
 
 __all__ = ["answer"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.graphs.kinds import CALLING
+from guardgraph.plain.json import JsonObject
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.head import duration
 from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.refused import refused_words
 from guardgraph.reporting.timeline import decided
 from guardgraph.reporting.values import Marks, facts, named, value
-from guardgraph.state.json import JsonObject
 
 __all__ = ["decisions"]
 

@@ -8,8 +8,8 @@ from hashlib import sha256
 from importlib import resources
 
 from guardgraph.drawing.style import MONO, SANS, variables
+from guardgraph.plain.version import version
 from guardgraph.reporting.elements import Child, Html, fragment, legible, tag
-from guardgraph.state.version import version
 
 __all__ = ["document", "foot", "section"]
 

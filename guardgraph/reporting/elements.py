@@ -12,7 +12,7 @@ from html import escape
 from itertools import groupby
 from typing import TypeAlias
 
-from guardgraph.state.letters import escaped, is_harmless, is_odd
+from guardgraph.plain.letters import escaped, is_harmless, is_odd
 
 __all__ = ["Child", "Html", "fragment", "legible", "tag"]
 

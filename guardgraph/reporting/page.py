@@ -12,6 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.evidence.judged import WhatIf
 from guardgraph.evidence.store import StoredRun
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.reporting.answer import answer
 from guardgraph.reporting.decisions import decisions
 from guardgraph.reporting.document import document, foot, section
@@ -25,7 +26,6 @@ from guardgraph.reporting.way import graph as whole_graph
 from guardgraph.reporting.way import way
 from guardgraph.reporting.what_if import content as what_if_content
 from guardgraph.reporting.what_if import title as what_if_title
-from guardgraph.state.errors import ConfigurationError, InputError
 
 __all__ = ["Page", "report"]
 

@@ -18,10 +18,9 @@ from guardgraph.evidence.store import Position
 from guardgraph.graphs.door import INTERRUPT
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.topology import Topology
+from guardgraph.plain.errors import InputError
+from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, is_nested
 from guardgraph.state.catalogue import Catalogue, StopReason
-from guardgraph.state.errors import InputError
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import RESULT_DEPTH, is_nested
 from guardgraph.state.run import RECORDED, Kind
 
 __all__ = ["Entry", "Reading", "read"]

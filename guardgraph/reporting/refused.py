@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from guardgraph.graphs.kinds import CALLING
 from guardgraph.guards.stop import NAME_LIMIT
+from guardgraph.plain.json import JsonValue
 from guardgraph.reporting.elements import Html
 from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.values import Marked, Marks, value
-from guardgraph.state.json import JsonValue
 
 __all__ = ["refused", "refused_words", "stopping"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.values import Marked, Marks
-from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = ["answer_marks", "evidence_marks", "laid_out"]
 

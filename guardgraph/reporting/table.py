@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from guardgraph.plain.errors import InputError
 from guardgraph.reporting.elements import Html, tag
-from guardgraph.state.errors import InputError
 
 __all__ = ["Table", "table"]
 

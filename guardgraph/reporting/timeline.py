@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from guardgraph.plain.json import JsonValue
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.head import duration
 from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.values import name, named
-from guardgraph.state.json import JsonValue
 
 __all__ = ["decided", "timeline"]
 

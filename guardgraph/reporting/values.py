@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 
 from ada_url import URL
 
+from guardgraph.plain.json import JsonValue
+from guardgraph.plain.letters import is_odd
 from guardgraph.reporting.elements import Child, Html, tag
-from guardgraph.state.json import JsonValue
-from guardgraph.state.letters import is_odd
 
 __all__ = ["LONG", "Marked", "Marks", "facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from guardgraph.plain.json import JsonObject
 from guardgraph.reporting.elements import Child, Html, tag
 from guardgraph.reporting.reading import Reading
 from guardgraph.reporting.values import facts, named, value
-from guardgraph.state.json import JsonObject
 
 __all__ = ["waiting"]
 

@@ -8,9 +8,9 @@ from typing import get_args
 from guardgraph.drawing.diagram import Diagram
 from guardgraph.drawing.svg import svg
 from guardgraph.drawing.way import way_of
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.reporting.elements import Html, tag
 from guardgraph.reporting.reading import Reading
-from guardgraph.state.errors import ConfigurationError
 from guardgraph.state.run import Kind
 
 __all__ = ["graph", "way"]

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Generic, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from guardgraph.state.findings import configuration_error
-from guardgraph.state.plain import json_problem
+from guardgraph.plain.findings import configuration_error
+from guardgraph.plain.json import json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
 __all__ = ["Caller", "Context", "caller_of"]

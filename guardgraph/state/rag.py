@@ -6,10 +6,10 @@ from typing import ClassVar, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.opening import Asking
+from guardgraph.state.recording import Asking
 from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Policy
 

@@ -10,30 +10,149 @@ import re
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
 
-from pydantic import Field, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
-from guardgraph.state.errors import InputError
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.opening import CLOSED, Opening
+from guardgraph.plain.errors import InputError
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.version import version
 from guardgraph.state.run import Kind
-from guardgraph.state.shadow import Sha256, Shadow
-from guardgraph.state.version import version
 
 __all__ = [
+    "CLOSED",
     "FORMAT",
+    "Asking",
     "CallKind",
     "Fingerprints",
+    "JudgedBy",
+    "Opening",
     "RecordedCall",
     "RecordedVisit",
     "Recorder",
     "Recording",
+    "Sha256",
+    "Shadow",
+    "ShadowCall",
+    "ShadowEnding",
+    "ShadowError",
     "VisitRecord",
     "checked_recording",
     "is_newer",
     "schema",
 ]
+
+CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+"""What is recorded has no other fields, and nothing in it is taken for something that it is not."""
+
+
+_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+Moment: TypeAlias = Annotated[str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$")]
+"""A date and time as ISO 8601 has them; worlds of before 0.6 may have left their zone out."""
+
+
+@with_config(CLOSED)
+class Asking(TypedDict):
+    """Who asks, as plain JSON; see `guardgraph.state.context.Caller`."""
+
+    tenant: str | None
+    """The organisation for which the user asks."""
+    user: str | None
+    """The user's identity."""
+    groups: list[str]
+    """The groups that the user belongs to."""
+
+
+@with_config(CLOSED)
+class Opening(TypedDict):
+    """What holds from here on, until a run is resumed: written by the first node that runs in a process."""
+
+    started_at: Moment
+    """UTC, ISO 8601."""
+    context: JsonValue
+    """The context as it was given, None for none."""
+    caller: Asking | None
+    """Who asked, where LangGraph's server says it; else the context does."""
+    carried: float
+    """Seconds that an attempt took which was cancelled or interrupted before it could write anything."""
+    resumable: bool
+    """Whether a checkpointer keeps the run."""
+    refused: NotRequired[str]
+    """What a context that cannot be read raised, as a packed outcome; every node was closed by it."""
+
+
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A hash, 64 hex digits."""
+
+
+@with_config(CLOSED)
+class JudgedBy(TypedDict):
+    """SHA-256 of what a shadow judges by, as in `Fingerprints`."""
+
+    policy: Sha256
+    """Of its policy."""
+    budget: Sha256
+    """Of its budget."""
+    declarations: Sha256
+    """Of its nodes and its catalogue."""
+
+
+@with_config(CLOSED)
+class ShadowEnding(TypedDict):
+    """How a shadow would have ended the run."""
+
+    status: str
+    """``ok`` or ``stopped``, or ``refused`` where it would not have let in the run's context."""
+    stop_reason: str
+    """Why it would have stopped; ``success`` of a good ending."""
+    outcome: NotRequired[str]
+    """Of a good ending: what came of it."""
+    phase: NotRequired[str]
+    """Of a stop: where the run was."""
+
+
+@with_config(CLOSED)
+class ShadowCall(TypedDict):
+    """The first call of a shadow that the run did not make, or made otherwise."""
+
+    node: str
+    """The node that would call."""
+    visit: NotRequired[int]
+    """Which visit of the node, from 1 on; absent where no single visit is meant."""
+    number: NotRequired[int]
+    """Which call of the visit, from 1 on; absent where no single call is meant."""
+    difference: str
+    """What is not as it was recorded."""
+
+
+@with_config(CLOSED)
+class ShadowError(TypedDict):
+    """Why a shadow did not judge."""
+
+    type: str
+    """Of what it raised."""
+    message: str
+    """Of what it raised, its beginning."""
+
+
+@with_config(CLOSED)
+class Shadow(TypedDict):
+    """What another agent of the pattern makes of the same outcomes."""
+
+    kind: Literal["same", "changed", "unknown", "unreplayable", "failed"]
+    """Whether its result is that of the run, or another; whether it would have called otherwise, so that nobody knows;
+    whether the recording could not be read; or whether it failed."""
+    fingerprints: NotRequired[JudgedBy]
+    """What it judges by, as hashes; absent where it failed before it could say."""
+    ending: NotRequired[ShadowEnding]
+    """Of a shadow that is same or changed: how it ends."""
+    guard: NotRequired[str]
+    """Of one that is changed: the guard that stops the run, or that no longer does."""
+    call: NotRequired[ShadowCall]
+    """Of one that is unknown: the call that differs."""
+    error: NotRequired[ShadowError]
+    """Of one that is unreplayable or failed: why."""
+
 
 FORMAT: Literal[1] = 1
 """The version of the form of a recording."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     from typing_extensions import ReadOnly
 
-    from guardgraph.state.opening import Opening
+    from guardgraph.state.recording import Opening
 else:
 
     class ReadOnly:

@@ -6,9 +6,9 @@ from typing import Annotated, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
-from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.run import Audit, Ok, Stopped
 from guardgraph.state.settings import (
     Budget,

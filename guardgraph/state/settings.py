@@ -13,12 +13,11 @@ from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.findings import lines_of, shown
-from guardgraph.state.hashing import canonical_json, digest
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import INT_LIMIT, json_problem
-from guardgraph.state.size import INPUT_BYTES, REPLY_BYTES
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.findings import lines_of, shown
+from guardgraph.plain.hashing import canonical_json, digest
+from guardgraph.plain.json import INT_LIMIT, JsonObject, JsonValue, json_problem
+from guardgraph.plain.size import INPUT_BYTES, REPLY_BYTES
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 __all__ = [

@@ -11,9 +11,9 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.hosts import host_problem, normal_host
-from guardgraph.state.plain import json_problem
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import json_problem
+from guardgraph.plain.urls import host_problem, normal_host
 
 __all__ = ["Compared", "Problem", "Tightens", "unknown_name"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["ScriptedClock", "forward"]
 

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 from guardgraph.guards.rag import access_refusal, parse_candidates
 from guardgraph.guards.stop import Stop
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.access import access_of, may_read
 from guardgraph.state.context import Caller
-from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.rag import Candidate
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from guardgraph.state.json import JsonValue
+from guardgraph.plain.json import JsonValue
 from guardgraph.testing.clock import forward
 
 __all__ = ["Reply"]

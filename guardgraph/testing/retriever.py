@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
-from guardgraph.state.hashing import canonical_json
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import JsonObject
 from guardgraph.testing.guarded import (
     CALLERS,
     QUESTIONS,

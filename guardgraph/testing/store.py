@@ -12,9 +12,9 @@ from uuid import UUID
 from guardgraph.evidence.chain import START, entry_hash, entry_of
 from guardgraph.evidence.contents import content_hash
 from guardgraph.evidence.store import RunStore, StoredRun
-from guardgraph.state.copying import copied
-from guardgraph.state.errors import InputError
-from guardgraph.state.hashing import canonical_json, digest
+from guardgraph.plain.errors import InputError
+from guardgraph.plain.hashing import canonical_json, digest
+from guardgraph.plain.json import copied
 from guardgraph.state.recording import Recording
 
 __all__ = ["STORE_CHECKS", "check_store"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.testing.script import Script
 
 __all__ = ["ScriptedTool", "scripted_tool"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.findings import shown
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.findings import shown
 
 __all__ = ["Asked"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 __all__ = [
     "CRITIQUE_GOAL",

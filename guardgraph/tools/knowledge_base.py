@@ -9,7 +9,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.folder.article import sections_of
 from guardgraph.tools.folder.formats import FORMATS, decoded

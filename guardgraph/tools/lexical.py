@@ -8,15 +8,15 @@ from heapq import nlargest
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.locales.language import language_of
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.languages.language import language_of
+from guardgraph.languages.terms import content_words
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
-from guardgraph.tools.terms import content_words
 
 __all__ = ["LexicalRetriever"]
 

@@ -9,10 +9,10 @@ import json
 from importlib import resources
 from urllib.parse import urlsplit
 
+from guardgraph.languages.terms import terms
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.urls import identity
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.urls import identity
-from guardgraph.tools.terms import terms
 from guardgraph.tools.tool import Tool
 
 __all__ = ["recorded_notes", "recorded_reader", "recorded_search"]

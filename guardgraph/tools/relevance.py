@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from guardgraph.locales.language import language_of
-from guardgraph.tools.terms import DEFAULT_LANGUAGE, beginnings, content_words, stems
+from guardgraph.languages.language import language_of
+from guardgraph.languages.terms import DEFAULT_LANGUAGE, beginnings, content_words, stems
 
 __all__ = ["Asked", "Known", "asked", "damping", "most_common", "rarity", "readings", "scaled", "score", "searched"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, JsonValue
 
 __all__ = ["HasSources", "Tool", "known_sources", "sources_of"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx2
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.files import keep_private, make_private
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.files import keep_private, make_private
 
 __all__ = ["BrokenCache", "Cache", "key_of"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import httpx2
 
-from guardgraph.state.errors import ReadFailure
+from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.addresses import Network
 from guardgraph.web.cache import BrokenCache, Cache, key_of
 from guardgraph.web.hops import Hops, Place

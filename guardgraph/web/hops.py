@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable
 from ada_url import URL
 
 from guardgraph.guards.urls import denial
-from guardgraph.state.errors import ReadFailure
-from guardgraph.state.hosts import parsed_url
-from guardgraph.state.json import JsonObject
-from guardgraph.state.plain import excerpt
+from guardgraph.plain.errors import ReadFailure
+from guardgraph.plain.json import JsonObject, excerpt
+from guardgraph.plain.urls import parsed_url
 
 __all__ = ["DOWNGRADE", "MOST_REDIRECTS", "Hops", "Place"]
 

@@ -6,8 +6,8 @@ import math
 import time
 from collections.abc import Mapping
 
-from guardgraph.state.errors import ReadFailure
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ReadFailure
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import MaxFloat, MaxInt, Settings
 
 __all__ = ["Meter", "WebLimits"]

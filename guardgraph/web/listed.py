@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject
 from guardgraph.tools.tool import Tool
 
 __all__ = ["listed_search"]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import httpcore2
 
-from guardgraph.state.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.web.addresses import Address, Network, denied, parsed_address
 from guardgraph.web.limits import Meter
 from guardgraph.web.lookups import within_seconds

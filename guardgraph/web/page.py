@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from guardgraph.state.errors import ReadFailure
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ReadFailure
+from guardgraph.plain.json import JsonObject
 from guardgraph.tools.extraction.extracted import ExtractionFailed, FailureReason, Kind
 from guardgraph.tools.extraction.pool import extract
 

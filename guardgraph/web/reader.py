@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from guardgraph.state.errors import ConfigurationError, InputError, ReadFailure
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure
+from guardgraph.plain.json import JsonObject
+from guardgraph.plain.version import version
 from guardgraph.state.settings import settings_or
-from guardgraph.state.version import version
 from guardgraph.web.addresses import Network, addresses_allowed
 from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits

@@ -15,8 +15,8 @@ from guardgraph.guards.quotes import comparable, place_of
 from guardgraph.guards.research.pages import failed_read, parse_page
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import allowed_hosts, denial
-from guardgraph.state.errors import InputError, ReadFailure
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.errors import InputError, ReadFailure
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.calls import perform
 

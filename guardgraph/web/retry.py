@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from guardgraph.state.errors import ReadFailure
+from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.limits import Meter
 
 __all__ = ["retried", "seconds_of"]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from guardgraph.state.errors import ReadFailure
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ReadFailure
+from guardgraph.plain.json import JsonObject
 from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
 

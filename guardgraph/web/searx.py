@@ -12,12 +12,11 @@ from urllib.parse import urlencode
 
 from ada_url import URL
 
-from guardgraph.state.errors import ConfigurationError, ExpectedFailure, ReadFailure
-from guardgraph.state.hosts import parsed_url
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import NotJson, excerpt, parse_json
-from guardgraph.state.secrets import without_secrets
-from guardgraph.state.version import version
+from guardgraph.plain.errors import ConfigurationError, ExpectedFailure, ReadFailure
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt, parse_json
+from guardgraph.plain.secrets import without_secrets
+from guardgraph.plain.urls import parsed_url
+from guardgraph.plain.version import version
 from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.world.deadline import deadline
 

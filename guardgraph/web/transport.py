@@ -13,7 +13,7 @@ import httpcore2
 import httpx2
 from ada_url import URL
 
-from guardgraph.state.errors import ReadFailure
+from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.network import Backend
 
 __all__ = ["ASKED_AT", "Transport", "request_to", "system_context"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 
-from guardgraph.state.errors import ReadFailure
+from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.limits import Meter
 
 __all__ = ["ACCEPTED", "unpacked"]

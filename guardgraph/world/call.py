@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import Runnable
 
-from guardgraph.state.hashing import digest
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, JsonValue, storable
+from guardgraph.plain.size import REPLY_BYTES
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import storable
 from guardgraph.state.recording import CallKind
-from guardgraph.state.size import REPLY_BYTES
 
 __all__ = ["Asked", "Call", "Outside", "Performed", "ask_person", "digest_of"]
 

@@ -22,15 +22,13 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.state.copying import copied
-from guardgraph.state.errors import ExpectedFailure
-from guardgraph.state.expected import expected
+from guardgraph.plain.conversion import ALLOWED, Unreturnable, plain_value
+from guardgraph.plain.errors import ExpectedFailure
+from guardgraph.plain.json import JsonObject, copied
+from guardgraph.plain.secrets import message_of
+from guardgraph.plain.size import REPLY_BYTES, TooLarge
 from guardgraph.state.instant import is_instant
-from guardgraph.state.json import JsonObject
-from guardgraph.state.outcome import Outcome
-from guardgraph.state.returned import ALLOWED, Unreturnable, plain_value
-from guardgraph.state.secrets import message_of
-from guardgraph.state.size import REPLY_BYTES, TooLarge
+from guardgraph.state.outcome import Outcome, expected
 from guardgraph.world.call import Call
 from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of

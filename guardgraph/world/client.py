@@ -19,8 +19,8 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-from guardgraph.state.json import JsonObject
-from guardgraph.state.size import REPLY_BYTES
+from guardgraph.plain.json import JsonObject
+from guardgraph.plain.size import REPLY_BYTES
 from guardgraph.world.connections import close_with_call
 from guardgraph.world.deadline import allowed_bytes, was_read
 from guardgraph.world.failures import ReplyRefused

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import GraphBubbleUp
 
-from guardgraph.state.errors import GuardgraphError
-from guardgraph.state.json import JsonObject
-from guardgraph.state.secrets import MARK, message_of, shown_text
+from guardgraph.plain.errors import GuardgraphError
+from guardgraph.plain.json import JsonObject
+from guardgraph.plain.secrets import MARK, message_of, shown_text
 
 __all__ = ["Failure", "ReplyRefused", "is_unclassified", "message_failure", "message_text", "model_failure", "usage_of"]
 

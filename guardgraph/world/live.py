@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.calls import Arrived, Working, aperform, late, perform, refusal, start
 from guardgraph.world.deadline import within

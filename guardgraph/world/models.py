@@ -17,7 +17,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.world.openai import chat_openai, default_model, wrong
 from guardgraph.world.providers import chat_model_of
 from guardgraph.world.wrapped import ChatModel, is_chat_model, model_name, structured

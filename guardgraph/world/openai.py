@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from ada_url import check_url
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from guardgraph.world.wrapped import ChatModel

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 from langgraph.types import interrupt
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked
 

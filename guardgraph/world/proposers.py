@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from langchain_core.runnables import Runnable
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.models import ModelProposer, Prompt, load_prompt, named_model

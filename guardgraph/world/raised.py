@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import builtins
 
+from guardgraph.plain.secrets import message_of
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.secrets import message_of
 
 __all__ = ["RAISED", "raised", "reraised"]
 

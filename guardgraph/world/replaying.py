@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
 
-from guardgraph.state.errors import InputError, NotRecorded
-from guardgraph.state.json import JsonValue
+from guardgraph.plain.errors import InputError, NotRecorded
+from guardgraph.plain.json import JsonValue, NotJson
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import NotJson
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import is_cut_off, is_of_a_message, is_unreturnable, late, refused_above, too_large

@@ -19,8 +19,8 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.configurable import DynamicRunnable, RunnableConfigurableAlternatives
 from langchain_core.runnables.retry import RunnableRetry
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.world.deadline import deadline
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL

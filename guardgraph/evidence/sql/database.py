@@ -12,8 +12,8 @@ from weakref import WeakSet, finalize
 
 from guardgraph.evidence.sql.address import Address
 from guardgraph.evidence.sql.transaction import Mode, Transaction
-from guardgraph.state.errors import ConfigurationError, StoreError
-from guardgraph.state.files import identity, keep_private, make_private
+from guardgraph.plain.errors import ConfigurationError, StoreError
+from guardgraph.plain.files import identity, keep_private, make_private
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

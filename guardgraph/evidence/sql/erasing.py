@@ -14,7 +14,7 @@ from guardgraph.evidence.sql.reading import last
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.writing import now
 from guardgraph.evidence.verification import Erasure
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["by_caller", "by_run", "erased", "older_than"]
 

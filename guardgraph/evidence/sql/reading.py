@@ -12,7 +12,7 @@ from guardgraph.evidence.contents import content_hash, recording_of
 from guardgraph.evidence.sql.statements import last_entry
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.store import Position, StoredRun
-from guardgraph.state.errors import InputError, StoreError
+from guardgraph.plain.errors import InputError, StoreError
 
 __all__ = ["MORE", "batch", "head", "last", "latest"]
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from guardgraph.evidence.store import StoredRun
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from guardgraph.evidence.sql.store import SqlStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, inspect, select, text
 
 from guardgraph.evidence.sql.tables import METADATA, SCHEMA, VERSION
-from guardgraph.state.errors import ConfigurationError, StoreError
+from guardgraph.plain.errors import ConfigurationError, StoreError
 
 __all__ = ["Missing", "check", "prepare"]
 

@@ -11,8 +11,8 @@ from guardgraph.evidence.sql.database import Database
 from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verified
-from guardgraph.state.errors import ConfigurationError, InputError, StoreError
-from guardgraph.state.plain import json_problem
+from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
+from guardgraph.plain.json import json_problem
 from guardgraph.state.recording import Recording
 
 __all__ = ["SqlStore", "sql_store"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.evidence.sql.address import Address
-from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 
 __all__ = ["told"]
 

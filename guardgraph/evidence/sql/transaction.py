@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from guardgraph.evidence.sql.told import told
-from guardgraph.state.errors import StoreError
+from guardgraph.plain.errors import StoreError
 from guardgraph.world.threads import Handover, start
 
 if TYPE_CHECKING:

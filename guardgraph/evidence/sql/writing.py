@@ -22,7 +22,7 @@ from guardgraph.evidence.sql.kinds import begin
 from guardgraph.evidence.sql.line import in_line
 from guardgraph.evidence.sql.statements import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
 from guardgraph.evidence.store import Receipt
-from guardgraph.state.hashing import canonical_json
+from guardgraph.plain.hashing import canonical_json
 from guardgraph.state.recording import Recording
 
 __all__ = ["NewRun", "append", "new_run", "now"]

@@ -24,8 +24,8 @@ from guardgraph.guards.facts.numbers import numbers_in
 from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.values import Number
 from guardgraph.guards.stop import shown_name
-from guardgraph.state.json import JsonValue
-from guardgraph.state.memory import remembered, remembered_json
+from guardgraph.plain.json import JsonValue
+from guardgraph.plain.memory import remembered, remembered_json
 
 __all__ = [
     "DEFAULT_IGNORED",

@@ -10,7 +10,7 @@ from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import Clock
 from guardgraph.guards.facts.tokens import Token, range_end
 from guardgraph.guards.facts.units import SMALL, units_named
-from guardgraph.locales.calendar import zones
+from guardgraph.languages.calendar import zones
 
 __all__ = ["begins_clock", "clock_at"]
 

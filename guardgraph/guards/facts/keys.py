@@ -12,8 +12,8 @@ from guardgraph.guards.facts.tokens import MAX_DIGITS, number_in
 from guardgraph.guards.facts.units import FRACTION, PERCENT, key_unit, units_named
 from guardgraph.guards.facts.values import BARE, Amount, Counted, Number, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
-from guardgraph.state.json import JsonValue
-from guardgraph.state.memory import remembered
+from guardgraph.plain.json import JsonValue
+from guardgraph.plain.memory import remembered
 
 __all__ = ["NO_KEY", "Meaning", "meaning_of", "number_of"]
 

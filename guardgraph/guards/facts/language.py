@@ -6,11 +6,11 @@ import re
 from functools import cache
 from typing import Final
 
-from guardgraph.locales.calendar import months
-from guardgraph.locales.language import language_of
-from guardgraph.locales.number_words import magnitudes, number_words
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.locales.units import measures
+from guardgraph.languages.calendar import months
+from guardgraph.languages.language import language_of
+from guardgraph.languages.numbers import magnitudes, number_words
+from guardgraph.languages.units import measures
+from guardgraph.languages.words import stop_words
 
 __all__ = ["is_latin", "surely"]
 

@@ -37,7 +37,7 @@ from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import implied, spelled
 from guardgraph.guards.stop import shown_name
-from guardgraph.state.memory import remembered
+from guardgraph.plain.memory import remembered
 
 __all__ = ["Numbers", "numbers_in"]
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Final
 
-from guardgraph.locales.number_words import magnitudes
-from guardgraph.locales.units import currencies, measures
+from guardgraph.languages.numbers import magnitudes
+from guardgraph.languages.units import currencies, measures
 
 __all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "in_plain_digits", "ordinal"]
 

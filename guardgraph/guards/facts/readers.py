@@ -10,7 +10,7 @@ from guardgraph.guards.facts.shares import begins_ordinal, begins_share, ordinal
 from guardgraph.guards.facts.times import begins_date, begins_decade, begins_period, date_at, decade_at, period_at
 from guardgraph.guards.facts.tokens import KNOWN_WORD_CHARS, KNOWN_WORDS, Token
 from guardgraph.guards.facts.values import Value
-from guardgraph.state.memory import remembered
+from guardgraph.plain.memory import remembered
 
 __all__ = ["readers_of"]
 

@@ -10,8 +10,8 @@ from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
 from guardgraph.guards.facts.values import Label, Value
-from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.calendar import months, weekdays
+from guardgraph.languages.tables import LANGUAGES
 
 __all__ = ["begins_date", "begins_decade", "begins_period", "date_at", "decade_at", "is_dated", "period_at", "year_at"]
 

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS
 from guardgraph.guards.facts.values import Amount
-from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.calendar import months, weekdays
+from guardgraph.languages.tables import LANGUAGES
 
 __all__ = [
     "KNOWN_WORDS",

@@ -1,7 +1,7 @@
 """The grammar around numbers in other languages than English, as the English words that the readers know.
 
 These are closed classes: prepositions, conjunctions and what bounds, rates and compares. All other words come from
-the tables of `guardgraph.locales`.
+the tables of `guardgraph.languages`.
 """
 
 from __future__ import annotations

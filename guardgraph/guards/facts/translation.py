@@ -18,7 +18,7 @@ from guardgraph.guards.facts.units import (
 )
 from guardgraph.guards.facts.values import Amount
 from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, vocabulary_of
-from guardgraph.locales.number_words import Spelled
+from guardgraph.languages.numbers import Spelled
 
 __all__ = ["translated"]
 

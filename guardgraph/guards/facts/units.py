@@ -1,6 +1,6 @@
 """What the words beside a number mean: units, currencies, scales, number words and the unit that a JSON key gives.
 
-The words come from the shipped tables of `guardgraph.locales`, read when they are first asked for.
+The words come from the shipped tables of `guardgraph.languages`, read when they are first asked for.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final, TypeVar, overload
 
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED
 from guardgraph.guards.facts.values import Amount, Unit
-from guardgraph.locales.calendar import months
-from guardgraph.locales.number_words import magnitudes, number_words
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.locales.tables import LANGUAGES
-from guardgraph.locales.units import Measure, currencies, hundredths, measures
-from guardgraph.state.memory import remembered
+from guardgraph.languages.calendar import months
+from guardgraph.languages.numbers import magnitudes, number_words
+from guardgraph.languages.tables import LANGUAGES
+from guardgraph.languages.units import Measure, currencies, hundredths, measures
+from guardgraph.languages.words import stop_words
+from guardgraph.plain.memory import remembered
 
 __all__ = [
     "CURRENCIES",

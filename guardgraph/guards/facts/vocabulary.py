@@ -21,10 +21,10 @@ from guardgraph.guards.facts.units import (
     scale_of,
     units_named,
 )
-from guardgraph.locales.calendar import months, weekdays
-from guardgraph.locales.number_words import NumberWords, magnitudes, number_words
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.locales.units import currencies, measures
+from guardgraph.languages.calendar import months, weekdays
+from guardgraph.languages.numbers import NumberWords, magnitudes, number_words
+from guardgraph.languages.units import currencies, measures
+from guardgraph.languages.words import stop_words
 
 __all__ = ["OF", "WRITTEN", "Vocabulary", "vocabulary_of"]
 

@@ -13,7 +13,7 @@ from guardgraph.guards.names.factual import are_days, are_measured, is_numeral
 from guardgraph.guards.names.places import places
 from guardgraph.guards.names.support import Support, initials, joined, said
 from guardgraph.guards.names.words import Word, common_language, words
-from guardgraph.locales.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES
 
 __all__ = ["unsupported_names"]
 

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Final
 
 from guardgraph.guards.names.words import Word, words
-from guardgraph.locales.calendar import months, weekdays, zones
-from guardgraph.locales.tables import LANGUAGES
-from guardgraph.locales.units import currencies, measures
+from guardgraph.languages.calendar import months, weekdays, zones
+from guardgraph.languages.tables import LANGUAGES
+from guardgraph.languages.units import currencies, measures
 
 __all__ = ["are_days", "are_measured", "is_numeral"]
 

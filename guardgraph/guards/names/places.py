@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from guardgraph.guards.names.words import Word, words
-from guardgraph.locales.territories import territories
+from guardgraph.languages.territories import territories
 
 __all__ = ["places"]
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import places
 from guardgraph.guards.names.words import Word, common_language, words
-from guardgraph.state.memory import remembered
+from guardgraph.plain.memory import remembered
 
 __all__ = ["Said", "Support", "initials", "joined", "said"]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from guardgraph.locales.language import language_of
-from guardgraph.state.letters import compatible
-from guardgraph.state.memory import remembered
+from guardgraph.languages.language import language_of
+from guardgraph.plain.letters import compatible
+from guardgraph.plain.memory import remembered
 
 __all__ = ["STEM_LETTERS", "Word", "common_language", "words"]
 

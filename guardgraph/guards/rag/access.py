@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from guardgraph.guards.stop import Stop
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.access import Access, access_of, may_read
 from guardgraph.state.context import Caller
-from guardgraph.state.json import JsonObject, JsonValue
 
 __all__ = ["MALFORMED", "access_refusal", "check_access", "is_uncontrolled", "parse_access"]
 

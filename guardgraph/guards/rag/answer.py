@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.state.json import JsonValue
+from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk
 
 __all__ = ["abstains", "check_names", "check_numbers", "cited", "parse_citations"]

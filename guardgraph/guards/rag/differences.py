@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from guardgraph.locales.function_words import function_words
-from guardgraph.locales.language import language_of
-from guardgraph.locales.negations import DENYING_LANGUAGES, negations
-from guardgraph.state.letters import compatible
+from guardgraph.languages.language import language_of
+from guardgraph.languages.words import DENYING_LANGUAGES, function_words, negations
+from guardgraph.plain.letters import compatible
 
 __all__ = ["Words", "say_otherwise"]
 

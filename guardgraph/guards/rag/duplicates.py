@@ -10,7 +10,7 @@ from typing import Final
 
 from guardgraph.guards.quotes import comparable
 from guardgraph.guards.rag.differences import Words, say_otherwise
-from guardgraph.state.memory import remembered
+from guardgraph.plain.memory import remembered
 from guardgraph.state.rag import Candidate
 
 __all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "collapse"]

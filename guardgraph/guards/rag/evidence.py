@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.guards.rag.sentences import Sentence, Terms
-from guardgraph.guards.sentences import sentence_spans, unwrapped
-from guardgraph.locales.language import language_of
-from guardgraph.state.memory import remembered
+from guardgraph.languages.language import language_of
+from guardgraph.languages.sentences import sentence_spans, unwrapped
+from guardgraph.plain.memory import remembered
 from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
 
 __all__ = ["cut", "span_of", "with_spans", "within"]

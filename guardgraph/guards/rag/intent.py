@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from guardgraph.guards.stop import Stop, asked_text, shown_name
-from guardgraph.state.json import JsonValue
+from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import Intent, RagTask
 
 __all__ = ["DEFAULT_TOP_K", "check_execution", "check_sources", "parse_intent", "parse_rag_request"]

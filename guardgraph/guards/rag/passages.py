@@ -9,8 +9,8 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from guardgraph.guards.rag.evidence import cut
-from guardgraph.guards.sentences import sentence_spans, unwrapped
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
+from guardgraph.languages.sentences import sentence_spans, unwrapped
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate
 
 __all__ = ["best_passage", "shown_passages"]

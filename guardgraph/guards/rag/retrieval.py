@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from guardgraph.guards.rag.access import MALFORMED, parse_access
 from guardgraph.guards.rag.evidence import cut
 from guardgraph.guards.stop import Stop
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.access import Access
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
 
 __all__ = ["pack", "parse_candidates"]

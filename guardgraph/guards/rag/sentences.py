@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from guardgraph.guards.quotes import Quote, quotes_in, stands_in
 from guardgraph.guards.rag.answer import check_names, check_numbers
 from guardgraph.guards.rag.marks import Mark
-from guardgraph.guards.sentences import sentence_spans, unwrapped
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.locales.language import language_of
-from guardgraph.state.plain import excerpt
+from guardgraph.languages.language import language_of
+from guardgraph.languages.sentences import sentence_spans, unwrapped
+from guardgraph.plain.json import excerpt
 from guardgraph.state.rag import ContextChunk, RagPolicy
 
 __all__ = ["Sentence", "Terms", "check_quotes", "check_sentences", "likely_sentences", "marked_sentences"]

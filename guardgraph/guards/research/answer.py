@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.names import unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.state.fragments import text_fragment
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.pages import Note, Page
-from guardgraph.state.research import ResearchAnswer
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.urls import text_fragment
+from guardgraph.state.research import Note, Page, ResearchAnswer
 
 __all__ = ["check_answer_facts", "check_answer_names", "citation", "cited_notes", "parse_research_answer"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from guardgraph.guards.urls import denial
-from guardgraph.state.expected import expected_in
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.state.outcome import expected_in
 
 __all__ = ["read_otherwise"]
 

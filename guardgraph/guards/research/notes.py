@@ -10,11 +10,9 @@ from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.quotes import comparable, place_of, stands_in
 from guardgraph.guards.research.sources import asked_url
 from guardgraph.guards.stop import Stop
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.pages import Note, Page
-from guardgraph.state.plain import excerpt
-from guardgraph.state.research import Issue, Verification
-from guardgraph.state.urls import identity, target
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.urls import identity, target
+from guardgraph.state.research import Issue, Note, Page, Verification
 
 __all__ = [
     "MIN_QUOTE_CHARS",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.state.json import JsonValue
-from guardgraph.state.plain import excerpt
+from guardgraph.plain.json import JsonValue, excerpt
 from guardgraph.state.research import PlanStep
 
 __all__ = ["RESEARCH_ACTIONS", "found_urls", "parse_plan", "plan_query"]

@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from guardgraph.guards.stop import asked_text, check_depth, refused
-from guardgraph.state.hosts import normal_host
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.urls import normal_host
 from guardgraph.state.research import ResearchTask
 
 __all__ = ["HINTED_LIMITS", "narrowed_domains", "parse_research_request", "research_limit"]

@@ -9,12 +9,10 @@ from typing import Final
 from guardgraph.guards.research.pages import failed_read, parse_page
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import denial
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject, parse_json
+from guardgraph.plain.urls import identity
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.pages import Note, Page
-from guardgraph.state.plain import parse_json
-from guardgraph.state.research import Sources
-from guardgraph.state.urls import identity
+from guardgraph.state.research import Note, Page, Sources
 
 __all__ = ["asked_url", "final_urls", "found_sources", "no_reliable_sources", "read_pages", "spelled", "usable_sources"]
 

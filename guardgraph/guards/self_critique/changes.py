@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from guardgraph.guards.wording import has_phrase, keys, normalised, words
+from guardgraph.languages.wording import has_phrase, keys, normalised, words
 
 __all__ = ["PHRASE_CHARS", "Change", "contradictory", "enforceable", "parse_change", "unapplied", "without_added"]
 

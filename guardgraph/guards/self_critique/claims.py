@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from guardgraph.guards.self_critique.closures import closures
 from guardgraph.guards.self_critique.guarantees import GUARANTEES, guarantees
 from guardgraph.guards.self_critique.spoken import spoken_sentences
-from guardgraph.guards.wording import keys
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.memory import remembered
+from guardgraph.languages.wording import keys
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.memory import remembered
 
 __all__ = [
     "CLOSING_STATUSES",

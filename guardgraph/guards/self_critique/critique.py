@@ -7,8 +7,7 @@ from typing import Any
 
 from guardgraph.guards.self_critique.changes import contradictory, parse_change
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.self_critique import Critique, Decision, Risk, Severity
 
 __all__ = ["DECISIONS", "HIGH_RISK_TYPES", "check_decision_execution", "parse_critique"]

@@ -6,9 +6,8 @@ import math
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.guards.stop import asked_text, check_depth, refused
-from guardgraph.guards.wording import keys
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import storable
+from guardgraph.languages.wording import keys
+from guardgraph.plain.json import JsonObject, JsonValue, storable
 from guardgraph.state.self_critique import SelfCritiqueTask
 
 __all__ = ["parse_self_critique_request"]

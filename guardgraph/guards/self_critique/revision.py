@@ -12,9 +12,8 @@ from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.guards.self_critique.changes import Change, enforceable, unapplied, without_added
 from guardgraph.guards.self_critique.claims import forbidden_claims
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.wording import keys, normalised, text_hash
-from guardgraph.state.json import JsonObject, JsonValue
-from guardgraph.state.plain import excerpt
+from guardgraph.languages.wording import keys, normalised, text_hash
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.self_critique import Patch
 
 __all__ = ["check_final", "check_patch", "length_increase_pct", "parse_draft", "patch_growth_pct", "patch_similarity"]

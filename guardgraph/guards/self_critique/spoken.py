@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from guardgraph.guards.wording import Word, words
+from guardgraph.languages.wording import Word, words
 
 __all__ = [
     "BREAK",

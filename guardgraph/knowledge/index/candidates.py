@@ -11,10 +11,10 @@ from guardgraph.knowledge.index.scopes import key_of
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.storing import digest_of
 from guardgraph.knowledge.index.values import rows_by_key
+from guardgraph.plain.errors import StoreError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.access import PUBLIC
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import StoreError
-from guardgraph.state.json import JsonObject
 
 __all__ = ["candidates"]
 

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -11,8 +11,8 @@ from time import monotonic, sleep
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.schema import begin_change, check, is_empty, make
-from guardgraph.state.errors import ConfigurationError, GuardgraphError, StoreError
-from guardgraph.state.files import identity, keep_private, make_private
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
+from guardgraph.plain.files import identity, keep_private, make_private
 
 __all__ = ["File"]
 

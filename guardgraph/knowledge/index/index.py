@@ -23,9 +23,9 @@ from guardgraph.knowledge.index.scopes import Scope, key_of, scopes, tenant_of
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.storing import drop, move
 from guardgraph.knowledge.index.vectors import check_embedding, check_size
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.access import Access
 from guardgraph.state.context import Caller
-from guardgraph.state.json import JsonObject
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -12,7 +12,7 @@ from guardgraph.knowledge.index.collected import Lost, mend_collections
 from guardgraph.knowledge.index.rows import MOST_PLACES, Row, Suspects, are_all, is_key, readable_scopes, rows_of
 from guardgraph.knowledge.index.scopes import Scope, interned, key_of, tenant_of
 from guardgraph.knowledge.index.storing import NEXT_PLACE, digest_of, seal
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
 from guardgraph.state.access import Access
 
 __all__ = ["Doubtful", "Mending"]

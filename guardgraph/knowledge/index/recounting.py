@@ -14,7 +14,7 @@ from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES, decoded, ke
 from guardgraph.knowledge.index.rebuilding import TEXTS
 from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.knowledge.index.writing import Kept
-from guardgraph.tools.terms import DEFAULT_LANGUAGE
+from guardgraph.languages.terms import DEFAULT_LANGUAGE
 
 __all__ = ["check_words"]
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.index.scopes import Scope, shown_with_tenant, tenant_of
 from guardgraph.knowledge.index.storing import digest_of, digest_of_all
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
 from guardgraph.state.access import access_of
 
 __all__ = ["MOST_PLACES", "Row", "Suspects", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]

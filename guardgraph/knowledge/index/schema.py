@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Final
 
 from guardgraph.knowledge.index.collected import count_none
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = [
     "WORDS_VERSION",
@@ -36,7 +36,7 @@ _LONGEST_STEP: Final = 1 << 24
 """From one change to the next one."""
 
 WORDS_VERSION: Final = 2
-"""Of what `guardgraph.tools.terms` makes of a text; a change of it needs another number."""
+"""Of what `guardgraph.languages.terms` makes of a text; a change of it needs another number."""
 
 _TABLES: Final = """
 CREATE TABLE state (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -11,9 +11,9 @@ from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.scopes import key_of, scopes
 from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Kept, Writer
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
-from guardgraph.state.errors import ConfigurationError
 
 __all__ = ["NEXT_PLACE", "digest_of", "digest_of_all", "drop", "move", "put", "refuse_taken", "seal"]
 

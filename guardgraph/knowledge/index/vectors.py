@@ -11,7 +11,7 @@ from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.embedder import Embedder, embedded_text, key_of_text
 from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.scopes import shown_with_tenant
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = [
     "Made",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from guardgraph.languages.terms import content_words, is_name
 from guardgraph.tools.relevance import readings, searched
-from guardgraph.tools.terms import content_words, is_name
 
 __all__ = ["KINDS", "NAME", "Reader", "reader_of", "term_of"]
 

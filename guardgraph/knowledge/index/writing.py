@@ -14,8 +14,8 @@ from guardgraph.knowledge.index.postings import BLOCK, appended, key, lengths_of
 from guardgraph.knowledge.index.scopes import interned
 from guardgraph.knowledge.index.values import looked_up, rows_by_key
 from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
+from guardgraph.languages.terms import DEFAULT_LANGUAGE
 from guardgraph.state.access import Access
-from guardgraph.tools.terms import DEFAULT_LANGUAGE
 
 __all__ = ["Kept", "Writer"]
 

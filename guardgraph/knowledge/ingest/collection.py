@@ -9,8 +9,8 @@ from typing import Literal
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
-from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.left_out import LeftOut
 
 __all__ = ["Collection"]

@@ -19,7 +19,7 @@ from guardgraph.knowledge.ingest.sidecar import (
     said_in_page,
     said_in_sidecar,
 )
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.folder.article import Parsed, assembled
 from guardgraph.tools.folder.formats import FORMATS, decoded
 from guardgraph.tools.folder.html import parse_html

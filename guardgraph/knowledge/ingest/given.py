@@ -12,9 +12,9 @@ from guardgraph.knowledge.ingest.collection import Collection
 from guardgraph.knowledge.ingest.readers import readers_in, within
 from guardgraph.knowledge.ingest.report import Report, Unusable
 from guardgraph.knowledge.ingest.sidecar import narrowed
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import json_problem
 from guardgraph.state.access import Access
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.plain import json_problem
 from guardgraph.tools.knowledge_base import Document
 
 __all__ = ["GIVEN", "add_documents"]

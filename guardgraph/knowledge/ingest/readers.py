@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from guardgraph.plain.json import json_problem
 from guardgraph.state.access import PUBLIC, TENANT, access_of
-from guardgraph.state.plain import json_problem
 
 __all__ = ["beyond", "readers_in", "within"]
 

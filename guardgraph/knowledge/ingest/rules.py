@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import PUBLIC
-from guardgraph.state.errors import ConfigurationError
 from guardgraph.tools.folder.left_out import LeftOut, Unread, shown_name
 from guardgraph.tools.folder.walk import FoundFile
 from guardgraph.tools.settings_file.document import Place, WrongText, text_of

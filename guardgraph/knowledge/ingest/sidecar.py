@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
-from guardgraph.state.plain import json_problem
+from guardgraph.plain.json import json_problem
 from guardgraph.tools.folder.markdown import front_matter_of
 from guardgraph.tools.folder.rst import fields_of
 from guardgraph.tools.settings_file.document import MAX_BYTES, WrongText

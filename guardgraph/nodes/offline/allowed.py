@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
 from guardgraph.nodes.offline.prose import ended
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["Allowed"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from guardgraph.guards.sentences import sentences
+from guardgraph.languages.sentences import sentences
 from guardgraph.nodes.offline.allowed import Allowed
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.nodes.offline.prose import ended
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject
 
 __all__ = ["DRAFT_CHARS", "draft", "shorten"]
 

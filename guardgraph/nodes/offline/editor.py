@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from guardgraph.guards.self_critique.changes import Change, enforceable, unapplied
-from guardgraph.guards.wording import has_phrase, words
+from guardgraph.languages.wording import has_phrase, words
 
 __all__ = ["repair"]
 

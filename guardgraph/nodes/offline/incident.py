@@ -12,7 +12,7 @@ from guardgraph.guards.facts import DEFAULT_IGNORED
 from guardgraph.nodes.offline.allowed import Allowed
 from guardgraph.nodes.offline.prose import capital, listed, plain_sentences
 from guardgraph.nodes.offline.record import PLACED, record_of, short_text, short_texts
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 
 __all__ = ["NO_STATUS", "Lines"]
 

@@ -7,10 +7,10 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
-from guardgraph.guards.sentences import sentences, unwrapped
-from guardgraph.locales.language import language_of
-from guardgraph.state.json import JsonObject
-from guardgraph.tools.terms import terms
+from guardgraph.languages.language import language_of
+from guardgraph.languages.sentences import sentences, unwrapped
+from guardgraph.languages.terms import terms
+from guardgraph.plain.json import JsonObject
 
 __all__ = ["LONGEST", "notes"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from unicodedata import east_asian_width
 
-from guardgraph.guards.sentences import sentences
-from guardgraph.guards.wording import normalised, words
+from guardgraph.languages.sentences import sentences
+from guardgraph.languages.wording import normalised, words
 
 __all__ = ["ENDS", "capital", "ended", "has_path", "listed", "plain_line", "plain_sentences"]
 

@@ -11,15 +11,15 @@ from itertools import pairwise
 from typing import Final
 
 from guardgraph.guards import rag as guards
-from guardgraph.guards.sentences import sentences, unwrapped
 from guardgraph.guards.stop import Stop
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
+from guardgraph.languages.sentences import sentences, unwrapped
+from guardgraph.languages.terms import terms
 from guardgraph.nodes.offline.fitting import fit
 from guardgraph.nodes.offline.questions import wanted
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
-from guardgraph.tools.terms import terms
 
 __all__ = ["answer", "plan"]
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import chain
 
 from guardgraph.guards.self_critique import CLOSING_STATUSES
-from guardgraph.guards.wording import keys, words
+from guardgraph.languages.wording import keys, words
 from guardgraph.nodes.offline.prose import plain_line, plain_sentences
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 
 __all__ = ["PLACED", "Record", "record_of", "short_text", "short_texts"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS
-from guardgraph.locales.language import language_of
+from guardgraph.languages.language import language_of
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject
 
 __all__ = ["answer", "plan"]
 

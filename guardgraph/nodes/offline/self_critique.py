@@ -11,14 +11,14 @@ from typing import NamedTuple
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change
 from guardgraph.guards.self_critique.revision import check_patch
-from guardgraph.guards.sentences import sentences
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.wording import has_phrase, words
+from guardgraph.languages.sentences import sentences
+from guardgraph.languages.wording import has_phrase, words
 from guardgraph.nodes.offline.drafter import draft, shorten
 from guardgraph.nodes.offline.editor import repair
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.instant import instant
-from guardgraph.state.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import SelfCritiqueBudget
 
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import Proposal, check_text, proposed_object
 from guardgraph.guards.stop import Stop
+from guardgraph.languages.terms import terms
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun, check_chunks
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject, excerpt
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.plain import excerpt
 from guardgraph.state.rag import Candidate, CitationDetail, Passage, RagPolicy, RagState, SpansBy
-from guardgraph.tools.terms import terms
 from guardgraph.world.proposers import Proposer
 
 __all__ = ["answered", "check_answer", "generate"]

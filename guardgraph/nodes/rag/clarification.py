@@ -6,7 +6,7 @@ from typing import Any
 
 from guardgraph.nodes.body import Pass, Step, declares
 from guardgraph.nodes.rag.request import RagRun
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Clarification, ClarifyReason, RagState
 
 __all__ = ["asked_to_clarify", "clarified"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from guardgraph.guards import rag as guards
 from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Pass, Run, declares
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate, Intent, RagBudget, RagPolicy
 
 __all__ = ["RagRun", "check_chunks", "check_request", "usable_sources"]

@@ -9,7 +9,7 @@ from guardgraph.guards.proposals import found
 from guardgraph.nodes.body import Body, Pass, Steps, declares
 from guardgraph.nodes.rag.request import RagRun, check_chunks
 from guardgraph.nodes.rag.retrieval import found_candidates, packed_or_clarified
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import RagState
 from guardgraph.world.call import Call, Outside

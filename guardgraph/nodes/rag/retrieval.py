@@ -6,13 +6,13 @@ from functools import partial
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.proposals import found
+from guardgraph.languages.terms import terms
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.rag.clarification import asked_to_clarify
 from guardgraph.nodes.rag.request import RagRun, usable_sources
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import Candidate, Found, RagBudget, RagState, Retrieval, RetrievalRequest
-from guardgraph.tools.terms import terms
 from guardgraph.world.call import Call, Outside
 
 __all__ = ["found_candidates", "pack_context", "packed_or_clarified", "retrieve"]

@@ -8,8 +8,7 @@ from guardgraph.guards import research as guards
 from guardgraph.guards.proposals import proposed_text
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.research.request import ResearchRun, limit, regions, usable_sources
-from guardgraph.state.pages import Note
-from guardgraph.state.research import ResearchState, Sources
+from guardgraph.state.research import Note, ResearchState, Sources
 from guardgraph.world.proposers import Proposer
 
 __all__ = ["answered", "check_answer", "synthesize"]

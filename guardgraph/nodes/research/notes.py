@@ -6,7 +6,7 @@ from guardgraph.guards import research as guards
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.research.request import ResearchRun, limit, regions, usable_sources
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.research import ResearchState
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer

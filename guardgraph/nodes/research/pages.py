@@ -7,7 +7,7 @@ from functools import partial
 from guardgraph.guards import research as guards
 from guardgraph.nodes.body import Body, Pass, Steps, declares
 from guardgraph.nodes.research.request import ResearchRun, limit, lists, reader_scope, usable_sources
-from guardgraph.state.plain import json_text
+from guardgraph.plain.json import json_text
 from guardgraph.state.research import ResearchState
 from guardgraph.world.call import Call, Outside
 

@@ -8,7 +8,7 @@ from guardgraph.guards import research as guards
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.urls import allowed_hosts
 from guardgraph.nodes.body import Pass, Run, declares
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import ResearchBudget, ResearchPolicy, ResearchState, ResearchTask, Sources
 
 __all__ = ["ResearchRun", "check_request", "limit", "lists", "reader_scope", "regions", "usable_sources"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from guardgraph.guards.proposals import proposed_text
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import Rejected
 
 __all__ = ["proposed", "rejected_before", "told"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from guardgraph.guards.self_critique.revision import length_increase_pct
-from guardgraph.guards.sentences import sentences
-from guardgraph.guards.wording import normalised, text_hash
+from guardgraph.languages.sentences import sentences
+from guardgraph.languages.wording import normalised, text_hash
 from guardgraph.state.self_critique import ChangeAudit
 
 __all__ = ["EXCERPT_LINES", "audit", "diff_excerpt"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.wording import text_hash
+from guardgraph.languages.wording import text_hash
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.self_critique.attempts import proposed, rejected_before, told
 from guardgraph.nodes.self_critique.request import SelfCritiqueRun, regions, shown

@@ -6,7 +6,7 @@ from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Pass, Run, declares
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.self_critique import Critique, SelfCritiqueBudget, SelfCritiquePolicy, SelfCritiqueState
 
 __all__ = ["SelfCritiqueRun", "check_decision", "check_request", "regions", "shown"]

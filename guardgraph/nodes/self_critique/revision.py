@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.wording import text_hash
+from guardgraph.languages.wording import text_hash
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.offline.self_critique import repair as edited
 from guardgraph.nodes.self_critique.attempts import proposed, rejected_before, told
 from guardgraph.nodes.self_critique.request import SelfCritiqueRun, check_decision, regions, shown
-from guardgraph.state.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.self_critique import Patch, Rejected, SelfCritiqueState
 from guardgraph.world.proposers import OFFLINE, Proposer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import cast, get_args
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonValue
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonValue
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed, FailureReason
 from guardgraph.tools.folder.article import Heading, Part
 

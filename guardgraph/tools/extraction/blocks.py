@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from guardgraph.state.letters import composed
+from guardgraph.plain.letters import composed
 from guardgraph.tools.extraction.tree import Element
 from guardgraph.tools.extraction.unseen import seen
 from guardgraph.tools.folder.article import Heading, Part

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.extraction.extracted import OUT_OF_MEMORY, ExtractionFailed
 from guardgraph.tools.extraction.frames import FrameTooLong, receive, send
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from guardgraph.state.errors import GuardgraphError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import GuardgraphError
+from guardgraph.plain.json import JsonObject
 from guardgraph.tools.folder.article import Part
 
 __all__ = ["EXTRACTION_FAILURES", "OUT_OF_MEMORY", "Extracted", "ExtractionFailed", "FailureReason", "Kind"]

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Final
 from weakref import finalize
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.extraction.answer import read_answer
 from guardgraph.tools.extraction.child import Child
 from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed, Kind

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from guardgraph.plain.conversion import Unreturnable
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.access import Access, access_of, may_read
 from guardgraph.state.context import Caller
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
-from guardgraph.state.returned import Unreturnable
 from guardgraph.tools.langchain.asking import core, is_retriever, is_store, is_tool
 from guardgraph.tools.langchain.documents import MetadataKeys
 

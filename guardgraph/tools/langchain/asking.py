@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.tools.langchain.documents import is_langchain, returned_by_tool
 
 if TYPE_CHECKING:

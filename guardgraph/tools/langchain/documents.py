@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.returned import Unreturnable
+from guardgraph.plain.conversion import Unreturnable
+from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document

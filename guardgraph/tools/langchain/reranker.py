@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.tools.langchain.documents import is_langchain
 
 if TYPE_CHECKING:

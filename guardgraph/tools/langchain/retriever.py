@@ -9,10 +9,10 @@ from uuid import UUID
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.conversion import Unreturnable
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
-from guardgraph.state.returned import Unreturnable
 from guardgraph.tools.langchain.access import AccessFilter, StoreAccess
 from guardgraph.tools.langchain.asking import Asker, asker, core, is_retriever, is_store
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in

@@ -8,8 +8,8 @@ from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from guardgraph.state.errors import ConfigurationError
-from guardgraph.state.returned import Unreturnable
+from guardgraph.plain.conversion import Unreturnable
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.langchain.asking import AsksStore
 from guardgraph.tools.langchain.documents import is_langchain
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from guardgraph.state.json import JsonObject
+from guardgraph.plain.json import JsonObject
 from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, is_store
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, found_in, page_in
 

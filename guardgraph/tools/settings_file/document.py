@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from guardgraph.state.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["MAX_BYTES", "MAX_LEVELS", "MAX_VALUES", "SHOWN_FINDINGS", "Document", "Place", "WrongText", "text_of"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from guardgraph.state.json import JsonValue
+from guardgraph.plain.json import JsonValue
 
 __all__ = ["remembered", "remembered_json"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from guardgraph.locales.tables import table
+from guardgraph.languages.tables import table
 
 __all__ = ["months", "weekdays", "zones"]
 

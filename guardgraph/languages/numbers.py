@@ -1,4 +1,4 @@
-"""Numbers in words of any length: "one thousand six hundred", "quatre-vingt-dix-neuf", "двадцати пяти"."""
+"""How a language writes numbers: in words, and with which signs between the digits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from guardgraph.locales.tables import table
+from guardgraph.languages.tables import table
 
-__all__ = ["NumberWords", "Spelled", "magnitudes", "number_words"]
+__all__ = ["NumberWords", "Separators", "Spelled", "magnitudes", "number_words", "separators"]
 
 _LONGEST_WORD: Final = 80
 """Letters of the longest compound that is taken apart: "einhundertdreiundzwanzigtausendvierhundertsechsundfünfzig"."""
@@ -190,3 +190,22 @@ def magnitudes(language: str) -> Mapping[str, int]:
     """
     found: Mapping[str, int] = table("magnitudes").get(language, {})
     return found
+
+
+class Separators(NamedTuple):
+    """The signs in the numbers of one place where a language is written."""
+
+    decimal: str
+    group: str
+
+
+@cache
+def separators(language: str) -> frozenset[Separators]:
+    """Return the ways in which numbers are written wherever a language is: 1.600 in Spain, 1,600 in Mexico.
+
+    Source: CLDR, all locales of the language.
+
+    Args:
+        language: a code of `LANGUAGES`; another one has none.
+    """
+    return frozenset(Separators(decimal, group) for decimal, group in table("separators").get(language, ()))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from guardgraph.locales.tables import table
+from guardgraph.languages.tables import table
 
 __all__ = ["Territory", "territories"]
 

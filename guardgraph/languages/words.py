@@ -1,14 +1,27 @@
-"""Words that a language uses in every text, and those with which it asks, greets and thanks."""
+"""Words that stand in every text: stop words, function words, and negations, by language."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Final
 
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.state.letters import compatible
+from guardgraph.languages.tables import table
+from guardgraph.plain.letters import compatible
 
-__all__ = ["function_words"]
+__all__ = ["DENYING_LANGUAGES", "function_words", "negations", "stop_words"]
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Return the stop words of a language, in lower case.
+
+    Source: stopwords-iso, a collection of the lists of many projects.
+
+    Args:
+        language: a code of `LANGUAGES`; another one has none.
+    """
+    return frozenset(table("stop_words").get(language, "").split())
+
 
 _ASKING: Final = {
     "de": "wer wen wem wessen was welche welcher welches welchen welchem wann wo wohin woher wobei wodurch wofür womit "
@@ -85,3 +98,27 @@ def function_words(language: str) -> frozenset[str]:
     """
     spoken = f"{_ASKING.get(language, '')} {_COURTESY.get(language, '')}"
     return frozenset(map(compatible, (*stop_words(language), *spoken.split())))
+
+
+_NEGATIONS: Final = {
+    "en": "no not non none never neither nor nobody nothing nowhere cannot without except excepting excepted excluding "
+    "excluded excludes exclude unless lacks lacking hardly barely instead",
+    "de": "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden niemandem nichts nirgends ohne "
+    "weder außer außerhalb ausgenommen ausgeschlossen keinesfalls keineswegs statt anstatt",
+    "es": "no ni nunca jamás nadie nada ningún ninguno ninguna ningunos ningunas sin tampoco excepto salvo excluido "
+    "excluida excluidos excluidas menos",
+    "fr": "ne non ni pas jamais rien personne aucun aucune aucuns aucunes nul nulle sans sauf guère hormis excepté "
+    "exclu exclue exclus exclues",
+    "uk": "не ні ані нема немає ніколи ніхто нікого нічого ніщо ніде жоден жодна жодне жодні жодного жодної жодних без "
+    "крім окрім",
+    "ru": "не ни нет никогда никто никого ничего ничто нигде никакой никакая никакое никакие никаких без кроме нельзя",
+}
+
+DENYING_LANGUAGES: Final = frozenset(_NEGATIONS)
+"""The languages whose negations are known, as ISO 639-1 codes."""
+
+
+@cache
+def negations() -> frozenset[str]:
+    """Return the negations of all languages where they are known, case folded: a text may be in several."""
+    return frozenset(" ".join(_NEGATIONS.values()).casefold().split())

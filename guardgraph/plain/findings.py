@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from guardgraph.plain.errors import ConfigurationError
 
-from guardgraph.state.errors import ConfigurationError
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 __all__ = ["configuration_error", "findings", "lines_of", "shown"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise, repeat
 from typing import Final
 
-from guardgraph.state.memory import remembered
+from guardgraph.plain.memory import remembered
 
 __all__ = ["is_block_start", "paragraph_spans", "sentence_spans", "sentences", "unwrapped"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from guardgraph.locales.tables import table
+from guardgraph.languages.tables import table
 
 __all__ = ["Measure", "currencies", "hundredths", "measures"]
 

@@ -9,8 +9,8 @@ from hashlib import sha256
 from itertools import chain, starmap
 from typing import NamedTuple
 
-from guardgraph.state.letters import compatible, is_unspaced
-from guardgraph.state.memory import remembered
+from guardgraph.plain.letters import compatible, is_unspaced
+from guardgraph.plain.memory import remembered
 
 __all__ = ["Word", "has_phrase", "keys", "normalised", "text_hash", "words"]
 

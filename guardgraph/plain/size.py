@@ -6,8 +6,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from guardgraph.state.json import JsonValue
-from guardgraph.state.plain import MAX_DEPTH
+from guardgraph.plain.json import MAX_DEPTH, JsonValue
 
 __all__ = ["INPUT_BYTES", "REPLY_BYTES", "Room", "TooLarge", "check_room", "is_larger", "json_bytes"]
 

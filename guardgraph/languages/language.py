@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from guardgraph.locales.stop_words import stop_words
-from guardgraph.state.letters import compatible
-from guardgraph.state.memory import remembered
+from guardgraph.languages.words import stop_words
+from guardgraph.plain.letters import compatible
+from guardgraph.plain.memory import remembered
 
 __all__ = ["language_of"]
 

@@ -19,9 +19,8 @@ from uuid import UUID
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from guardgraph.state.json import JsonValue
-from guardgraph.state.plain import INT_LIMIT, MAX_DEPTH, is_plain, legible_text
-from guardgraph.state.size import REPLY_BYTES, Room, check_room
+from guardgraph.plain.json import INT_LIMIT, MAX_DEPTH, JsonValue, is_plain, legible_text
+from guardgraph.plain.size import REPLY_BYTES, Room, check_room
 
 __all__ = ["ALLOWED", "Unreturnable", "plain_value"]
 

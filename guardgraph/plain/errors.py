@@ -11,7 +11,9 @@ GuardgraphError
 └── StoreError           a store of runs cannot be reached, read or written
 """
 
-from guardgraph.state.json import JsonObject
+from __future__ import annotations
+
+from guardgraph.plain.json import JsonObject
 
 __all__ = [
     "ConfigurationError",
