@@ -13,10 +13,10 @@ import pytest
 from pdf_files import pdf_of
 from pypdf import PdfWriter
 
+from guardgraph.formats.article import Heading, assembled, sections_of
+from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.pool import Pool, extract
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
-from guardgraph.tools.extraction.pool import Pool, extract
-from guardgraph.tools.folder.article import Heading, assembled, sections_of
 
 PAGE = """<html><head><title>Price list</title></head><body><nav><a href="/">Home</a></nav><main><h1>Prices</h1>
 <p>What follows is the list of all plans that anybody can book, with what each of them costs.</p>
@@ -221,7 +221,7 @@ class TestUse:
         code = (
             "import sys, importlib.util as util; find = util.find_spec\n"
             "util.find_spec = lambda name: None if name == 'trafilatura' else find(name)\n"
-            "from guardgraph.tools.extraction.pool import extract\n"
+            "from guardgraph.formats.pool import extract\n"
             "try: extract(b'', 'html', seconds=9, max_chars=9)\n"
             "except ValueError as error: print(error)"
         )

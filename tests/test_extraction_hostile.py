@@ -22,11 +22,17 @@ from pypdf import PdfWriter
 from pypdf.generic import DictionaryObject, NameObject, StreamObject
 from test_extraction import children
 
-from guardgraph.tools.extraction.answer import answer_of, failure_of, read_answer
-from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES, Extracted, ExtractionFailed
-from guardgraph.tools.extraction.frames import FrameTooLong, framed, receive, send
-from guardgraph.tools.extraction.pool import Pool
-from guardgraph.tools.folder.article import Heading
+from guardgraph.formats.article import Heading
+from guardgraph.formats.extraction import (
+    EXTRACTION_FAILURES,
+    Extracted,
+    ExtractionFailed,
+    answer_of,
+    failure_of,
+    read_answer,
+)
+from guardgraph.formats.frames import FrameTooLong, framed, receive, send
+from guardgraph.formats.pool import Pool
 
 MEMORY = 300 << 20
 PARAGRAPH = b"<p>A paragraph that is shown, and is of a length that somebody might write.</p>"
@@ -184,7 +190,7 @@ class TestChildren:
         """When it is killed, too: nobody writes to their pipe any more."""
         code = (
             f"import os, signal, sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-            "from guardgraph.tools.extraction.pool import extract\n"
+            "from guardgraph.formats.pool import extract\n"
             "extract(b'x', 'text', seconds=60, max_chars=10)\n"
             "from test_extraction import children; print(*children(), flush=True)\n"
             "os.kill(os.getpid(), signal.SIGKILL)"
@@ -201,7 +207,7 @@ class TestChildren:
         """It does not read what another asked for, and leaves the children of the other one alone."""
         code = (
             "import os\n"
-            "from guardgraph.tools.extraction.pool import extract\n"
+            "from guardgraph.formats.pool import extract\n"
             "def read(text): return extract(text.encode(), 'text', seconds=60, max_chars=10).text\n"
             "assert read('before') == 'before'\n"
             "child = os.fork()\n"
@@ -215,7 +221,7 @@ class TestChildren:
         """No socket, no process, no file."""
         code = (
             "import resource, sys\n"
-            "from guardgraph.tools.extraction.worker import _limit; _limit(1 << 30)\n"
+            "from guardgraph.formats.worker import _limit; _limit(1 << 30)\n"
             "import socket, subprocess\n"
             "for act in (lambda: socket.create_connection(('127.0.0.1', 9)), lambda: subprocess.run(['true']),\n"
             "            lambda: open(sys.argv[1], 'w').write('x' * 9999)):\n"

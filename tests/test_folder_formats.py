@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guardgraph.formats.article import Heading, Span
+from guardgraph.formats.by_ending import FORMATS
+from guardgraph.formats.markup import Tag, tags_and_texts
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.tools.folder.article import Heading, Span
-from guardgraph.tools.folder.formats import FORMATS
-from guardgraph.tools.folder.markup import Tag, tags_and_texts
 from guardgraph.tools.knowledge_base import load_folder
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pdf_files import pdf_of
 
+from guardgraph.formats.extraction import EXTRACTION_FAILURES
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.state.research import READ_FAILURES
-from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES
 from guardgraph.web.page import MAX_TEXT_CHARS, page_of
 
 TEXT = "The target of the Enterprise plan is 15 minutes, and has been so since the first of May."

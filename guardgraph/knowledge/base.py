@@ -21,8 +21,8 @@ from guardgraph.plain.findings import configuration_error
 from guardgraph.plain.json import JsonObject, json_problem
 from guardgraph.state.context import Caller
 from guardgraph.state.tightening import unknown_name
-from guardgraph.tools.asked import Asked
 from guardgraph.tools.knowledge_base import Document
+from guardgraph.tools.lexical import Asked
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

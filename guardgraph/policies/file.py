@@ -11,15 +11,13 @@ from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
+from guardgraph.formats.settings_file import SHOWN_FINDINGS, Document, Place, WrongText, parse_toml, parse_yaml, text_of
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.findings import findings
 from guardgraph.plain.json import json_problem
-from guardgraph.policies.toml_text import parse_toml
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import unknown_name
-from guardgraph.tools.settings_file.document import SHOWN_FINDINGS, Document, Place, WrongText, text_of
-from guardgraph.tools.settings_file.yaml_text import parse_yaml
 
 __all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "read_policy"]
 

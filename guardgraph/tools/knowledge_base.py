@@ -9,13 +9,23 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from guardgraph.formats.article import sections_of
+from guardgraph.formats.by_ending import FORMATS, decoded
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.rag import PASSAGE_CHARS
-from guardgraph.tools.folder.article import sections_of
-from guardgraph.tools.folder.formats import FORMATS, decoded
-from guardgraph.tools.folder.left_out import LeftOut, describe_left_out, shown_name
-from guardgraph.tools.folder.pieces import pieces_of
-from guardgraph.tools.folder.walk import MAX_BYTES, MAX_FILES, FoundFile, find_files, name_problem, own_name, source_of
+from guardgraph.tools.chunks import pieces_of
+from guardgraph.tools.folder import (
+    MAX_BYTES,
+    MAX_FILES,
+    FoundFile,
+    LeftOut,
+    describe_left_out,
+    find_files,
+    name_problem,
+    own_name,
+    shown_name,
+    source_of,
+)
 
 __all__ = ["Document", "Documents", "demo_documents", "load_folder"]
 

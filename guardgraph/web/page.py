@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from guardgraph.formats.extraction import ExtractionFailed, FailureReason, Kind
+from guardgraph.formats.pool import extract
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.extraction.extracted import ExtractionFailed, FailureReason, Kind
-from guardgraph.tools.extraction.pool import extract
 
 __all__ = ["MAX_TEXT_CHARS", "page_of"]
 

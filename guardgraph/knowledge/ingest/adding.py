@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from guardgraph.formats.article import sections_of
 from guardgraph.knowledge.documents import Chunk, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
 from guardgraph.knowledge.ingest.content import (
@@ -22,9 +23,8 @@ from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
 from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrowed
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
-from guardgraph.tools.folder.article import sections_of
-from guardgraph.tools.folder.pieces import pieces_of
-from guardgraph.tools.folder.walk import name_problem, source_of
+from guardgraph.tools.chunks import pieces_of
+from guardgraph.tools.folder import name_problem, source_of
 
 __all__ = ["add_folder"]
 

@@ -11,7 +11,7 @@ from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
-from guardgraph.tools.folder.left_out import LeftOut
+from guardgraph.tools.folder import LeftOut
 
 __all__ = ["Collection"]
 

@@ -8,6 +8,10 @@ import stat
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
+from guardgraph.formats.article import Parsed, assembled
+from guardgraph.formats.by_ending import FORMATS, decoded
+from guardgraph.formats.html import parse_html
+from guardgraph.formats.rst import parse_rst
 from guardgraph.knowledge.documents import Stamp
 from guardgraph.knowledge.ingest.folder import PDF, Entry
 from guardgraph.knowledge.ingest.report import Unusable
@@ -20,10 +24,6 @@ from guardgraph.knowledge.ingest.sidecar import (
     said_in_sidecar,
 )
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.tools.folder.article import Parsed, assembled
-from guardgraph.tools.folder.formats import FORMATS, decoded
-from guardgraph.tools.folder.html import parse_html
-from guardgraph.tools.folder.rst import parse_rst
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -120,8 +120,8 @@ def day_of(content: Content) -> str:
 
 
 def _extracted(data: bytes, kind: Literal["html", "pdf"]) -> Parsed:
-    from guardgraph.tools.extraction.extracted import EXTRACTION_FAILURES, ExtractionFailed
-    from guardgraph.tools.extraction.pool import extract
+    from guardgraph.formats.extraction import EXTRACTION_FAILURES, ExtractionFailed
+    from guardgraph.formats.pool import extract
 
     try:
         found = extract(data, kind, seconds=_SECONDS, max_chars=_MAX_CHARS)

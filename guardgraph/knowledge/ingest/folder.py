@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
+from guardgraph.formats.by_ending import FORMATS
 from guardgraph.knowledge.ingest.report import Failed
 from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
-from guardgraph.tools.folder.formats import FORMATS
-from guardgraph.tools.folder.left_out import LeftOut, Unread, shown_name
-from guardgraph.tools.folder.walk import FoundFile, find_files, own_name
+from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_files, own_name, shown_name
 
 __all__ = ["PDF", "Entry", "Folder", "find_documents"]
 

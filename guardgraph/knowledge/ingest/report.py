@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from guardgraph.tools.folder.left_out import LeftOut, describe_left_out
+from guardgraph.tools.folder import LeftOut, describe_left_out
 
 __all__ = ["Failed", "Report", "Unusable"]
 

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, text_of
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import PUBLIC
-from guardgraph.tools.folder.left_out import LeftOut, Unread, shown_name
-from guardgraph.tools.folder.walk import FoundFile
-from guardgraph.tools.settings_file.document import Place, WrongText, text_of
-from guardgraph.tools.settings_file.yaml_text import parse_yaml
+from guardgraph.tools.folder import FoundFile, LeftOut, Unread, shown_name
 
 __all__ = ["RULES", "Rules", "is_rule", "rules_of"]
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from guardgraph.formats.markdown import front_matter_of
+from guardgraph.formats.rst import fields_of
+from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
 from guardgraph.plain.json import json_problem
-from guardgraph.tools.folder.markdown import front_matter_of
-from guardgraph.tools.folder.rst import fields_of
-from guardgraph.tools.settings_file.document import MAX_BYTES, WrongText
-from guardgraph.tools.settings_file.yaml_text import parse_yaml
 
 __all__ = [
     "SIDECAR",

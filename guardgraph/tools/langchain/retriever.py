@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -12,25 +15,28 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from guardgraph.plain.conversion import Unreturnable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
+from guardgraph.state.access import Access, access_of, may_read
+from guardgraph.state.context import Caller
 from guardgraph.state.rag import Candidate
-from guardgraph.tools.langchain.access import AccessFilter, StoreAccess
-from guardgraph.tools.langchain.asking import Asker, asker, core, is_retriever, is_store
-from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in
-from guardgraph.tools.langchain.scores import (
-    RELEVANCE,
-    WAY_OUT,
-    asks_for_relevance,
-    check_ranks,
-    relevance_of,
-    shown_score,
-)
+from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, core, is_retriever, is_store, is_tool
+from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, fault, found_in, is_langchain
 from guardgraph.tools.tool import known_sources
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["LangChainRetriever"]
+__all__ = [
+    "RELEVANCE",
+    "WAY_OUT",
+    "AccessFilter",
+    "LangChainRetriever",
+    "StoreAccess",
+    "asks_for_relevance",
+    "check_ranks",
+    "relevance_of",
+    "shown_score",
+]
 
 _USUAL: Final = {
     "doc_id": ("id", "doc_id"),
@@ -269,3 +275,174 @@ def _drops_scores(given: object) -> bool:
     from langchain_core.vectorstores import VectorStoreRetriever
 
     return type(given) is VectorStoreRetriever
+
+
+AccessFilter: TypeAlias = Callable[[Caller | None, list[str]], Mapping[str, Any]]
+"""Returns the keyword arguments of a search that hold it to what a caller may read, and to these sources."""
+
+_FIELDS = ("tenant", "readers")
+
+
+class StoreAccess:
+    """Holds a search to what its caller may read.
+
+    Its errors say nothing of a document: it is not known yet whether the caller may read it.
+
+    Args:
+        given: what is searched.
+        keys: where the fields of a document stand.
+        access: makes the store's filter of a caller; None where no document has a tenant or readers.
+
+    Raises:
+        ConfigurationError: there is no such function, though it is said where the readers of a document stand, or there
+            is one, and what is searched takes no arguments of its own.
+    """
+
+    def __init__(self, given: object, keys: MetadataKeys, access: AccessFilter | None) -> None:
+        takes_arguments = is_store(given) or is_retriever(core(given))
+        allowed = "a function of a caller and of sources that returns the arguments of a search"
+        if access is not None and not (callable(access) and takes_arguments):
+            of = "for a vector store or a retriever,"
+            raise ConfigurationError(f"access: {allowed}, {of} is required; given: {access!r:.80}")
+        told = [field for field in _FIELDS if keys.are_told(field)]
+        if access is None and told and (takes_arguments or is_tool(core(given))):
+            where = f"where metadata= says what the {' and the '.join(told)} of a document are"
+            raise ConfigurationError(f"access: {allowed} is required {where}; given: None")
+        self._keys = keys
+        self._filter = access
+
+    @property
+    def filters(self) -> bool:
+        """Whether a caller becomes the arguments of the search."""
+        return self._filter is not None
+
+    def arguments(self, request: JsonObject) -> Mapping[str, Any]:
+        """Return the arguments of a search that hold it to what the caller of a request may read."""
+        if self._filter is None:
+            return {}
+        return self._filter(_caller(request), list(request["sources"]))
+
+    def read(self, documents: Sequence[Document], request: JsonObject) -> list[JsonObject]:
+        """Return what candidates say of who may read them; nothing for one of which nobody said it.
+
+        Raises:
+            Unreturnable: the caller may not read a document, or it does not say who may though the store has a filter.
+        """
+        caller = _caller(request)
+        return [self._read(document, at, caller) for at, document in enumerate(documents)]
+
+    def _read(self, document: Document, at: int, caller: Caller | None) -> JsonObject:
+        access = self._access(document, at)
+        if access is None and self._filter is None:
+            return {}
+        if access is None:
+            raise _refused("a document without readers", "documents that say who may read them, since there is access=")
+        if not may_read(access, caller):
+            raise _refused("another document", "documents that the caller may read")
+        return {"tenant": access.tenant, "readers": list(access.readers)}
+
+    def _access(self, document: Document, at: int) -> Access | None:
+        allowed = "a tenant that is a text or nothing, and a list of public, tenant, user:ID and group:ID as readers"
+        try:
+            tenant, readers = (self._keys.read(document, at, field) for field in _FIELDS)
+            if tenant is None and readers is None:
+                return None
+            if isinstance(tenant, str | None) and isinstance(readers, list | tuple | None):
+                return access_of(tenant, readers or ())
+        except (Unreturnable, ValueError):  # which say what stands there
+            pass
+        raise _refused("a document with something else", allowed)
+
+
+def _caller(request: JsonObject) -> Caller | None:
+    given = request.get("caller")
+    return None if given is None else Caller.model_validate(given)
+
+
+def _refused(given: str, allowed: str) -> Unreturnable:
+    return Unreturnable(given, place=("found",), allowed=allowed)
+
+
+RELEVANCE = "a relevance, which is a number from 0 to 1, 1 the most"
+"""What a score has to be, in the words of a refusal."""
+
+WAY_OUT = "LangChainRetriever(store, relevance=...) makes one of a store's own score"
+"""What to do about a store whose scores are something else."""
+
+ROUNDING = 1e-4
+"""How far beyond 0 and 1 a relevance may be: cosines of 32-bit vectors with a thousand numbers are off by less."""
+
+SURE_RISE = 3
+"""From so many scores on, each higher than the one before, they are taken for distances: a reranker that leaves the
+scores as they were gives two documents in that order every second time."""
+
+_SCORED = "similarity_search_with_score"
+_RELEVANT = "similarity_search_with_relevance_scores"
+_ITS_OWN = (_RELEVANT, f"_{_RELEVANT}", "_select_relevance_score_fn")
+"""What a class of stores overrides, one of them, to tell relevance."""
+
+
+def asks_for_relevance(
+    slot: str, store: VectorStore, relevance: Callable[[float], float] | None
+) -> tuple[AsksStore, Callable[[Any], float] | None]:
+    """Return who asks a store for scores, and what makes a relevance of one; None where the store does it.
+
+    Raises:
+        ConfigurationError: neither is there a function nor does the store tell relevance.
+    """
+    if relevance is None and not _tells_relevance(store) and is_langchain(store, "vectorstores", "InMemoryVectorStore"):
+        relevance = _of_cosine
+    if relevance is not None:
+        return AsksStore(store, _SCORED), relevance
+    if not _tells_relevance(store):
+        allowed = "LangChainRetriever(store, relevance=...), which makes a relevance from 0 to 1 of a score,"
+        given = f"{type(store).__name__}, which has no {_RELEVANT}"
+        raise ConfigurationError(f"{slot}: {allowed} is required; given: {given}")
+    return AsksStore(store, _RELEVANT), None
+
+
+def _tells_relevance(store: VectorStore) -> bool:
+    from langchain_core.vectorstores import VectorStore
+
+    return any(getattr(type(store), name, None) is not getattr(VectorStore, name, None) for name in _ITS_OWN)
+
+
+def _of_cosine(similarity: float) -> float:
+    """Make a relevance of a cosine: vectors that lead apart have nothing to do with each other."""
+    return max(similarity, 0.0)
+
+
+def relevance_of(given: object) -> float | None:
+    """Return a score as a relevance, None where it is none."""
+    if isinstance(given, bool) or not isinstance(given, Real):
+        return None
+    score = float(given)
+    if not math.isfinite(score) or not -ROUNDING <= score <= 1 + ROUNDING:
+        return None
+    return min(max(score, 0.0), 1.0)
+
+
+def shown_score(given: object) -> str:
+    """Return a score as a message shows it."""
+    if isinstance(given, Real) and not isinstance(given, bool):
+        return f"{float(given):.4g}"
+    return f"{given!r:.80}"
+
+
+def check_ranks(scores: Sequence[float], *, is_sorted: bool) -> None:
+    """Refuse scores that rise from the best document on.
+
+    Args:
+        scores: of the documents, best first.
+        is_sorted: whether the order is that of the scores, as it is for a vector store; it may be a reranker's, which
+            left the scores as they were.
+
+    Raises:
+        Unreturnable: one is higher than the one before; where the order may be another's, all of `SURE_RISE` or more.
+    """
+    rises = [after > before + ROUNDING for before, after in pairwise(scores)]
+    if any(rises) if is_sorted else len(scores) >= SURE_RISE and all(rises):
+        given = "scores that rise from the best document on, as distances do: " + ", ".join(
+            f"{at:.3g}" for at in scores
+        )
+        raise Unreturnable(f"{given:.200}", place=("found", "score"), allowed=f"{RELEVANCE}, best first; {WAY_OUT}")

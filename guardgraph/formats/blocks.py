@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from guardgraph.formats.article import Heading, Part
+from guardgraph.formats.tree import Element
+from guardgraph.formats.unseen import seen
 from guardgraph.plain.letters import composed
-from guardgraph.tools.extraction.tree import Element
-from guardgraph.tools.extraction.unseen import seen
-from guardgraph.tools.folder.article import Heading, Part
 
 __all__ = ["one_line", "parts_of", "plain_text", "text_of_parts"]
 

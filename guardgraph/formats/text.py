@@ -1,4 +1,4 @@
-"""Which character encoding a content has: what its first bytes, the server or the page say, else what fits."""
+"""Plain text: how its bytes are read, and what a reader sees of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import codecs
 import re
 from typing import Final
 
-from guardgraph.tools.extraction.extracted import ExtractionFailed
+from guardgraph.formats.blocks import plain_text
+from guardgraph.formats.extraction import Extracted, ExtractionFailed
 
-__all__ = ["encoding_named", "text_of"]
+__all__ = ["encoding_named", "read_plain", "text_of", "within"]
 
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""
@@ -107,3 +108,24 @@ def _fitting(content: bytes) -> str:
         if encoding is None:
             raise ExtractionFailed("charset", {"charset": ""}) from None
         return content.decode(encoding)
+
+
+def within(text: str, max_chars: int) -> str:
+    """Return a text that is not too long.
+
+    Raises:
+        ExtractionFailed: `too_large`.
+    """
+    if len(text) > max_chars:
+        raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": len(text), "allowed": max_chars})
+    return text
+
+
+def read_plain(text: str, max_chars: int) -> Extracted:
+    """Return a text without what a reader does not see. It has no title, and declares no date.
+
+    Raises:
+        ExtractionFailed: `too_large`.
+    """
+    text = within(plain_text(text).strip(), max_chars)
+    return Extracted("", text, (text,) if text else (), "", "")

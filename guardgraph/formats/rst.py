@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
+from guardgraph.formats.article import Heading, Parsed, Part, assembled
 
 __all__ = ["fields_of", "parse_rst"]
 

@@ -1,16 +1,106 @@
-"""YAML 1.2 as plain values: the core schema, no tags, no key twice, and no more values than were meant.
-
-ruamel.yaml parses; what its events become is decided here, so that nothing is constructed that JSON does not have.
-"""
+"""YAML and TOML files of settings: what they say, with the line of every value."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from guardgraph.tools.settings_file.document import MAX_LEVELS, MAX_VALUES, Place, WrongText
+from guardgraph.plain.errors import ConfigurationError
 
-__all__ = ["parse_yaml"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_LEVELS",
+    "MAX_VALUES",
+    "SHOWN_FINDINGS",
+    "Document",
+    "Place",
+    "WrongText",
+    "parse_toml",
+    "parse_yaml",
+    "text_of",
+]
+
+MAX_BYTES = 1_000_000
+"""Bytes that a file may have."""
+MAX_VALUES = 50_000
+"""Values that a file may have, each counted as often as it is named."""
+MAX_LEVELS = 16
+"""Levels of nesting, and parts of a key."""
+SHOWN_FINDINGS = 20
+"""Lines that an error has at most."""
+
+Place: TypeAlias = "tuple[int | str, ...]"
+"""Keys and indices that lead to a value."""
+
+
+class WrongText(ValueError):
+    """A text that cannot be read.
+
+    Args:
+        why: what is wrong, and what is allowed.
+        line: where, from 1 on; None for the whole.
+    """
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file says."""
+
+    file: str
+    value: Any
+    lines: dict[Place, int]
+    """Where keys and items stand, from 1 on."""
+
+    def error(self, found: Iterable[tuple[Place, str]]) -> ConfigurationError:
+        """Return what says in a line for every finding where it is and what is wrong."""
+        said = [self._line(place, why) for place, why in found]
+        more = [f"{self.file}: and {len(said) - SHOWN_FINDINGS} more"] if len(said) > SHOWN_FINDINGS else []
+        return ConfigurationError("\n".join([*said[:SHOWN_FINDINGS], *more]))
+
+    def _line(self, place: Sequence[int | str], why: str) -> str:
+        known = next((place[:size] for size in range(len(place), 0, -1) if place[:size] in self.lines), ())
+        field = ".".join(map(_legible, place))
+        return f"{self.file}:{self.lines.get(tuple(known), 1)}: {f'{field}: ' if field else ''}{why}"
+
+
+def _legible(part: int | str) -> str:
+    """Return a key as a message can show it, on one line."""
+    said = str(part)
+    return (said if said.isprintable() else repr(said)[1:-1])[:80]
+
+
+def text_of(path: str | Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        WrongText: there is no such file, it is too long, or is no UTF-8 text.
+    """
+    try:
+        file = Path(path)
+        if file.exists() and not file.is_file():
+            raise WrongText("a file is required")
+        with file.open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise WrongText(f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise error if isinstance(error, WrongText) else WrongText(f"cannot be read: {error}") from None
+    if len(content) > MAX_BYTES:
+        raise WrongText(f"at most {MAX_BYTES} bytes are allowed")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise WrongText(f"UTF-8 text is required; given: the byte 0x{content[error.start]:02x}", line) from None
+
 
 NULL = frozenset({"", "~", "null", "Null", "NULL"})
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -188,3 +278,85 @@ def _meant(text: str, line: int) -> Any:
     if is_integer:
         return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
     return float(NAMED.sub(lambda name: name[1].lower(), text))
+
+
+TOKEN = re.compile(
+    r'(?P<text>"""(?:[^\\]|\\(?:.|\Z))*?(?:"{3,5}|\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:[^"\\\n]|\\[^\n]?)*"?|\'[^\'\n]*\'?)'
+    r"|(?P<comment>\#[^\n]*)|(?P<word>[A-Za-z0-9_+:-]+)|(?P<blank>[ \t\r]+)|(?P<mark>.)",
+    re.DOTALL,
+)
+"""What a TOML text is made of, as far as lines and keys need it; a text may lack its end, else it is tried again."""
+LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+def parse_toml(text: str) -> tuple[Any, dict[Place, int]]:
+    """Return the value of a TOML text, and the lines of its keys, from 1 on.
+
+    Keys of an inline table have the line in which the table's own key stands.
+
+    Raises:
+        WrongText: it is no TOML, or has more levels than allowed.
+    """
+    statements = list(_statements(text))
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = LINE.search(str(error))
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise WrongText(f"not TOML: {LINE.sub('', str(error)).strip():.200}", line) from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, a date that is none
+        raise WrongText("not TOML: a number of fewer digits is required") from None
+    return value, _lines(statements)
+
+
+def _statements(text: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Yield what stands between the ends of lines, but for those inside of a value, with its line.
+
+    Raises:
+        WrongText: brackets, or parts of a key, are more than allowed: parsers are slow on them.
+    """
+    line, first, depth, dots = 1, 1, 0, 0
+    tokens: list[tuple[str, str]] = []
+    for found in TOKEN.finditer(text):
+        kind, said = str(found.lastgroup), found[0]
+        depth += (said in "[{") - (said in "]}") if kind == "mark" else 0
+        dots = _dots(dots, kind, said)
+        if depth > MAX_LEVELS or dots >= MAX_LEVELS:
+            raise WrongText(f"at most {MAX_LEVELS} levels of nesting are allowed", line)
+        line += said.count("\n")
+        if said == "\n" and depth <= 0:
+            yield first, tokens
+            tokens, first, depth = [], line, 0
+        elif kind not in ("blank", "comment") and said != "\n" and len(tokens) <= 4 * MAX_LEVELS:
+            tokens.append((kind, said))  # a key, and more than it
+    yield first, tokens
+
+
+def _dots(before: int, kind: str, said: str) -> int:
+    if said == "." and kind == "mark":
+        return before + 1
+    return before if kind in ("blank", "word", "text") and said != "\n" else 0
+
+
+def _lines(statements: list[tuple[int, list[tuple[str, str]]]]) -> dict[Place, int]:
+    lines: dict[Place, int] = {}
+    table: Place = ()
+    for line, tokens in statements:
+        is_table = bool(tokens) and tokens[0] == ("mark", "[")
+        key = tuple(_key(tokens, "]" if is_table else "="))
+        if is_table:
+            table = key
+        place = key if is_table else (*table, *key)
+        for size in range(1, len(place) + 1) if key else ():
+            lines.setdefault(place[:size], line)
+    return lines
+
+
+def _key(tokens: list[tuple[str, str]], end: str) -> Iterator[str]:
+    for kind, said in tokens:
+        if (kind, said) == ("mark", end):
+            return
+        if kind == "text":
+            yield said[1:-1] if said.startswith("'") else next(iter(tomllib.loads(f"{said} = 0")))
+        elif kind == "word":
+            yield said

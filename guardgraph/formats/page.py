@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.tools.extraction.blocks import one_line, parts_of, plain_text, text_of_parts
-from guardgraph.tools.extraction.dates import declared_in, guessed_from, shown_in
-from guardgraph.tools.extraction.extracted import Extracted
-from guardgraph.tools.extraction.limits import within
-from guardgraph.tools.extraction.tree import Element, elements_of, text_in, tree_of
-from guardgraph.tools.extraction.visible import visible_page
-from guardgraph.tools.folder.article import Heading, Part
-from guardgraph.tools.folder.html import parse_html
+from guardgraph.formats.article import Heading, Part
+from guardgraph.formats.blocks import one_line, parts_of, plain_text, text_of_parts
+from guardgraph.formats.dates import declared_in, guessed_from, shown_in
+from guardgraph.formats.extraction import Extracted
+from guardgraph.formats.html import parse_html
+from guardgraph.formats.text import within
+from guardgraph.formats.tree import Element, elements_of, text_in, tree_of
+from guardgraph.formats.visible import visible_page
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -6,9 +6,9 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from guardgraph.tools.extraction.styles import Shown, shown_by
-from guardgraph.tools.extraction.tree import children_of
-from guardgraph.tools.folder.html import DRAWN, RAISED, UNSEEN, VOID
+from guardgraph.formats.html import DRAWN, RAISED, UNSEEN, VOID
+from guardgraph.formats.styles import Shown, shown_by
+from guardgraph.formats.tree import children_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

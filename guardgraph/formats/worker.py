@@ -12,9 +12,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
-from guardgraph.tools.extraction.answer import answer_of, failure_of, missing_of
-from guardgraph.tools.extraction.extracted import OUT_OF_MEMORY, Extracted, ExtractionFailed
-from guardgraph.tools.extraction.frames import receive_all, send_all
+from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, answer_of, failure_of, missing_of
+from guardgraph.formats.frames import receive_all, send_all
 
 __all__ = ["main"]
 
@@ -90,16 +89,16 @@ def _read(content: bytes, question: dict[str, Any]) -> Extracted:
     # Each is imported when it is first needed: a child that reads pages only does without the rest.
     max_chars = question["max_chars"]
     if question["kind"] == "pdf":
-        from guardgraph.tools.extraction.pdf import read_pdf
+        from guardgraph.formats.pdf import read_pdf
 
         return read_pdf(content, max_chars)
-    from guardgraph.tools.extraction.charset import text_of
+    from guardgraph.formats.text import text_of
 
     text = text_of(content, question["charset"], is_html=question["kind"] == "html")
     if question["kind"] == "html":
-        from guardgraph.tools.extraction.page import read_page
+        from guardgraph.formats.page import read_page
 
         return read_page(text, question["url"], max_chars)
-    from guardgraph.tools.extraction.plain import read_plain
+    from guardgraph.formats.text import read_plain
 
     return read_plain(text, max_chars)

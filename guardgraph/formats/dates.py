@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.tools.extraction.tree import Element, elements_of, text_in
+from guardgraph.formats.tree import Element, elements_of, text_in
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

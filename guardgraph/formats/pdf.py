@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Any, Final
 
-from guardgraph.tools.extraction.blocks import one_line, plain_text
-from guardgraph.tools.extraction.extracted import Extracted, ExtractionFailed
-from guardgraph.tools.extraction.limits import within
-from guardgraph.tools.folder.article import Heading, Part
+from guardgraph.formats.article import Heading, Part
+from guardgraph.formats.blocks import one_line, plain_text
+from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.text import within
 
 __all__ = ["read_pdf"]
 

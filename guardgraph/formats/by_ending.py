@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from guardgraph.tools.folder.article import Parsed
-from guardgraph.tools.folder.html import parse_html
-from guardgraph.tools.folder.markdown import parse_markdown, parse_plain
-from guardgraph.tools.folder.rst import parse_rst
+from guardgraph.formats.article import Parsed
+from guardgraph.formats.html import parse_html
+from guardgraph.formats.markdown import parse_markdown, parse_plain
+from guardgraph.formats.rst import parse_rst
 
 __all__ = ["FORMATS", "decoded"]
 

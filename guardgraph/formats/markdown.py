@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from guardgraph.tools.folder.article import Heading, Parsed, Span
+from guardgraph.formats.article import Heading, Parsed, Span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

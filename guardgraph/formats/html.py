@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from guardgraph.tools.extraction.styles import shown_by
-from guardgraph.tools.folder.article import Heading, Parsed, Part, assembled
-from guardgraph.tools.folder.markup import Tag, tags_and_texts
+from guardgraph.formats.article import Heading, Parsed, Part, assembled
+from guardgraph.formats.markup import Tag, tags_and_texts
+from guardgraph.formats.styles import shown_by
 
 __all__ = ["DRAWN", "RAISED", "UNSEEN", "VOID", "parse_html"]
 

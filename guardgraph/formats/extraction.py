@@ -1,0 +1,129 @@
+"""What a child process reads of a page or a file, why it could not, and how it says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple, cast, get_args
+
+from guardgraph.formats.article import Heading, Part
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError
+from guardgraph.plain.json import JsonObject, JsonValue
+
+__all__ = [
+    "EXTRACTION_FAILURES",
+    "OUT_OF_MEMORY",
+    "Extracted",
+    "ExtractionFailed",
+    "FailureReason",
+    "Kind",
+    "answer_of",
+    "failure_of",
+    "missing_of",
+    "read_answer",
+]
+
+Kind = Literal["html", "pdf", "text"]
+"""What content is said to be; nothing is guessed."""
+
+FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "encrypted", "crashed"]
+
+EXTRACTION_FAILURES: Final[Mapping[FailureReason, str]] = MappingProxyType(
+    {
+        "too_large": "It takes more memory than the child has, or has more text than is asked for.",
+        "timeout": "The time was over before it was read.",
+        "charset": "Its character encoding is unknown, or is not the one that is declared.",
+        "binary": "It is said to be text, and has characters that no text has.",
+        "broken": "It is not of the kind that it is said to be, or is damaged.",
+        "encrypted": "It is a PDF file that opens with a password only.",
+        "crashed": "The child died of it.",
+    }
+)
+"""Why content could not be read: the closed list of reasons, each with what it means."""
+
+OUT_OF_MEMORY: Final = 71
+"""How a child ends that has no memory left: whatever it still could do might fail."""
+
+
+class Extracted(NamedTuple):
+    """What a page or a file shows a reader. What is not known is an empty string."""
+
+    title: str
+    text: str
+    """Paragraphs are parted by blank lines."""
+    parts: tuple[Part, ...]
+    """The same text with its headings, for `sections_of`; pages of a PDF file stand under ``Page 1`` and so on."""
+    declared_date: str
+    """Such as ``2026-03-14``: when the page says that it was published, else changed."""
+    guessed_date: str
+    """What it may be where nothing is declared; evidence of nothing."""
+
+
+class ExtractionFailed(GuardgraphError):
+    """Content could not be read.
+
+    Args:
+        reason: one of `EXTRACTION_FAILURES`.
+        details: the limit that was met, the signal that ended the child, or what the parser said.
+    """
+
+    def __init__(self, reason: FailureReason, details: JsonObject) -> None:
+        super().__init__(reason, details)  # both, so that a copy in another process is the same
+        self.reason: FailureReason = reason
+        self.details = details
+
+    def __str__(self) -> str:
+        known = ", ".join(f"{name}: {value}" for name, value in self.details.items())
+        return f"{self.reason} ({known})" if known else self.reason
+
+
+def answer_of(extracted: Extracted) -> bytes:
+    """Return what was read as it is sent."""
+    return _sent(["read", *extracted])
+
+
+def failure_of(failure: ExtractionFailed) -> bytes:
+    """Return why content could not be read, as it is sent."""
+    return _sent(["failed", failure.reason, failure.details])
+
+
+def missing_of(library: str, error: ImportError) -> bytes:
+    """Return that a library cannot be loaded, as it is sent."""
+    return _sent(["missing", library, " ".join(str(error).split())])
+
+
+def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
+    """Return what a child sent.
+
+    Raises:
+        ExtractionFailed: `crashed`, since no sound child sends such an answer.
+    """
+    try:
+        match json.loads(answer):
+            case ["failed", reason, dict(details)] if reason in get_args(FailureReason):
+                return ExtractionFailed(cast(FailureReason, reason), cast(dict[str, JsonValue], details))
+            case ["missing", str(library), str(why)]:
+                return ConfigurationError(
+                    f"{library}, with which content is read, cannot be loaded: {why:.200}; "
+                    "pip install 'guardgraph[kb]' or 'guardgraph[web]'"
+                )
+            case ["read", str(title), str(text), list(parts), str(declared), str(guessed)]:
+                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed)
+    except (ValueError, RecursionError):
+        pass
+    raise ExtractionFailed("crashed", {"answer": "not understood"})
+
+
+def _part(sent: object) -> Part:
+    match sent:
+        case str(text):
+            return text
+        case [int(level), str(text)]:
+            return Heading(level, text)
+    raise ValueError("neither a heading nor a text")
+
+
+def _sent(answer: list[object]) -> bytes:
+    # A file can spell half a pair of surrogates, which no encoding has.
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
