@@ -17,7 +17,7 @@ from guardgraph.guards.self_critique import critique, revision
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.offline.self_critique import repair
-from guardgraph.nodes.self_critique.audit import audit
+from guardgraph.nodes.self_critique import audit_change
 from guardgraph.state.self_critique import ChangeAudit, Critique, Patch, Risk, SelfCritiqueTask
 
 REVISION_ATTEMPTS = 3
@@ -164,7 +164,7 @@ class SelfCritiqueNodes:
             avoid_absolute_guarantees=state["task"]["avoid_absolute_guarantees"],
         )
         risks, required = accepted["risks"], accepted["required_changes"]
-        audited = audit(before, answer, risks_count=len(risks), required_changes_count=len(required))
+        audited = audit_change(before, answer, risks_count=len(risks), required_changes_count=len(required))
         told = {"action": "audit_finalize", "status": "final", "changed": audited["changed"]}
         return {
             "answer": answer,

@@ -69,9 +69,9 @@ from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChain
 from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
 from guardgraph.web.limits import WebLimits as WebLimits
-from guardgraph.web.listed import listed_search as listed_search
 from guardgraph.web.reader import web_reader as web_reader
-from guardgraph.web.searx import searx_search as searx_search
+from guardgraph.web.search import listed_search as listed_search
+from guardgraph.web.search import searx_search as searx_search
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld

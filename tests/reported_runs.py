@@ -11,7 +11,7 @@ from research_cases import ANSWER, PLAN, STATUS, research
 from self_critique_cases import GIVEN, REVISE
 
 import guardgraph
-from guardgraph.reporting.elements import legible
+from guardgraph.reporting.document import legible
 from guardgraph.testing import scripted_tool
 
 HOSTILE = (

@@ -26,7 +26,7 @@ from ticket_pattern import TICKET, triage
 
 from guardgraph import LiveWorld
 from guardgraph.grammar import Budget, Call
-from guardgraph.state.instant import instant
+from guardgraph.world.call import instant
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.live import MAX_ABANDONED
 from guardgraph.world.threads import MAX_IDLE

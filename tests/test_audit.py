@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guardgraph.languages.wording import text_hash
-from guardgraph.nodes.self_critique.audit import audit, diff_excerpt
+from guardgraph.nodes.self_critique import audit_change, diff_excerpt
 
 
 def test_a_text_has_one_hash() -> None:
@@ -17,7 +17,7 @@ def test_a_text_has_one_hash() -> None:
 
 def test_an_audit_says_what_changed() -> None:
     """Its keys, its lengths and its excerpt are the contract's."""
-    record = audit("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
+    record = audit_change("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
     assert record == {
         "changed": True,
         "before_hash": text_hash("One. Two."),
@@ -30,9 +30,9 @@ def test_an_audit_says_what_changed() -> None:
         "required_changes_count": 2,
         "diff_excerpt": ["- Two.", "+ Three."],
     }
-    same = audit("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
+    same = audit_change("One.\nTwo", "One. Two", risks_count=0, required_changes_count=0)
     assert (same["changed"], same["diff_excerpt"], same["length_increase_pct"]) == (False, [], 0.0)
-    assert audit("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
+    assert audit_change("", "x", risks_count=0, required_changes_count=0)["length_increase_pct"] == 0.0
 
 
 def test_an_excerpt_shows_both_sides_in_six_lines() -> None:
@@ -50,7 +50,7 @@ def test_an_excerpt_shows_both_sides_in_six_lines() -> None:
 @given(st.text(), st.text())
 def test_an_excerpt_is_empty_only_for_equal_texts(before: str, after: str) -> None:
     """What changed is shown, in at most six lines with their sign."""
-    record = audit(before, after, risks_count=0, required_changes_count=0)
+    record = audit_change(before, after, risks_count=0, required_changes_count=0)
     assert record["changed"] == bool(record["diff_excerpt"])
     assert len(record["diff_excerpt"]) <= 6
     assert all(line.startswith(("- ", "+ ")) for line in record["diff_excerpt"])

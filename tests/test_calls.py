@@ -17,8 +17,8 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from guardgraph import InputError
+from guardgraph.plain.conversion import expected_in
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.state.outcome import expected_in
 from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
 from guardgraph.world.calls import aperform, perform

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import draw
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
+from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node, main_way
 from guardgraph.drawing.geometry import Box, around
 from guardgraph.drawing.layout import place
-from guardgraph.drawing.main_way import main_way
 from guardgraph.drawing.shapes import trimmed
 
 OURS = ("rag", "research", "self_critique", "triage")

@@ -17,7 +17,7 @@ from reported_runs import page, result_of, said, tree, with_class
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, report
-from guardgraph.reporting.revision import marked
+from guardgraph.reporting.answer import marked
 
 SVG = "{http://www.w3.org/2000/svg}"
 DEEP = json.loads("[" * 900 + "]" * 900)

@@ -11,7 +11,7 @@ from runs import check_result
 from test_research_stops import MODEL_FAILURES
 
 from guardgraph import ResearchBudget, create_research_agent, verify
-from guardgraph.nodes.offline.notes import LONGEST, notes
+from guardgraph.nodes.offline.research import LONGEST, notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 

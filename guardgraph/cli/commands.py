@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, documents, inputs, knowledge, pages, pictures, policies, proofs, reasons, runs, views
+from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, runs, views
 from guardgraph.cli.making import exit_after, exit_with, make, print_json
 from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
-from guardgraph.cli.recheck import recheck
-from guardgraph.cli.research import research
+from guardgraph.cli.research import recheck, research
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, Shell
 from guardgraph.cli.what_if import what_if
@@ -27,8 +26,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-audit.app.command()(documents.export)
-audit.app.command()(documents.check)
 app.add_typer(audit.app, name="audit")
 app.add_typer(knowledge.app, name="kb")
 app.add_typer(policies.app, name="policy")
@@ -139,11 +136,11 @@ def verify(
 ) -> None:
     """Prove that no run of a graph can get around its guards."""
     inputs.load_environment()
-    proved = proofs.prove(target)
+    proved = graphs.prove(target)
     if as_json:
-        print_json(proofs.proofs_json(proved))
+        print_json(graphs.proofs_json(proved))
     else:
-        proofs.show_proofs(Screen(), proved)
+        graphs.show_proofs(Screen(), proved)
     exit_with(not any(proof.findings for proof in proved))
 
 
@@ -169,8 +166,8 @@ def draw(
 ) -> None:
     """Draw a graph to a file, and the way that a run took through it."""
     inputs.load_environment()
-    picture = pictures.picture_of(target, run, earlier)
-    pictures.save(picture, out)
+    picture = graphs.picture_of(target, run, earlier)
+    graphs.save(picture, out)
     Screen().show(f"{out}: {picture.described}", indent=0)
 
 
@@ -202,8 +199,8 @@ def report(
 ) -> None:
     """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources."""
     inputs.load_environment()
-    page = pages.page_of(run, graph, asked, store)
-    pictures.save(page, out)
+    page = graphs.page_of(run, graph, asked, store)
+    graphs.save(page, out)
     Screen().show(f"{out}: {page.described}", indent=0)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guardgraph.cli import inputs
-from guardgraph.cli.pictures import graph_of
+from guardgraph.cli.graphs import graph_of
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
 from guardgraph.graphs.patterns import COMMANDS, pattern_called
@@ -111,7 +111,7 @@ def schema(
     ],
 ) -> None:
     """Print the JSON Schema of the policy files of a pattern, for editors."""
-    from guardgraph.policies.schema import policy_schema
+    from guardgraph.policies.file import policy_schema
 
     inputs.load_environment()
     shipped = pattern_called(graph)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import guardgraph
-from guardgraph.cli import inputs, pictures
+from guardgraph.cli import graphs, inputs
 from guardgraph.cli.audit import runs_of
 from guardgraph.cli.policies import settings_given
 from guardgraph.cli.screen import Screen
@@ -91,7 +91,7 @@ def what_if(
     judged = guardgraph.what_if(graph, _runs(store, pattern=pattern, tenant=tenant, since=since), assume=assume)
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
     if out is not None:
-        pictures.save(guardgraph.report(judged), out)
+        graphs.save(guardgraph.report(judged), out)
     if as_json:
         failed = [{"limit": limit.text, "found": limit.found(judged)} for limit in exceeded]
         print(json.dumps({**judged.plain(), "exceeded": failed}, indent=2), flush=True)

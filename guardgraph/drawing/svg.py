@@ -7,8 +7,7 @@ from html import escape
 from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
 from guardgraph.drawing.geometry import Box
 from guardgraph.drawing.kinds import DrawnKind
-from guardgraph.drawing.labels import LABEL_CELLS
-from guardgraph.drawing.layout import Placed, place
+from guardgraph.drawing.layout import LABEL_CELLS, Placed, place
 from guardgraph.drawing.legend import legend, legend_width, wide
 from guardgraph.drawing.panels import Panel
 from guardgraph.drawing.shapes import arrow, chip, group, label, node, number, text, trimmed

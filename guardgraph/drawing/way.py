@@ -8,9 +8,8 @@ from collections.abc import Mapping
 
 from langgraph.graph import START
 
-from guardgraph.drawing.diagram import Diagram, Edge, Node
+from guardgraph.drawing.diagram import Diagram, Edge, Node, main_way
 from guardgraph.drawing.kinds import DrawnKind
-from guardgraph.drawing.main_way import main_way
 from guardgraph.drawing.taken import Taken
 from guardgraph.state.run import Kind
 

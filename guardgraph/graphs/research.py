@@ -10,7 +10,7 @@ from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.nodes import research as nodes
 from guardgraph.nodes.offline import research as offline
-from guardgraph.nodes.offline.notes import notes as offline_notes
+from guardgraph.nodes.offline.research import notes as offline_notes
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,

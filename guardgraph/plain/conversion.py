@@ -1,4 +1,4 @@
-"""What a Runnable, a function or a tool returned, as plain JSON: converted in one way or refused.
+"""What a Runnable, a function or a tool returned or raised, as plain JSON: converted in one way or refused.
 
 The conversions are Pydantic's: dates and times as ISO 8601, durations too, Decimal and UUID as texts, enumerations by
 their values, models, dataclasses and named tuples by what they hold, and every other whole or real number by its value.
@@ -19,10 +19,11 @@ from uuid import UUID
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from guardgraph.plain.json import INT_LIMIT, MAX_DEPTH, JsonValue, is_plain, legible_text
-from guardgraph.plain.size import REPLY_BYTES, Room, check_room
+from guardgraph.plain.errors import ExpectedFailure
+from guardgraph.plain.json import INT_LIMIT, MAX_DEPTH, JsonObject, JsonValue, is_plain, legible_text
+from guardgraph.plain.size import REPLY_BYTES, Room, TooLarge, check_room
 
-__all__ = ["ALLOWED", "Unreturnable", "plain_value"]
+__all__ = ["ALLOWED", "Unreturnable", "expected", "expected_in", "plain_value"]
 
 _BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
 
@@ -149,3 +150,34 @@ def _inside(name: str, item: Any, depth: int, room: Room) -> JsonValue:
     except Unreturnable as error:
         error.place = (name, *error.place)
         raise
+
+
+EXPECTED_BYTES = 65_536
+"""That an expected failure may take: failures are short, whatever a budget says of replies."""
+
+
+def expected(error: BaseException) -> JsonObject:
+    """Return what the details of a tool's error say of one that was to be expected, nothing of any other.
+
+    Args:
+        error: what was raised, or returned in the place of a value. One whose details are no plain JSON, or take more
+            than `EXPECTED_BYTES`, is any other error.
+    """
+    if not isinstance(error, ExpectedFailure):
+        return {}
+    try:
+        return {"expected": plain_value({"reason": error.reason, "details": error.details}, EXPECTED_BYTES)}
+    except (Unreturnable, TooLarge):
+        return {}
+
+
+def expected_in(content: JsonValue) -> tuple[str, JsonObject] | None:
+    """Return the reason and the details of an expected failure, None where a tool failed otherwise, or did not.
+
+    Args:
+        content: of an outcome.
+    """
+    match content:
+        case {"reason": "tool_error", "details": {"expected": {"reason": str(reason), "details": dict(details)}}}:
+            return reason, details
+    return None

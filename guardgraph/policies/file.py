@@ -1,4 +1,4 @@
-"""A file with the policy and the budget of a pattern, and what tenants tighten of them."""
+"""A file with the policy and the budget of a pattern, what tenants tighten of them, and its JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from guardgraph.formats.settings_file import SHOWN_FINDINGS, Document, Place, Wr
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.findings import findings
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.json import JsonObject, json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import unknown_name
 
-__all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "read_policy"]
+__all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "policy_schema", "read_policy"]
 
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
@@ -249,3 +249,43 @@ def _unfilled(section: str, ours: Settings, theirs: Settings) -> Iterator[tuple[
     for name in ours.filled:
         if ours.is_open(name) and not theirs.is_open(name):
             yield name, f"{section}.{name} is required too: an overlay narrows what the file says"
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) -> JsonObject:
+    """Return the JSON Schema of a pattern's policy files.
+
+    Args:
+        pattern: its name.
+        policy: the class of its policy.
+        budget: the class of its budget.
+    """
+    sections = {"policy": _section(policy), "budget": _section(budget)}
+    overlays = {name: {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"type": "null"}]} for name in sections}
+    overlay = {"type": ["object", "null"], "properties": overlays, "additionalProperties": False}
+    definitions: JsonObject = {}
+    for section in sections.values():
+        definitions |= section.pop("$defs", {})
+    return {
+        "$schema": DIALECT,
+        "title": f"Policy file of the pattern {pattern}",
+        "type": "object",
+        "properties": {
+            "pattern": {"const": pattern, "description": "The pattern that the file is for."},
+            **overlays,
+            "tenants": {
+                "type": ["object", "null"],
+                "description": "What tenants tighten, by their names; an overlay never loosens.",
+                "additionalProperties": overlay,
+            },
+        },
+        "required": ["pattern"],
+        "additionalProperties": False,
+        "$defs": {**definitions, **sections},
+    }
+
+
+def _section(settings: type[Settings]) -> dict[str, Any]:
+    return settings.model_json_schema(mode="validation")

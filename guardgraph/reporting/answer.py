@@ -1,20 +1,137 @@
-"""What a run answered: the text with its sources, the critique, and whatever else a result has."""
+"""What a run answered: the text, its sources and their evidence, the critique, what a revision changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import TypeGuard
 
 from guardgraph.languages.sentences import unwrapped
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.reporting.elements import Html, tag
+from guardgraph.reporting.document import Child, Html, tag
 from guardgraph.reporting.reading import Reading
-from guardgraph.reporting.revision import revision
-from guardgraph.reporting.spans import answer_marks, evidence_marks, laid_out
-from guardgraph.reporting.values import LONG, Marked, facts, link, named, passage, value
+from guardgraph.reporting.values import LONG, Marked, Marks, facts, link, named, passage, value
 from guardgraph.state.run import AUDITED
 
-__all__ = ["answer"]
+__all__ = ["answer", "answer_marks", "evidence_marks", "laid_out", "marked", "revision"]
+
+BY = {"cited": "cited by the answer", "words": "by shared words, a guess"}
+"""How it is known which sentences rest on a source."""
+
+
+def answer_marks(answer: str, sources: Sequence[JsonObject]) -> Marks:
+    """Return what marks the sentences of an answer with the numbers of the sources that they rest on.
+
+    None where no source says any, or where they cannot be places of this answer's sentences.
+    """
+    numbers: dict[tuple[int, int], list[str]] = {}
+    for number, source in enumerate(sources, 1):
+        given = source.get("answer_spans")
+        for item in given if isinstance(given, list) else ():
+            if (span := _span(item, len(answer))) is None:
+                return None
+            numbers.setdefault(span, []).append(str(number))
+    spans, end = sorted(numbers), 0
+    for first, last in spans:
+        if first < end:
+            return None
+        end = last
+    marked = [Marked(first, last, "cited", " ".join(numbers[first, last])) for first, last in spans]
+    return (lambda text: marked) if marked else None
+
+
+def evidence_marks(source: JsonObject, text: str) -> Marks:
+    """Return what marks the evidence in a source's passage; None where it does not say where that stands."""
+    passage, evidence = source.get("passage_span"), source.get("document_span")
+    whole = _span(passage)
+    if whole is None or whole[1] - whole[0] != len(text) or not isinstance(evidence, list):
+        return None
+    span = _span([place - whole[0] for place in evidence if isinstance(place, int)], len(text))
+    return (lambda text: [Marked(*span, "evidence")]) if span else None
+
+
+def laid_out(source: JsonObject) -> tuple[JsonObject, list[tuple[str, str]]]:
+    """Take out of a source what it says of places, and return what is left, and the same in words.
+
+    What it says in another form than our results do stays.
+    """
+    span, by = _span(source.get("document_span")), source.get("spans_by")
+    said = {
+        "document_span": [("evidence", f"characters {span[0]:,} to {span[1]:,} of the document")] if span else None,
+        "spans_by": [("sentences", BY[by])] if isinstance(by, str) and by in BY else None,
+        "passage_span": [] if _span(source.get("passage_span")) else None,
+        "answer_spans": [] if _are_spans(source.get("answer_spans")) else None,
+    }
+    left = {key: item for key, item in source.items() if said.get(key) is None}
+    return left, [pair for pairs in said.values() for pair in pairs or ()]
+
+
+def _are_spans(given: JsonValue) -> bool:
+    return isinstance(given, list) and all(_span(item) for item in given)
+
+
+def _span(given: JsonValue, length: int | None = None) -> tuple[int, int] | None:
+    match given:
+        case [int(start), int(end)] if type(start) is int and 0 <= start < end and (length is None or end <= length):
+            return start, end
+    return None
+
+
+COMPARED = 1000
+"""Words up to which two texts are compared word by word: a second, however they repeat themselves."""
+
+WORD = re.compile(r"\s*\S+|\s+")
+
+
+def revision(reading: Reading) -> Html | None:
+    """Return the change that a run made to its draft, None for a run without an audit of it."""
+    whole = reading.run.get("audit")
+    audit = {key: item for key, item in whole.items() if key not in AUDITED} if isinstance(whole, dict) else {}
+    if not audit:
+        return None
+    measures = {key: item for key, item in audit.items() if key != "diff_excerpt"}
+    lines = audit.get("diff_excerpt")
+    shown = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+    return tag(
+        "div",
+        _texts(reading),
+        tag("ul", map(_line, lines), class_="diff") if shown and lines else None,
+        facts(((key, named(item)) for key, item in (measures if shown else audit).items()), "facts inline"),
+        class_="card",
+    )
+
+
+def _line(line: str) -> Html:
+    return tag("li", tag("bdi", line), class_="gone" if line.startswith("-") else "come")
+
+
+def _texts(reading: Reading) -> Child:
+    drafts = [step["draft"] for step in reading.steps("history") if isinstance(step.get("draft"), str)]
+    answer = reading.run.get("answer")
+    if not drafts or not isinstance(answer, str) or drafts[-1] == answer:
+        return None
+    before, after = marked(drafts[-1], answer)
+    return tag("div", _side("Draft", before), _side("Final text", after), class_="sides")
+
+
+def _side(name: str, text: Child) -> Html:
+    return tag("div", tag("h3", name), text)
+
+
+def marked(before: str, after: str) -> tuple[Html, Html]:
+    """Return two texts with what only one of them has in ``del`` and ``ins``; very long ones come unmarked."""
+    old, new = WORD.findall(before), WORD.findall(after)
+    if max(len(old), len(new)) > COMPARED:
+        return passage(before), passage(after)
+    went: list[Child] = []
+    came: list[Child] = []
+    for how, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
+        gone, come = "".join(old[start:end]), "".join(new[first:last])
+        went.append(gone if how == "equal" or not gone else tag("del", gone))
+        came.append(come if how == "equal" or not come else tag("ins", come))
+    return tag("div", went, class_="text", dir="auto"), tag("div", came, class_="text", dir="auto")
+
 
 IDS = ("doc_id", "id")
 """What a source and the passage behind it share."""

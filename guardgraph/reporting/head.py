@@ -1,15 +1,35 @@
-"""The head of a page: at once how the run ended, why, and what there is to know of it as a whole."""
+"""The head of a page: how the run ended and why, or what it waits for, and what there is to know of it as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from guardgraph.reporting.elements import Child, Html, tag
+from guardgraph.plain.json import JsonObject
+from guardgraph.reporting.decisions import refused, stopping
+from guardgraph.reporting.document import Child, Html, tag
 from guardgraph.reporting.reading import Entry, Reading
-from guardgraph.reporting.refused import refused, stopping
-from guardgraph.reporting.values import facts, name, named, value
+from guardgraph.reporting.values import duration, facts, name, named, value
 
-__all__ = ["duration", "head", "kind_of_run", "title"]
+__all__ = ["head", "kind_of_run", "title", "waiting"]
+
+
+def waiting(reading: Reading) -> Iterator[tuple[str, Html]]:
+    """Yield sections with their titles, for a run that waits."""
+    asked = reading.waiting_for
+    if asked is None:
+        return
+    yield "Shown to the person", tag("div", value(asked.get("shown")), class_="card")
+    yield "How to go on", tag("div", facts(_told(asked)), class_="card")
+
+
+def _told(asked: JsonObject) -> Iterator[tuple[str, Child]]:
+    if "problem" in asked:
+        yield "last answer", named(asked["problem"])
+    yield "asked by", tag("code", named(asked.get("node")))
+    yield "hash", tag("code", named(asked.get("hash")))
+    answer = tag("code", '{"hash": …, "decision": "approve" | "reject"}')
+    yield "answer", tag("p", "Resume the run on its thread with the hash and a decision: ", answer)
+
 
 NAME_CHARS = 80
 """Characters of a name in a title."""
@@ -29,13 +49,6 @@ def kind_of_run(reading: Reading) -> str:
 def title(reading: Reading) -> str:
     """Return what a browser shows of the page in its tabs."""
     return f"{kind_of_run(reading)}, {reading.taken.status}: {reading.taken.ending[:NAME_CHARS]}"
-
-
-def duration(milliseconds: float) -> str:
-    """Return a duration in the unit that reads best."""
-    if milliseconds >= 10_000:
-        return f"{milliseconds / 1000:,.1f} s"
-    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
 
 
 def head(reading: Reading) -> Html:

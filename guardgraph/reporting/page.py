@@ -15,15 +15,12 @@ from guardgraph.evidence.store import StoredRun
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.reporting.answer import answer
 from guardgraph.reporting.decisions import decisions
-from guardgraph.reporting.document import document, foot, section
-from guardgraph.reporting.elements import Child, Html, fragment, tag
-from guardgraph.reporting.head import head, title
+from guardgraph.reporting.document import Child, Html, document, foot, fragment, section, tag
+from guardgraph.reporting.head import head, title, waiting
 from guardgraph.reporting.reading import Reading, read
-from guardgraph.reporting.timeline import timeline
 from guardgraph.reporting.values import folded, json_text
-from guardgraph.reporting.waiting import waiting
 from guardgraph.reporting.way import graph as whole_graph
-from guardgraph.reporting.way import way
+from guardgraph.reporting.way import timeline, way
 from guardgraph.reporting.what_if import content as what_if_content
 from guardgraph.reporting.what_if import title as what_if_title
 

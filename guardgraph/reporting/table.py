@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from guardgraph.plain.errors import InputError
-from guardgraph.reporting.elements import Html, tag
+from guardgraph.reporting.document import Html, tag
 
 __all__ = ["Table", "table"]
 

@@ -11,9 +11,22 @@ from ada_url import URL
 
 from guardgraph.plain.json import JsonValue
 from guardgraph.plain.letters import is_odd
-from guardgraph.reporting.elements import Child, Html, tag
+from guardgraph.reporting.document import Child, Html, tag
 
-__all__ = ["LONG", "Marked", "Marks", "facts", "folded", "json_text", "link", "name", "named", "passage", "value"]
+__all__ = [
+    "LONG",
+    "Marked",
+    "Marks",
+    "duration",
+    "facts",
+    "folded",
+    "json_text",
+    "link",
+    "name",
+    "named",
+    "passage",
+    "value",
+]
 
 
 class Marked(NamedTuple):
@@ -40,6 +53,13 @@ MANY = 40
 """Items of a list, or keys of an object, that stand open."""
 DEEP = 4
 """Levels of nesting that are laid out; what is deeper stands as JSON."""
+
+
+def duration(milliseconds: float) -> str:
+    """Return a duration in the unit that reads best."""
+    if milliseconds >= 10_000:
+        return f"{milliseconds / 1000:,.1f} s"
+    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
 
 
 def value(item: JsonValue, depth: int = 0, *, marks: Marks = None) -> Html:

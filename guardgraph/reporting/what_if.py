@@ -9,8 +9,7 @@ from guardgraph.drawing.svg import svg
 from guardgraph.evidence.judged import Row, WhatIf
 from guardgraph.graphs.whatif import AgainKind, Ending
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.reporting.document import foot, section
-from guardgraph.reporting.elements import Child, Html, fragment, tag
+from guardgraph.reporting.document import Child, Html, foot, fragment, section, tag
 from guardgraph.reporting.values import facts, name, value
 
 __all__ = ["content", "title"]

@@ -10,12 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from guardgraph.plain.conversion import Unreturnable, plain_value
-from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, copied, packed_text, parse_json, storable
 from guardgraph.plain.size import TooLarge, check_room, json_bytes
 
-__all__ = ["Outcome", "expected", "expected_in"]
+__all__ = ["Outcome"]
 
 
 @dataclass(slots=True)
@@ -80,34 +78,3 @@ class Outcome:
             with suppress(NotJson):
                 content = parse_json(content)
         return {**self.about, "failure" if self.form == "failure" else "proposal": storable(content)}
-
-
-EXPECTED_BYTES = 65_536
-"""That an expected failure may take: failures are short, whatever a budget says of replies."""
-
-
-def expected(error: BaseException) -> JsonObject:
-    """Return what the details of a tool's error say of one that was to be expected, nothing of any other.
-
-    Args:
-        error: what was raised, or returned in the place of a value. One whose details are no plain JSON, or take more
-            than `EXPECTED_BYTES`, is any other error.
-    """
-    if not isinstance(error, ExpectedFailure):
-        return {}
-    try:
-        return {"expected": plain_value({"reason": error.reason, "details": error.details}, EXPECTED_BYTES)}
-    except (Unreturnable, TooLarge):
-        return {}
-
-
-def expected_in(content: JsonValue) -> tuple[str, JsonObject] | None:
-    """Return the reason and the details of an expected failure, None where a tool failed otherwise, or did not.
-
-    Args:
-        content: of an outcome.
-    """
-    match content:
-        case {"reason": "tool_error", "details": {"expected": {"reason": str(reason), "details": dict(details)}}}:
-            return reason, details
-    return None

@@ -10,15 +10,18 @@ Example::
     assert len(model.calls) == 2
 """
 
-from guardgraph.testing.clock import ScriptedClock
-from guardgraph.testing.guarded import GuardedBase, GuardedDocument
-from guardgraph.testing.model import ModelCall, ScriptedChatModel
-from guardgraph.testing.recorder import InMemoryRecorder
-from guardgraph.testing.reply import Reply
-from guardgraph.testing.retriever import RETRIEVER_CHECKS, check_retriever
-from guardgraph.testing.script import ScriptExhausted
+from guardgraph.testing.doubles import (
+    InMemoryRecorder,
+    ModelCall,
+    Reply,
+    ScriptedChatModel,
+    ScriptedClock,
+    ScriptedTool,
+    ScriptExhausted,
+    scripted_tool,
+)
+from guardgraph.testing.retriever import RETRIEVER_CHECKS, GuardedBase, GuardedDocument, check_retriever
 from guardgraph.testing.store import STORE_CHECKS, check_store
-from guardgraph.testing.tool import ScriptedTool, scripted_tool
 
 __all__ = [
     "RETRIEVER_CHECKS",

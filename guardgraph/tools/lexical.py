@@ -13,10 +13,10 @@ from guardgraph.languages.terms import content_words
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.findings import shown
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.instant import instant
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
+from guardgraph.world.call import instant
 
 __all__ = ["Asked", "LexicalRetriever"]
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from guardgraph.languages.terms import terms
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import identity
-from guardgraph.state.instant import instant
 from guardgraph.tools.tool import Tool
+from guardgraph.world.call import instant
 
 __all__ = ["recorded_notes", "recorded_reader", "recorded_search"]
 

@@ -1,10 +1,15 @@
-"""A call: the only way in which a run reaches outside, and its place in the run."""
+"""A call: the only way in which a run reaches outside, and its place in the run.
+
+Our own rules, recordings and retriever answer at once: they wait for nobody and so need no deadline. They are called
+where the run is, without a thread. Whatever is not ours may hang, and is never taken for one of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from types import FunctionType
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from langchain_core.runnables import Runnable
 
@@ -14,7 +19,27 @@ from guardgraph.plain.size import REPLY_BYTES
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind
 
-__all__ = ["Asked", "Call", "Outside", "Performed", "ask_person", "digest_of"]
+__all__ = ["Asked", "Call", "Outside", "Performed", "ask_person", "digest_of", "instant", "is_instant"]
+
+_MARK = "__guardgraph_instant__"
+_Ours = TypeVar("_Ours")
+
+
+def instant(ours: _Ours) -> _Ours:
+    """Mark a function or a class of ours whose calls answer at once.
+
+    The mark names what it was made for: a wrapper that takes over a function's attributes and a subclass have none.
+    """
+    setattr(ours, _MARK, ours.__code__ if isinstance(ours, FunctionType) else ours)
+    return ours
+
+
+def is_instant(target: Any) -> bool:
+    """Say whether a call of a target answers at once."""
+    if isinstance(target, FunctionType):
+        return target.__dict__.get(_MARK) is target.__code__
+    return type(target).__dict__.get(_MARK) is type(target)
+
 
 Outside: TypeAlias = "Runnable[Any, Any] | Callable[[JsonObject], Any]"
 """What may be called from a body: a Runnable, or a function of one dictionary."""

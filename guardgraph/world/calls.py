@@ -22,14 +22,13 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.plain.conversion import ALLOWED, Unreturnable, plain_value
+from guardgraph.plain.conversion import ALLOWED, Unreturnable, expected, plain_value
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.json import JsonObject, copied
 from guardgraph.plain.secrets import message_of
 from guardgraph.plain.size import REPLY_BYTES, TooLarge
-from guardgraph.state.instant import is_instant
-from guardgraph.state.outcome import Outcome, expected
-from guardgraph.world.call import Call
+from guardgraph.state.outcome import Outcome
+from guardgraph.world.call import Call, is_instant
 from guardgraph.world.connections import Connections
 from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
 from guardgraph.world.threads import Handover, abandon, abandoned, awaited, in_thread

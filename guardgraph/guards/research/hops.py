@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from guardgraph.guards.urls import denial
+from guardgraph.plain.conversion import expected_in
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
-from guardgraph.state.outcome import expected_in
 
 __all__ = ["read_otherwise"]
 

@@ -8,8 +8,9 @@ from typing import Final, Literal
 from guardgraph.guards.proposals import tool_failure
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import denial
+from guardgraph.plain.conversion import expected_in
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
-from guardgraph.state.outcome import Outcome, expected_in
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import READ_FAILURES, Page
 
 __all__ = ["failed_read", "is_readable", "page_shown", "parse_page"]

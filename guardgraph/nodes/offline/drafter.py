@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from itertools import islice
 
 from guardgraph.languages.sentences import sentences
-from guardgraph.nodes.offline.allowed import Allowed
-from guardgraph.nodes.offline.incident import NO_STATUS, Lines
+from guardgraph.nodes.offline.incident import NO_STATUS, Allowed, Lines
 from guardgraph.nodes.offline.prose import ended
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.instant import instant
+from guardgraph.world.call import instant
 
 __all__ = ["DRAFT_CHARS", "draft", "shorten"]
 

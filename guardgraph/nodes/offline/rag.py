@@ -8,20 +8,116 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from guardgraph.guards import rag as guards
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.language import language_of
 from guardgraph.languages.sentences import sentences, unwrapped
 from guardgraph.languages.terms import terms
-from guardgraph.nodes.offline.fitting import fit
-from guardgraph.nodes.offline.questions import wanted
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.instant import instant
 from guardgraph.state.rag import ContextChunk, RagPolicy
+from guardgraph.world.call import instant
 
-__all__ = ["answer", "plan"]
+if TYPE_CHECKING:
+    from guardgraph.guards.facts.values import Number
+
+__all__ = ["Wanted", "answer", "fit", "plan", "wanted"]
+
+Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
+"""What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""
+
+_DURATION: Final = (
+    r"how (?:long|fast|quick(?:ly)?|soon)|wie (?:lange|schnell|bald)|cuánto tiempo|combien de temps"
+    r"|як (?:швидко|довго)|как (?:быстро|долго|скоро)"
+)
+_TIME: Final = r"when|(?:what|which) (?:\w+ )?(?:year|month|day|date|time)|wann|cuándo|quand|коли|когда"
+_NAME: Final = r"who(?:m|se)?|wer|wem|wen|quién(?:es)?|qui|хто|кто"
+
+_ENGLISH: Final = (
+    r"how (?:many|much|long|often|fast|quick(?:ly)?|soon|far|old|big|large|high|deep|wide|tall|late|early)|when"
+    r"|(?:what|which) (?:\w+ )?(?:year|month|day|date|time|percent(?:age)?|share|rate|number|price|cost|amount|limit)"
+)
+_GERMAN: Final = (
+    r"wann|wie ?viele?[nrms]?|wie (?:lange|oft|schnell|bald|weit|alt|groß|hoch|tief|breit|spät|teuer)"
+    r"|welche[mnrs]? (?:jahr|monat|tag|datum|anteil|preis|zahl)"
+)
+_SPANISH: Final = r"cuándo|cu[áa]nt[oa]s?|qué (?:año|mes|día|fecha|hora|porcentaje|precio|número|plazo)|qué tan"
+_FRENCH: Final = r"quand|combien|quel(?:le)?s? (?:année|mois|jour|date|heure|pourcentage|prix|nombre|délai|taux|durée)"
+_UKRAINIAN: Final = (
+    r"коли|скільки|як (?:швидко|довго|часто|далеко)|як(?:ий|ого|ому|ої|ій|ою) (?:рік|року|році|дата|дати|відсоток)"
+)
+_RUSSIAN: Final = (
+    r"когда|сколько|скольких|как (?:быстро|долго|часто|далеко|скоро)"
+    r"|как(?:ой|ого|ом|ая|ую) (?:год|году|года|дата|дату|процент|число)"
+)
+_CHINESE: Final = r"多少|几|何时|什么时候|哪一?年|多久|多长|多快|多大|多高"
+_HINDI: Final = r"कितन[ाेीों]+|कब"
+
+_WORDS = re.compile(
+    rf"(?<!\w)(?:{'|'.join((_ENGLISH, _GERMAN, _SPANISH, _FRENCH, _UKRAINIAN, _RUSSIAN))})(?!\w)|{_CHINESE}|{_HINDI}",
+    re.IGNORECASE,
+)
+
+_KINDS: Final[dict[Wanted, re.Pattern[str]]] = {
+    "duration": re.compile(rf"(?<!\w)(?:{_DURATION})(?!\w)", re.IGNORECASE),
+    "time": re.compile(rf"(?<!\w)(?:{_TIME})(?!\w)", re.IGNORECASE),
+    "name": re.compile(rf"(?<!\w)(?:{_NAME})(?!\w)", re.IGNORECASE),
+    "number": _WORDS,
+}
+
+
+def wanted(question: str) -> Wanted:
+    """Say what answers a question, by its interrogative, in English or one of the languages listed here."""
+    found = {kind: match.start() for kind, words in _KINDS.items() if (match := words.search(question))}
+    return min(found, key=found.__getitem__, default="")
+
+
+_LASTS = frozenset({"time", "calendar"})
+"""Dimensions of durations: of seconds, and of months, whose length differs."""
+_TIMES = frozenset({"date", "clock", "weekday", "decade"})
+
+
+def fit(text: str, kind: Wanted, question: str) -> int:
+    """Say how well a sentence fits a question, by what it says and the question does not.
+
+    Args:
+        text: the sentence.
+        kind: what the question wants.
+        question: the question.
+
+    Returns:
+        2 for a sentence that has what is wanted, 1 for one with a number of another kind, else 0. A duration tells
+        when ("within 14 days"), and a time how long something lasts.
+    """
+    if kind == "name":
+        return 2 if _names(text, question) else 0
+    new = _numbers(text) - _numbers(question) if kind else frozenset()
+    if not new:
+        return 0
+    return 2 if kind == "number" or any(map(_tells_time, new)) else 1
+
+
+def _numbers(text: str) -> frozenset[Number]:
+    from guardgraph.guards.facts import facts_in_text  # the largest part of an import
+
+    return facts_in_text(text).numbers
+
+
+def _names(text: str, question: str) -> list[str]:
+    from guardgraph.guards.names import unsupported_names  # reads tables of languages
+
+    return unsupported_names(text, cited=[question])
+
+
+def _tells_time(number: Number) -> bool:
+    from guardgraph.guards.facts.values import Quantity
+
+    return any(
+        reading.unit.dimension in _LASTS if isinstance(reading, Quantity) else getattr(reading, "kind", "") in _TIMES
+        for reading in number.readings
+    )
+
 
 QUERY_CHARS = 240
 """max_query_chars of the default budget, where the view does not say."""

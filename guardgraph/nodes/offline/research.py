@@ -1,15 +1,23 @@
-"""The Research agent's offline proposers: the standard plan, and a brief that repeats the notes' claims."""
+"""The Research agent's offline proposers: the standard plan, notes, and a brief.
+
+Notes are the sentences of the pages that share most with the question; the brief repeats their claims.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import Final, NamedTuple
 
+from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.plan import RESEARCH_ACTIONS
 from guardgraph.languages.language import language_of
+from guardgraph.languages.sentences import sentences, unwrapped
+from guardgraph.languages.terms import terms
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.instant import instant
+from guardgraph.world.call import instant
 
-__all__ = ["answer", "plan"]
+__all__ = ["LONGEST", "answer", "notes", "plan"]
 
 CLAIMS = 3
 """Claims that a brief repeats at most."""
@@ -57,3 +65,60 @@ def answer(view: JsonObject) -> JsonObject:
     frame = _FRAMES.get(language_of(claims) or ("en" if claims.isascii() else ""))
     brief = f"{frame.opening} {claims} {frame.closing}" if frame else claims
     return {"answer": brief, "citations": [note["id"] for note in notes]}
+
+
+LONGEST: Final = 240
+"""Characters of a sentence that becomes a note: three of them fit into an answer of the default budget."""
+_ASKS: Final = ("?", "？", "؟")
+_TOLD: Final = 10_000
+"""Characters of each page by which its language is told."""
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a page."""
+
+    url: str
+    text: str
+    shared: frozenset[str]
+    """The question's terms that it has."""
+
+
+def notes(request: JsonObject) -> list[JsonObject]:
+    """Take the sentences that share most with the question, word for word, the best first.
+
+    A term weighs the more the fewer sentences have it, as in `guardgraph.nodes.offline.rag`. A sentence that asks, and
+    one of less than `MIN_QUOTE_CHARS` or more than `LONGEST` characters, is passed over.
+
+    Args:
+        request: ``{goal, question, pages, max_notes}``, the pages by URL.
+
+    Returns:
+        At most `max_notes` notes ``{claim, quote, url, title, published_at}``; none where no sentence shares a term.
+    """
+    pages = request["pages"]
+    read = _sentences(request["question"], pages)
+    holders = Counter(term for sentence in read for term in sentence.shared)
+    weights = {term: math.log(1 + len(read) / count) for term, count in holders.items()}
+
+    def weight(sentence: _Sentence) -> float:
+        return sum(weights[term] for term in sorted(sentence.shared))  # in one order, so that sums are the same
+
+    best = sorted((sentence for sentence in read if sentence.shared), key=weight, reverse=True)
+    return [_note(sentence, pages[sentence.url]) for sentence in best[: request["max_notes"]]]
+
+
+def _sentences(question: str, pages: JsonObject) -> list[_Sentence]:
+    language = language_of("\n".join(page["body"][:_TOLD] for page in pages.values()))
+    asked = frozenset(terms(question, language))
+    once: dict[str, _Sentence] = {}
+    for url, page in pages.items():
+        for sentence in sentences(unwrapped(page["body"])):
+            text = " ".join(sentence.split())
+            if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not text.endswith(_ASKS):
+                once.setdefault(text, _Sentence(url, text, asked.intersection(terms(text, language))))
+    return list(once.values())
+
+
+def _note(sentence: _Sentence, page: JsonObject) -> JsonObject:
+    said = {"title": page["title"], "published_at": page["published_at"]}
+    return {"claim": sentence.text, "quote": sentence.text, "url": sentence.url, **said}

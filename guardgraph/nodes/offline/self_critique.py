@@ -18,8 +18,8 @@ from guardgraph.nodes.offline.drafter import draft, shorten
 from guardgraph.nodes.offline.editor import repair
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.instant import instant
 from guardgraph.state.self_critique import SelfCritiqueBudget
+from guardgraph.world.call import instant
 
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
 

@@ -1,12 +1,17 @@
-"""A search by SearXNG, https://docs.searxng.org: a server of the operator's own that asks search engines."""
+"""Searches of the web: SearXNG, a server of the operator's own that asks search engines, and a file of URLs.
+
+Source of the form of its answers: https://docs.searxng.org.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
 from http import HTTPStatus
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,10 +22,51 @@ from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt, parse
 from guardgraph.plain.secrets import without_secrets
 from guardgraph.plain.urls import parsed_url
 from guardgraph.plain.version import version
+from guardgraph.tools.tool import Tool
 from guardgraph.web.limits import Meter, WebLimits
+from guardgraph.world.call import instant
 from guardgraph.world.deadline import deadline
 
-__all__ = ["SearxSearch", "searx_search"]
+__all__ = ["SearxSearch", "listed_search", "searx_search"]
+
+MOST_LISTED_BYTES = 1_000_000
+"""Of the file."""
+
+
+def listed_search(file: str | os.PathLike[str]) -> Tool:
+    """Return a search for `create_research_agent` that finds the URLs in a file, whatever is asked.
+
+    Args:
+        file: a URL a line, the best first; blank lines, and lines that begin with ``#``, are left out. It is read now.
+
+    Returns:
+        ``{"query": str, "max_results": int}`` -> at most `max_results` hits ``{url}``.
+
+    Raises:
+        ConfigurationError: the file cannot be read as UTF-8 text, is larger than `MOST_LISTED_BYTES`, or has no URL.
+    """
+    if not isinstance(file, str | os.PathLike):
+        raise ConfigurationError(f"file: the path of a file of URLs is required; given: {file!r:.80}")
+    given = os.fspath(file)
+    try:
+        with Path(file).open("rb") as opened:
+            text = opened.read(MOST_LISTED_BYTES + 1)
+        lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"file {given!r:.200}: cannot be read as UTF-8 text: {error}") from error
+    urls = [line for line in lines if line and not line.startswith("#")]
+    if not urls or len(text) > MOST_LISTED_BYTES:
+        found = "none" if not urls else "more"
+        raise ConfigurationError(
+            f"file {given!r:.200}: URLs in at most {MOST_LISTED_BYTES} bytes are required; given: {found}"
+        )
+
+    @instant
+    def search(request: JsonObject) -> list[JsonObject]:
+        return [{"url": url} for url in urls[: request["max_results"]]]
+
+    return search
+
 
 MOST_BYTES: Final = 16_000_000
 """Of an answer; thousands of hits take a tenth of it."""
@@ -111,8 +157,7 @@ class SearxSearch:
 
     def _fetched(self, query: str, meter: Meter) -> tuple[int, str, bytes]:
         from guardgraph.web.network import Backend
-        from guardgraph.web.transport import Transport, request_to, system_context
-        from guardgraph.web.unpacking import ACCEPTED, unpacked
+        from guardgraph.web.transport import ACCEPTED, Transport, request_to, system_context, unpacked
 
         asked = urlencode({"q": query, "format": "json"}, errors="replace")
         ours = {"Accept": "application/json", "Accept-Encoding": ACCEPTED, "User-Agent": f"guardgraph/{version()}"}

@@ -1,4 +1,4 @@
-"""A chat model that follows a script."""
+"""What follows a script in a test: a chat model, tools, a clock; and a recorder that keeps recordings in memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from operator import itemgetter
+from threading import Lock
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -23,12 +25,168 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, PrivateAttr
 
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject
-from guardgraph.testing.clock import ScriptedClock
-from guardgraph.testing.reply import Reply
-from guardgraph.testing.script import Script
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.recording import Recording
 
-__all__ = ["ModelCall", "ScriptedChatModel"]
+__all__ = [
+    "InMemoryRecorder",
+    "ModelCall",
+    "Reply",
+    "Script",
+    "ScriptExhausted",
+    "ScriptedChatModel",
+    "ScriptedClock",
+    "ScriptedTool",
+    "forward",
+    "scripted_tool",
+]
+
+
+class ScriptedClock:
+    """A clock that only a script moves; thread-safe.
+
+    Args:
+        start: the first reading, in seconds.
+        step: seconds that pass after every reading.
+    """
+
+    def __init__(self, start: float = 0.0, step: float = 0.0) -> None:
+        self._now = float(start)
+        self._step = forward(step)
+        self._lock = Lock()
+
+    def __call__(self) -> float:
+        """Return the time in seconds."""
+        with self._lock:
+            now = self._now
+            self._now += self._step
+            return now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass.
+
+        Raises:
+            ConfigurationError: `seconds` is negative; this clock is monotonic.
+        """
+        with self._lock:
+            self._now += forward(seconds)
+
+
+def forward(seconds: float) -> float:
+    """Return seconds, if time can pass by them."""
+    if not seconds >= 0:
+        raise ConfigurationError(f"seconds: a number of at least 0 is required; given: {seconds}")
+    return float(seconds)
+
+
+class InMemoryRecorder:
+    """Keeps what it is given, for tests and notebooks; nothing of it outlives the process."""
+
+    def __init__(self) -> None:
+        self.runs: list[Recording] = []
+        """The recordings, in the order in which their runs ended."""
+
+    def record(self, run: Recording) -> None:
+        """Keep a recording."""
+        self.runs.append(run)
+
+
+class ScriptExhausted(AssertionError):
+    """More calls were made than the script has items: the test, or what it tests, is wrong."""
+
+
+class Script:
+    """Items that are played one a call; exceptions are raised."""
+
+    def __init__(self, owner: str, items: Iterable[Any], *, loop: bool) -> None:
+        self._owner = owner
+        self._items = tuple(items)
+        self._loop = loop
+        self._lock = Lock()
+        self._calls: list[Any] = []
+
+    def calls(self) -> list[Any]:
+        """Return the calls so far, in order."""
+        with self._lock:
+            return list(self._calls)
+
+    def play(self, call: Any) -> Any:
+        """Note a call and return its item; an exception is raised."""
+        with self._lock:
+            self._calls.append(call)
+            made, scripted = len(self._calls), len(self._items)
+        if made > scripted and not (self._loop and scripted):
+            raise ScriptExhausted(f"{self._owner}: call {made}, but the script has {scripted} item(s)")
+        item = self._items[min(made, scripted) - 1]
+        if isinstance(item, BaseException) or (isinstance(item, type) and issubclass(item, BaseException)):
+            raise item
+        return item
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of a scripted model, with everything that a real one can say about it."""
+
+    text: JsonValue = ""
+    """The text; a dictionary or a list is turned into JSON."""
+    usage: Mapping[str, int] | None = None
+    """Tokens: ``input_tokens``, ``output_tokens``, ``total_tokens`` (the sum where it is left out)."""
+    delay: float = 0.0
+    """Seconds before the answer; the model's clock advances by them, or they are slept."""
+    finish_reason: str = "stop"
+    """``stop``, ``length``, ``content_filter``."""
+    refusal: str | None = None
+    """What the model says instead of answering."""
+
+    def __post_init__(self) -> None:
+        forward(self.delay)
+
+    def message(self, model: str) -> AIMessage:
+        """Return the message that a chat model would make of this reply."""
+        return AIMessage(
+            content=self.text if isinstance(self.text, str) else json.dumps(self.text, ensure_ascii=False),
+            additional_kwargs={} if self.refusal is None else {"refusal": self.refusal},
+            response_metadata={"finish_reason": self.finish_reason, "model_name": model},
+            usage_metadata=None if self.usage is None else _usage_metadata(self.usage),
+        )
+
+
+def _usage_metadata(usage: Mapping[str, int]) -> Any:
+    given = {"input_tokens": 0, "output_tokens": 0, **usage}
+    return {"total_tokens": given["input_tokens"] + given["output_tokens"], **given}
+
+
+class ScriptedTool:
+    """A callable of one dictionary that answers from a script; thread-safe. Made by `scripted_tool`."""
+
+    def __init__(self, results: Iterable[Any], *, loop: bool, name: str) -> None:
+        self._script = Script(name, results, loop=loop)
+
+    @property
+    def calls(self) -> list[JsonObject]:
+        """The requests so far, in order, as they were when they were made."""
+        return self._script.calls()
+
+    def __call__(self, request: JsonObject) -> Any:
+        """Play the next item.
+
+        Raises:
+            ScriptExhausted: the script has run out.
+        """
+        item = self._script.play(deepcopy(request))
+        return item(request) if callable(item) else deepcopy(item)
+
+
+def scripted_tool(*results: Any, loop: bool = False, name: str = "scripted_tool") -> ScriptedTool:
+    """Return a tool that answers from a script, one item a call.
+
+    Args:
+        results: values; exceptions (raised); or callables (called with the request, their result returned).
+        loop: play the last item again for every further call.
+        name: how `ScriptExhausted` calls it.
+    """
+    return ScriptedTool(results, loop=loop, name=name)
+
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 

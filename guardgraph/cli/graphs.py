@@ -1,0 +1,164 @@
+"""What `guardgraph draw`, `verify` and `report` show of graphs and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import guardgraph
+from guardgraph.cli import audit, inputs
+from guardgraph.cli.screen import Screen
+from guardgraph.graphs.named import graph_named
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import JsonObject
+
+__all__ = ["Proof", "graph_of", "page_of", "picture_of", "proofs_json", "prove", "read", "save", "show_proofs"]
+
+
+def picture_of(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
+    """Draw one of the patterns, or a graph of the user's own.
+
+    Args:
+        target: a pattern, or ``module:factory``.
+        run: a file with the result of a run of it, as ``--json`` prints it.
+        earlier: a file with the result of another one, likewise.
+
+    Raises:
+        ConfigurationError: there is no such graph, or the file cannot be read.
+        InputError: it is no compiled LangGraph graph, or the file holds no finished run of it.
+    """
+    graph = graph_of(target, "draw")
+    now, then = (
+        None if file is None else inputs.run_result(option, file)
+        for option, file in (("--run", run), ("--earlier", earlier))
+    )
+    return guardgraph.draw(graph, now, earlier=then)
+
+
+def graph_of(target: str, asking: str) -> Any:
+    """Return one of the patterns, or what a user's factory makes.
+
+    Args:
+        target: a pattern, or ``module:factory``.
+        asking: the command or option that asks, for messages.
+
+    Raises:
+        ConfigurationError: there is no such graph.
+    """
+    pattern = pattern_called(target)
+    if pattern is not None:
+        return pattern.create()
+    if ":" not in target:
+        raise ConfigurationError(f"{asking}: {', '.join(COMMANDS)} or module:factory is required; given: {target!r}")
+    return graph_named(target, asking)
+
+
+class Made(Protocol):
+    """What can be written to a file: a picture, a page."""
+
+    def save(self, path: str) -> None:
+        """Write it."""
+
+
+def save(made: Made, out: str) -> None:
+    """Write a picture or a page to the file of ``--out``.
+
+    Raises:
+        ConfigurationError: its name says no form that there is, or it cannot be written.
+    """
+    try:
+        made.save(out)
+    except ConfigurationError as error:
+        argument, said, rest = str(error).partition("file: ")
+        raise ConfigurationError(f"--out: {rest}" if said and not argument else str(error)) from None
+    except (OSError, ValueError) as error:  # a name may hold what no file system knows
+        raise ConfigurationError(f"--out {out!r}: cannot be written: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was found in one graph."""
+
+    graph: str
+    nodes: int
+    rules: int
+    findings: list[guardgraph.Finding]
+
+
+def prove(target: str | None) -> list[Proof]:
+    """Hold the shipped patterns, or a graph of the user's own, against the grammar.
+
+    Args:
+        target: ``module:factory``, or None for the shipped patterns.
+
+    Raises:
+        ConfigurationError: there is no such factory, or it fails.
+        InputError: what it makes is no compiled LangGraph graph.
+    """
+    if target is not None:
+        return [_proof(graph_named(target, "verify"))]
+    return [_proof(pattern.create()) for pattern in PATTERNS.values()]
+
+
+def _proof(graph: guardgraph.GuardedGraph) -> Proof:
+    findings = guardgraph.verify(graph)
+    return Proof(graph.get_name(), len(graph.builder.nodes), len(guardgraph.RULES), findings)
+
+
+def show_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
+    """Print a line for each graph and one for each finding."""
+    for proof in proved:
+        sizes = f"{_counted(proof.nodes, 'node')}, {_counted(proof.rules, 'rule')}, "
+        found = _counted(len(proof.findings), "finding")
+        shown = (found, "red") if proof.findings else ("no findings", "green")
+        screen.show((proof.graph, "bold"), f": {sizes}", shown, indent=0)
+        for finding in proof.findings:
+            screen.show(str(finding), hang=2)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def proofs_json(proved: Iterable[Proof]) -> list[JsonObject]:
+    """Return every proof as an object."""
+    return [asdict(proof) for proof in proved]
+
+
+def page_of(run: str, graph: str | None, asked: str | None, store: str | None = None) -> guardgraph.Page:
+    """Make the page of a run.
+
+    Args:
+        run: a file with its result, as ``--json`` prints it, or with its document, as ``audit export`` writes it;
+            ``-`` for the standard input; of a store, the run's id.
+        graph: a pattern or ``module:factory``; None for a run of a pattern, which is known by its nodes.
+        asked: what the run was asked.
+        store: the URL of a store that has the run.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or there is no such graph.
+        InputError: the file holds no finished run, or none of this graph; or the store has no such run.
+        StoreError: the store cannot be read.
+    """
+    found = read("RUN", run) if store is None else audit.store_at(store).read(run)
+    return guardgraph.report(found, None if graph is None else graph_of(graph, "--graph"), asked=asked)
+
+
+def read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
+    """Return the result in a file, or the run of the document that it is.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or its document is none.
+    """
+    from guardgraph.evidence.checking import document_of, is_document
+    from guardgraph.evidence.document import stored_run
+
+    value = inputs.json_object(option, file, inputs.DOCUMENT_DEPTH)
+    if not is_document(value):
+        return value
+    try:
+        return stored_run(document_of(value))
+    except InputError as error:
+        raise ConfigurationError(f"{option} {file!r:.200}: {error}") from error

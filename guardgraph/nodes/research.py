@@ -1,0 +1,388 @@
+"""The Research agent's nodes, in the order of its diagram: request, query, sources, pages, notes, brief."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from guardgraph.guards import research as guards
+from guardgraph.guards import urls
+from guardgraph.guards.facts import DEFAULT_REGIONS
+from guardgraph.guards.proposals import found, proposed_object, proposed_text
+from guardgraph.guards.stop import Stop, evidence
+from guardgraph.guards.urls import allowed_hosts
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.plain.json import JsonObject, JsonValue, json_text
+from guardgraph.state.research import Note, ResearchBudget, ResearchPolicy, ResearchState, ResearchTask, Sources
+from guardgraph.world.call import Call, Outside
+from guardgraph.world.proposers import Proposer
+
+__all__ = [
+    "ResearchRun",
+    "answered",
+    "check_answer",
+    "check_hits",
+    "check_notes",
+    "check_pages",
+    "check_plan",
+    "check_proposed_notes",
+    "check_query",
+    "check_request",
+    "check_sources",
+    "dedupe",
+    "extract",
+    "limit",
+    "lists",
+    "plan",
+    "propose_notes",
+    "read",
+    "reader_scope",
+    "regions",
+    "search",
+    "synthesize",
+    "usable_sources",
+    "verify",
+]
+
+ResearchRun = Run[ResearchPolicy, ResearchBudget]
+
+PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")
+"""What a reader is told of the budget."""
+
+
+@declares(writes=["task"])
+def check_request(state: JsonObject, run: ResearchRun) -> Pass:
+    """Parse the input; its hints must be readable before anything is run."""
+    task = guards.parse_research_request(state.get("goal"), state.get("request"))
+    lists(task, run)
+    return Pass({"task": task})
+
+
+def usable_sources(
+    names: Iterable[str], state: ResearchState, run: ResearchRun, *, led_to: Mapping[str, str] | None = None
+) -> tuple[list[str], Sources]:
+    """Return the URLs that may be used now, also where their pages were in the end; and what became of the sources."""
+    return guards.usable_sources(names, state["accepted_sources"], **lists(state["task"], run), led_to=led_to or {})
+
+
+def reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
+    """Return where a reader may go at this moment: the hosts on both lists, and the caps of a page."""
+    return {
+        "hosts": allowed_hosts(**lists(task, run)),
+        "limits": {name: getattr(run.budget, name) for name in PAGE_LIMITS},
+    }
+
+
+def limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
+    """Return one of the limits that a request's hints may tighten."""
+    return guards.research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
+
+
+def regions(run: ResearchRun) -> tuple[str, ...]:
+    """Return the regions that count as facts."""
+    return (*DEFAULT_REGIONS, *run.policy.known_regions)
+
+
+def lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
+    """Return both domain lists as they are at this moment, narrowed by the request's hints."""
+    hints, policy = task["policy_hints"], run.policy
+    narrowed = guards.narrowed_domains
+    return {
+        "policy": narrowed(hints, "allowed_domains_policy", policy.allowed_domains_policy),
+        "execution": narrowed(hints, "allowed_domains_execution", policy.allowed_domains_execution),
+    }
+
+
+def plan(planner: Proposer) -> Body:
+    """Ask for a research plan."""
+
+    @declares(phase="plan", reads=["task"], writes=["proposed_plan"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        task = state["task"]
+        request = {key: task[key] for key in ("question", "report_date", "region") if key in task}
+        outcome = yield planner.call({"goal": task["goal"], "request": request})
+        return {"proposed_plan": outcome.packed()}
+
+    return body
+
+
+@declares(phase="plan", reads=["proposed_plan"], writes=["accepted_plan"], stops=["llm", "invalid_plan"])
+def check_plan(state: ResearchState, run: ResearchRun) -> Pass:
+    """Hold the plan against the five steps of every run."""
+    given = proposed_object(state["proposed_plan"])
+    with evidence(raw_plan=given.raw):
+        raw = given.value.get("steps") if isinstance(given.value, dict) else None
+        steps = guards.parse_plan(raw, max_steps=run.budget.max_steps)
+    history = {"action": "propose_research_plan", "step_ids": [step["id"] for step in steps], **given.about}
+    return Pass({"accepted_plan": steps}, steps=(Step({"phase": "plan", "steps": len(steps)}, history),))
+
+
+@declares(phase="search", reads=["accepted_plan"], writes=["accepted_query"], stops=["invalid_search"])
+def check_query(state: ResearchState, run: ResearchRun) -> Pass:
+    """Take the query out of the plan."""
+    with evidence(raw_plan={"steps": state["accepted_plan"]}):
+        return Pass({"accepted_query": guards.plan_query(state["accepted_plan"])})
+
+
+def search(tool: Outside) -> Body:
+    """Search; twice as many hits as URLs may survive, since some are the same page."""
+
+    @declares(phase="search", reads=["task", "accepted_query"], writes=["found_hits"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        most = 2 * limit("max_urls", state["task"], run)
+        outcome = yield Call("tool", tool, {"query": state["accepted_query"], "max_results": most})
+        return {"found_hits": outcome.packed()}
+
+    return body
+
+
+@declares(
+    phase="search",
+    reads=["task", "accepted_query", "found_hits"],
+    writes=["accepted_hits"],
+    stops=["tool", "budget"],
+)
+def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
+    """Read what the search returned."""
+    most = 2 * limit("max_urls", state["task"], run)
+    hits = guards.found_urls(found(state["found_hits"], "search_sources"))[:most]
+    counted = {"query": state["accepted_query"], "candidates": len(hits)}
+    step = Step({"phase": "search", **counted}, {"action": "search_sources", **counted})
+    return Pass({"accepted_hits": hits}, steps=(step,))
+
+
+@declares(phase="dedupe", reads=["task", "accepted_hits"], writes=["accepted_sources"], stops=["no_sources"])
+def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
+    """Keep every URL once."""
+    spellings, dropped = urls.dedupe(state["accepted_hits"], max_urls=limit("max_urls", state["task"], run))
+    if not spellings:
+        raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
+    sources = guards.found_sources(spellings, dropped)
+    counted = {"urls_after_dedupe": len(spellings)}
+    step = Step({"phase": "dedupe", **counted}, {"action": "dedupe_urls", **counted})
+    return Pass({"accepted_sources": sources}, steps=(step,))
+
+
+@declares(phase="read_extract", reads=["task", "accepted_sources"], writes=["accepted_sources"], stops=["no_sources"])
+def check_sources(state: ResearchState, run: ResearchRun) -> Pass:
+    """Judge every URL before anything is read."""
+    usable, sources = usable_sources(state["accepted_sources"]["urls"], state, run)
+    return Pass({"accepted_sources": {**sources, "allowed_urls": usable}})
+
+
+def read(reader: Outside) -> Body:
+    """Read pages side by side until there are enough; what cannot be read does not count.
+
+    The reader is given a URL as it was found, and told where it may go at this moment.
+    """
+
+    @declares(phase="read_extract", reads=["task", "accepted_sources"], writes=["found_pages"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        task, sources = state["task"], state["accepted_sources"]
+        usable, _ = usable_sources(sources["allowed_urls"], state, run)
+        most, scope, allowed = limit("max_read_pages", task, run), reader_scope(task, run), lists(task, run)
+        ask = partial(Call, "tool", reader, scope=scope, holds=partial(guards.read_otherwise, **scope))
+        brought: list[list[str]] = []
+        pages = 0
+        while pages < most and (wanted := usable[len(brought) : len(brought) + most - pages]):
+            outcomes = yield [ask({"url": guards.spelled(url, sources)}) for url in wanted]
+            brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
+            pages += sum(guards.is_readable(outcome.content, **allowed) for outcome in outcomes)
+        return {"found_pages": json_text(brought)}
+
+    return body
+
+
+@declares(
+    phase="read_extract",
+    reads=["task", "accepted_sources", "found_pages"],
+    writes=["accepted_pages", "accepted_sources"],
+    stops=["tool", "no_sources"],
+)
+def check_pages(state: ResearchState, run: ResearchRun) -> Pass:
+    """Sort what the reader brought into pages and failures."""
+    usable, sources = usable_sources(state["accepted_sources"]["allowed_urls"], state, run)
+    pages, sources = guards.read_pages(state["found_pages"], sources, usable=usable)
+    used, sources = usable_sources(pages, {**state, "accepted_sources": sources}, run, led_to=guards.final_urls(pages))
+    return Pass({"accepted_pages": {url: pages[url] for url in used}, "accepted_sources": sources})
+
+
+def extract(extractor: Outside) -> Body:
+    """Take notes from the pages that were read."""
+
+    @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["found_notes"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        pages = state["accepted_pages"]
+        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+        outcome = yield Call("tool", extractor, _view(state, run, pages={url: pages[url] for url in usable}))
+        return {"found_notes": outcome.packed()}
+
+    return body
+
+
+def propose_notes(extractor: Proposer) -> Body:
+    """Ask for notes from the pages that were read; their texts are data, cut to what a model is shown of a page."""
+
+    @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["proposed_notes"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        pages = state["accepted_pages"]
+        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+        shown = [guards.page_shown(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
+        outcome = yield extractor.call(_view(state, run, pages=shown))
+        return {"proposed_notes": outcome.packed()}
+
+    return body
+
+
+def _view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
+    task = state["task"]
+    asked = {"goal": task["goal"], "question": task["question"]}
+    return {**asked, "pages": pages, "max_notes": limit("max_notes", task, run)}
+
+
+@declares(
+    phase="read_extract",
+    reads=["task", "accepted_sources", "accepted_pages", "found_notes"],
+    writes=["accepted_notes", "accepted_sources"],
+    stops=["tool", "no_sources", "invalid_notes", "budget"],
+)
+def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
+    """Read the notes that an extractor took."""
+    return _accepted(guards.number_notes(found(state["found_notes"], "extract_notes")), state, run, {})
+
+
+@declares(
+    phase="read_extract",
+    reads=["task", "accepted_sources", "accepted_pages", "proposed_notes"],
+    writes=["accepted_notes", "accepted_sources"],
+    stops=["llm", "no_sources", "invalid_notes", "budget"],
+)
+def check_proposed_notes(state: ResearchState, run: ResearchRun) -> Pass:
+    """Read the notes that a model proposed."""
+    given = proposed_object(state["proposed_notes"])
+    return _accepted(guards.number_notes(guards.proposed_notes(given.value)), state, run, given.about)
+
+
+def _accepted(raw: list[JsonValue], state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
+    pages = state["accepted_pages"]
+    _, sources = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+    if not raw:
+        raise guards.no_reliable_sources(sources)
+    notes = guards.place_notes(guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run)), pages=pages)
+    read_pages, denied = len(pages), sources["denied_sources"]
+    trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
+    history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
+    return Pass({"accepted_notes": notes, "accepted_sources": sources}, steps=(Step(trace, history),))
+
+
+@declares(phase="verify", reads=["accepted_pages", "accepted_notes"], stops=["tool", "verification_failed"])
+def verify(state: ResearchState, run: ResearchRun) -> Pass:
+    """Hold every note against the page that it names."""
+    verification = guards.verify_notes(
+        state["accepted_notes"],
+        pages=state["accepted_pages"],
+        check_numbers=run.policy.check_numbers,
+        check_quotes=run.policy.check_quotes,
+        regions=regions(run),
+    )
+    checked = verification["checked_notes"]
+    trace = {"phase": "verify", "checked_notes": checked, "issues": len(verification["issues"])}
+    return Pass(steps=(Step(trace, {"action": "verify_notes", "checked_notes": checked}),))
+
+
+FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes")
+"""What the run found out before its answer."""
+
+RESULT = (
+    "outcome",
+    "answer",
+    "citations",
+    "citation_details",
+    "passages",
+    "aggregate",
+    "dropped_urls",
+    "failed_sources",
+)
+"""What the good ending returns, the last two where there are any."""
+
+
+def synthesize(writer: Proposer) -> Body:
+    """Ask for an answer from the notes alone."""
+
+    @declares(phase="synthesize", reads=["task", "accepted_sources", "accepted_notes"], writes=["proposed_answer"])
+    def body(state: ResearchState, run: ResearchRun) -> Steps:
+        task = state["task"]
+        notes, _ = _usable_notes(state, run)
+        view = {
+            "goal": task["goal"],
+            "question": task["question"],
+            "notes": list(map(guards.note_shown, notes)),
+            "max_answer_chars": limit("max_answer_chars", task, run),
+        }
+        outcome = yield writer.call(view)
+        return {"proposed_answer": outcome.packed()}
+
+    return body
+
+
+@declares(
+    phase="synthesize",
+    reads=["task", "accepted_sources", "accepted_pages", "accepted_notes", "proposed_answer"],
+    writes=["accepted_answer", "accepted_sources"],
+    stops=["llm", "no_sources", "invalid_answer"],
+)
+def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
+    """Hold the answer against the notes that it cites."""
+    given = proposed_text(state["proposed_answer"], "answer", ("citations",))
+    fields = given.value if isinstance(given.value, dict) else {}
+    notes, sources = _usable_notes(state, run)
+    answer = guards.parse_research_answer(
+        fields.get("answer"),
+        fields.get("citations"),
+        notes=notes,
+        max_answer_chars=limit("max_answer_chars", state["task"], run),
+    )
+    if run.policy.check_numbers:
+        guards.check_answer_facts(answer, notes=notes, regions=regions(run))
+    if run.policy.check_names:
+        asked, pages, known = state["task"]["question"], state["accepted_pages"], run.policy.known_names
+        guards.check_answer_names(answer, question=asked, notes=notes, pages=pages, known_names=known)
+    trace = {"phase": "synthesize", "answer_chars": len(answer["answer"]), "citations": len(answer["citations"])}
+    history = {"action": "synthesize_answer", "citations": answer["citations"], **given.about}
+    return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(Step(trace, history),))
+
+
+def _usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
+    notes = state["accepted_notes"]
+    led_to = {guards.asked_url(note): note["url"] for note in notes}
+    usable, sources = usable_sources(led_to, state, run, led_to=led_to)
+    return [note for note in notes if guards.asked_url(note) in usable], sources
+
+
+@declares(phase="synthesize", reads=(*FOUND, "accepted_answer"), writes=RESULT)
+def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
+    """End with a cited brief."""
+    answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
+    pages = state["accepted_pages"]
+    cited = guards.cited_notes(notes, answer["citations"])
+    extra = {key: sources[key] for key in ("dropped_urls", "failed_sources") if sources[key]}
+    aggregate = {
+        "query": state["accepted_query"],
+        "urls_found": len(state["accepted_hits"]),
+        "urls_after_dedupe": len(sources["urls"]),
+        "pages_read": len(pages),
+        "notes_count": len(notes),
+        "citations_count": len(answer["citations"]),
+        "denied_sources": sources["denied_sources"],
+        "verified_notes": len(notes),
+        **extra,
+    }
+    return {
+        "outcome": "grounded_research_answer",
+        **answer,
+        "citation_details": [guards.citation(note, pages.get(guards.asked_url(note))) for note in cited],
+        "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
+        "aggregate": aggregate,
+        **extra,
+    }
