@@ -372,7 +372,7 @@ def stumbling(state, run):
 def test_a_channel_that_only_the_run_finds_undeclared_is_named():
     """What no proof can know closes the run at the node, and the details name the channel."""
     result = built(bodies={"label_guard": stumbling}).invoke(TICKET)
-    told = "'task'"
+    told = "'task', a channel that label_guard does not declare"
     assert result["stop_reason"] == "guard_error:label_guard"
     assert result["details"] == {"type": "KeyError", "message": told}
 
