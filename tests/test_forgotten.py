@@ -1,16 +1,18 @@
-"""What is forgotten in a pattern is found when it is compiled, with the name of the node, and not by a run.
+"""What is forgotten in a declaration is found: by `compile` where declarations show it, else by the run that it closes.
 
-A forgotten stop family, a phase that asks and is not among the catalogue's, a channel that nobody reads or writes.
+`verify` proves declarations. A channel or a stop that a body needs and its node does not declare closes the run with
+``guard_error``, and the details name it.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from functools import wraps
 
 import pytest
-from refund_pattern import refund
+from refund_pattern import ORDER, refund
+from refund_pattern import REASONS as REFUND_REASONS
+from refund_pattern import pattern as refund_pattern
+from runs import MODES, check_result, run
 from ticket_pattern import (
     PHASES,
     REASONS,
@@ -99,6 +101,15 @@ def refuses(message, *args, **kwargs):
         built(*args, **kwargs)
 
 
+def closed(node, told, graph, *, catalogue=REASONS, given=TICKET, mode="invoke"):
+    """Assert that a graph is accepted, and that its run is closed at a node, with this in the message."""
+    assert verify(graph) == []
+    result = check_result(catalogue, run(graph, given, mode))
+    assert (result["stop_reason"], result["path"][-1]) == (f"guard_error:{node}", "stop_guard_error")
+    assert told in result["details"]["message"]
+    return result["details"]
+
+
 def test_the_whole_pattern_is_accepted():
     """Nothing is forgotten in it."""
     assert built().invoke(TICKET)["outcome"] == "routed"
@@ -106,88 +117,112 @@ def test_the_whole_pattern_is_accepted():
 
 
 @pytest.mark.parametrize(
-    ("node", "stops", "message"),
-    [
-        (
-            "label_guard",
-            ["llm"],
-            "label_guard can stop with invalid_label, of the family invalid_label, which ",
-        ),
-        (
-            "label_guard",
-            ["invalid_label"],
-            "label_guard can stop with llm_invalid_json, of the family llm, which ",
-        ),
-        ("duty_guard", ["desk_denied"], "duty_guard can stop with tool_invalid_output:, of the family tool, which "),
-    ],
+    ("stops", "proposed", "stop"),
+    [(["llm"], {"label": "none"}, "invalid_label"), (["invalid_label"], float("nan"), "llm_bad_response")],
 )
-def test_a_forgotten_stop_family_is_found(node, stops, message):
-    """What a guard raises, and what it reads a proposal or a tool's result with, says which families it needs."""
-    refuses(f"bodies: {message}", {node: {"stops": stops}})
+def test_a_forgotten_stop_family_closes_the_run(stops, proposed, stop):
+    """What a guard raises, or reads a proposal with, is carried out only where the guard declares its family."""
+    graph = built({"label_guard": {"stops": stops}}, bodies={"label": label(lambda view: proposed)})
+    closed("label_guard", f"raised Stop('{stop}'", graph)
 
 
-def test_a_family_that_a_function_raises_and_no_guard_declares_is_found():
-    """A body may leave the refusal to a function of its own; the node that calls it is named."""
-    refuses(
-        "bodies: lookup can stop at duty_guard with desk_denied:, of the family desk_denied, which no guard declares",
-        {"duty_guard": {"stops": ["tool"]}},
-    )
+def test_a_forgotten_family_of_a_tool_closes_the_run():
+    """A guard that reads a tool's result can stop for its failure."""
+    graph = built({"duty_guard": {"stops": ["desk_denied"]}}, bodies={"lookup": lookup(lambda request: float("nan"))})
+    closed("duty_guard", "raised Stop('tool_invalid_output:lookup'", graph)
 
 
-def test_a_forgotten_asking_phase_is_found():
+def closing(state, run):
+    """Leave the refusal to a function."""
+    return refusing(state)
+
+
+def refusing(state):
+    """Refuse every desk."""
+    raise gg.Stop(f"desk_denied:{state['accepted_label']}")
+
+
+def test_a_family_that_a_function_raises_and_no_guard_declares_closes_the_run():
+    """A body may leave the refusal to a function of its own; the guard behind its node is named."""
+    graph = built({"duty_guard": {"stops": ["tool"]}}, bodies={"lookup": closing})
+    closed("duty_guard", "raised Stop('desk_denied:bug'", graph)
+
+
+def test_a_forgotten_asking_phase_closes_the_run():
     """A guard that reads a model's proposal can stop for its failure, in its own phase."""
-    refuses(
-        "bodies: label_guard can stop with llm_timeout in phase label; the catalogue has it in lookup",
-        catalogue=reasons(asking=["lookup"]),
-    )
-    refuses(
-        "bodies: label_guard can stop with llm_timeout, which the catalogue does not have",
-        {"label_guard": {"stops": ["invalid_label"]}},
-        catalogue=reasons(),
-    )
+    failing, told = {"label": label(lambda view: float("nan"))}, "raised Stop('llm_bad_response'"
+    elsewhere, nowhere = reasons(asking=["lookup"]), reasons()
+    closed("label_guard", told, built(bodies=failing, catalogue=elsewhere), catalogue=elsewhere)
+    without = built({"label_guard": {"stops": ["invalid_label"]}}, bodies=failing, catalogue=nowhere)
+    closed("label_guard", told, without, catalogue=nowhere)
 
 
 def test_a_person_who_is_asked_needs_the_reasons_of_a_review():
-    """The guard behind a review node that forgets its family is named."""
-    from refund_pattern import pattern
-
-    p = pattern()
+    """The guard behind a review node that forgets its family is named, and so is the stop."""
+    p = refund_pattern()
     guard = p.declarations["approval_guard"]
     families = tuple(family for family in guard.stops if family != "review")
     p.declarations["approval_guard"] = type(guard)(
         guard.name, guard.kind, guard.phase, guard.reads, guard.writes, guard.to, families
     )
-    with pytest.raises(GrammarError, match="approval_guard can stop with review_unavailable, of the family review"):
-        p.compile()
+    told = "raised Stop('review_unavailable'"
+    closed("approval_guard", told, p.compile(), catalogue=REFUND_REASONS, given=ORDER)
 
 
 def mistyped(state, run):
     """Raise a reason that there is not."""
-    if state["proposed_label"]:
-        raise gg.Stop("invalid_lable")
-    return gg.Pass({"accepted_label": "bug"}, "lookup")
+    raise gg.Stop("invalid_lable")
 
 
-def test_a_reason_that_the_catalogue_does_not_have_is_found():
-    """A misspelt reason is told before it closes a run."""
-    refuses(
-        "bodies: label_guard can stop with invalid_lable, which the catalogue does not have",
-        bodies={"label_guard": mistyped},
-    )
+@pytest.mark.parametrize(("node", "closes"), [("label", "label_guard"), ("label_guard", "label_guard")])
+def test_a_reason_that_the_catalogue_does_not_have_closes_the_run(node, closes):
+    """A misspelt reason is named, whichever node raises it."""
+    closed(closes, "raised Stop('invalid_lable'", built(bodies={node: mistyped}))
 
 
+def test_an_ok_terminal_that_stops_closes_the_run():
+    """Only guards and what stands in front of them stop a run; the stop is named."""
+    details = closed("routed", "invalid_lable", built(bodies={"routed": mistyped}))
+    assert details["type"] == "Stop"
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    ("node", "reads", "message"),
+    ("node", "reads", "channel"),
     [
-        ("label_guard", [], "label_guard reads proposed_label, which it does not declare"),
-        ("lookup", ["task"], "lookup reads accepted_label, which it does not declare"),
-        ("routed", ["accepted_label"], "routed reads accepted_duty, which it does not declare"),
-        ("label", [], "label reads task, which it does not declare"),
+        ("label_guard", ["proposed_label"], "task"),
+        ("lookup", ["task"], "accepted_label"),
+        ("routed", ["accepted_label"], "accepted_duty"),
+        ("label", [], "task"),
     ],
 )
-def test_a_channel_that_a_body_reads_undeclared_is_found(node, reads, message):
-    """A run would end with a bare KeyError at that node; a function that is shown the state is read too."""
-    refuses(f"bodies: {message}", {node: {"reads": reads}})
+def test_a_channel_that_a_body_reads_undeclared_closes_the_run(node, reads, channel, mode):
+    """Whatever the kind of the node, the details name the channel, and say that the node does not declare it."""
+    bodies = {"label_guard": lambda state, run: on(state["task"])} if node == "label_guard" else {}
+    graph = built({node: {"reads": reads}}, bodies=bodies)
+    details = closed(node, "", graph, mode=mode)
+    assert details == {"type": "KeyError", "message": f"'{channel}', a channel that {node} does not declare"}
+
+
+@pytest.mark.parametrize("error", [KeyError("accepted_label"), KeyError("label"), KeyError("else"), KeyError()])
+def test_a_key_that_is_no_undeclared_channel_is_named_alone(error):
+    """A channel that the node declares, a key of the output, any other key and no key are no undeclared channels."""
+
+    def body(state, run):
+        raise error
+
+    graph = built({"label_guard": {"reads": ["accepted_label", "proposed_label"]}}, bodies={"label_guard": body})
+    assert closed("label_guard", "", graph) == {"type": "KeyError", "message": str(error)}
+
+
+@pytest.mark.parametrize("key", [1, ("task",), type("Odd", (str,), {"__eq__": None, "__hash__": str.__hash__})("task")])
+def test_a_key_that_is_no_text_closes_the_run_too(key):
+    """Whatever a body misses, its failure does not escape."""
+
+    def body(state, run):
+        raise KeyError(key)
+
+    assert closed("label_guard", "", built(bodies={"label_guard": body}))["type"] == "KeyError"
 
 
 def test_a_channel_that_nobody_writes_is_found():
@@ -212,6 +247,11 @@ def test_a_channel_that_is_brought_and_not_judged_is_found():
     )
 
 
+def on(state):
+    """Return what a guard writes that lets the run go on."""
+    return gg.Pass({"accepted_label": "bug" if state else "spam"}, "lookup")
+
+
 def careful(state, run):
     """Read what may be there, and let a failure of the model pass."""
     task = "task" in state and state["task"]
@@ -222,91 +262,6 @@ def careful(state, run):
     return gg.Pass({"accepted_label": given["label"] if task else "bug"}, "lookup")
 
 
-def computed(state, run):
-    """Raise what is put together while the run goes on."""
-    kind = "_".join(["invalid", "label"])
-    if state["proposed_label"] == "":
-        raise gg.Stop(kind)
-    return gg.Pass({"accepted_label": "bug"}, "lookup")
-
-
-def on(state):
-    """Return what a guard writes that lets the run go on."""
-    return gg.Pass({"accepted_label": "bug" if state else "spam"}, "lookup")
-
-
-def renamed(body):
-    """Decorate a body that reads a view of its own."""
-
-    @wraps(body)
-    def inner(state, run):
-        return body({"label": state["proposed_label"]}, run)
-
-    return inner
-
-
-def lenient(body):
-    """Decorate a body whose stops let the run go on."""
-
-    @wraps(body)
-    def inner(state, run):
-        try:
-            return body(state, run)
-        except gg.Stop:
-            return on(state)
-
-    return inner
-
-
-@renamed
-def decorated(state, run):
-    """Read what the decorator shows."""
-    return on(state["label"])
-
-
-@lenient
-def forgiven(state, run):
-    """Raise what the decorator catches."""
-    if state["proposed_label"]:
-        raise gg.Stop("forgiven")
-    return on(state)
-
-
-def for_one_of_two(is_other):
-    """Return a body that other guards have too, which read and stop otherwise."""
-
-    def body(state, run):
-        given = state["proposed_other"] if is_other else state["proposed_label"]
-        if is_other and not given:
-            raise gg.Stop("invalid_other")
-        return on(given)
-
-    return body
-
-
-def rebound(state, run):
-    """Read a dictionary of its own by the name of the state."""
-    state = {**state, "mine": 1}
-    return on(state["mine"])
-
-
-def filled(state, run):
-    """Read what it filled in before."""
-    state.setdefault("mine", 1)
-    state["other"] = 1
-    return on(state["mine"] and state["other"])
-
-
-def suppressed(state, run):
-    """Leave exceptions to contexts that end them."""
-    with suppress(KeyError):
-        state["perhaps"]
-    with suppress(gg.Stop):
-        if state["proposed_label"]:
-            raise gg.Stop("suppressed")
-    return on(state)
-
-
 def asked_before(state, run):
     """Read where there is something to read, in each of the ways to find out."""
     found = [state["perhaps"] for _ in range(bool(state.get("perhaps")))]
@@ -314,80 +269,23 @@ def asked_before(state, run):
     return on((state.get("perhaps") and state["perhaps"]) or found or state)
 
 
-def inside(state, run):
-    """Read in functions that nobody calls, and by helpers that may fail."""
-
-    def never():
-        raise gg.Stop("never", details=state["never"])
-
+def caught(state, run):
+    """Handle what is missing and what stops."""
     try:
-        helped(state)
+        return on(state["task"])
     except KeyError:
-        return on(never)
-    return on(lambda: state["never"])
-
-
-def helped(state):
-    """Read what may not be there."""
-    return state["perhaps"]
-
-
-def returned_early(state, run):
-    """Read what only another way needs."""
-    if state["proposed_label"]:
+        pass
+    try:
+        raise gg.Stop("caught")
+    except gg.Stop:
         return on(state)
-    return on(state["other_way"])
 
 
-def matched(state, run):
-    """Find the channel that is there."""
-    match state:
-        case {"proposed_label": _}:
-            return on(state)
-        case _:
-            return on(state["other_way"])
-
-
-def listed(state, run):
-    """Know stops without raising one."""
-    return on([gg.Stop("known_elsewhere")])
-
-
-HONEST = [careful, computed, decorated, forgiven, for_one_of_two(False), rebound, filled, suppressed, asked_before]
-HONEST += [inside, returned_early, matched, listed]
-
-
-@pytest.mark.parametrize("body", HONEST)
-def test_what_a_body_handles_or_computes_is_left_to_the_run(body):
-    """Only what the code says in so many words is held against the declaration."""
+@pytest.mark.parametrize("body", [careful, asked_before, caught])
+def test_what_a_body_handles_itself_closes_no_run(body):
+    """A channel that is not declared is not there, which a body may find out; a stop that it catches is none."""
     graph = built({"label_guard": {"stops": []}}, bodies={"label_guard": body}, catalogue=reasons())
     assert graph.invoke(TICKET)["outcome"] == "routed"
-
-
-def stumbling(state, run):
-    """Read, on the way that is taken, what the node does not declare."""
-    return on(state["task"] if state["proposed_label"] else state)
-
-
-def test_a_channel_that_only_the_run_finds_undeclared_is_named():
-    """What no proof can know closes the run at the node, and the details name the channel."""
-    result = built(bodies={"label_guard": stumbling}).invoke(TICKET)
-    told = "'task'"
-    assert result["stop_reason"] == "guard_error:label_guard"
-    assert result["details"] == {"type": "KeyError", "message": told}
-
-
-def late_read(state, run):
-    """Refuse first, under evidence, and read then what every accepted run needs."""
-    with gg.evidence(raw_label=1):
-        if not state["proposed_label"]:
-            raise gg.Stop("invalid_label")
-    return on(state["task"])
-
-
-def test_a_channel_that_is_read_behind_a_refusal_is_found():
-    """No run can get on without it."""
-    refuses("bodies: label_guard reads task, which it does not declare", bodies={"label_guard": late_read})
 
 
 def test_a_reason_of_the_grammars_own_stands_in_its_own_family():

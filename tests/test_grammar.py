@@ -47,8 +47,8 @@ GUARDS = ["request_guard", "label_guard", "duty_guard"]
 @pytest.mark.parametrize("node", [*GUARDS, *WORKING])
 def test_a_body_that_raises_closes_the_run(node, mode):
     """A bug in any body is a stop reason that names the node, in every way of running."""
-    details = closed(node, raising(KeyError("task")), mode)
-    assert details == {"type": "KeyError", "message": "'task'"}
+    details = closed(node, raising(KeyError("key")), mode)
+    assert details == {"type": "KeyError", "message": "'key'"}
 
 
 @pytest.mark.parametrize("error", FAILURES, ids=repr)

@@ -283,12 +283,6 @@ BROKEN = {
         ("lookup", "duty_guard"),
         [declared("duty_guard", reads=())],
     ),
-    "bodies: read and not declared": (["label_guard"], None, [declared("label_guard", reads=())]),
-    "bodies: raised and not declared": (
-        ["label_guard"],
-        None,
-        [declared("label_guard", stops=("llm", "budget", "guard_error"))],
-    ),
 }
 
 

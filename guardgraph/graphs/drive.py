@@ -74,7 +74,7 @@ def _is_answered(visit: Visit) -> bool:
 
 
 def _refused(part: Part, error: Exception) -> JsonObject:
-    stop = as_stop(part.declaration, error)
+    stop = as_stop(part, error)
     return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 
 

@@ -36,7 +36,7 @@ def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Vi
         result = _unaudited(storable(declared(item, show(part, state, visit.run(run))), around=1))
         return (yield from _ended(part, state, run, visit, _finished(part, state, result)))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
-        stop = failure(item, error)
+        stop = failure(part, error)
         withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
         line = visit.line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
         said = verdict(stop.reason, item.phase, stop.evidence)

@@ -160,14 +160,25 @@ def check_time(following: Declaration, spent: float, most: float) -> None:
         raise Stop("max_seconds", phase=following.phase, details=details)
 
 
-def as_stop(item: Declaration, error: Exception) -> Stop:
+def as_stop(part: Part, error: Exception) -> Stop:
     """Return the stop that a body raised, or the one that its failure is."""
-    return error if isinstance(error, Stop) else failure(item, error)
+    return error if isinstance(error, Stop) else failure(part, error)
 
 
-def failure(item: Declaration, error: Exception) -> Stop:
-    """Return the stop that the failure of a node is."""
-    return Stop(f"guard_error:{item.name}", details=described(error))
+def failure(part: Part, error: Exception) -> Stop:
+    """Return the stop that the failure of a node is; of a missing channel it says that the node does not declare it."""
+    name, details = part.declaration.name, described(error)
+    if type(error) is KeyError and _is_withheld(part, *error.args):
+        details["message"] = f"{details['message']}, a channel that {name} does not declare"
+    return Stop(f"guard_error:{name}", details=details)
+
+
+def _is_withheld(part: Part, key: object = None, *_: object) -> bool:
+    """Say whether a key is a channel that other nodes declare, and that the body of this one is not shown."""
+    # What terminals write is the output, which no node reads. A key of another type may fail when it is compared.
+    others = [item for item in part.frame.declarations.values() if item.kind != "terminal"]
+    channels = {name for item in others for name in (*item.reads, *item.writes)}
+    return type(key) is str and key in channels.difference(part.declaration.reads)
 
 
 def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:

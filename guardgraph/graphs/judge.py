@@ -22,7 +22,7 @@ def judge(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
     try:
         update = _pass(part, state, run, visit, steps)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
-        update = stopping(part, as_stop(part.declaration, error))
+        update = stopping(part, as_stop(part, error))
     if stop := update.get("verdict"):
         said: JsonObject = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
     else:
@@ -94,5 +94,5 @@ def stopping(part: Part, stop: Stop) -> JsonObject:
     unknown = shown.keys() - frame.evidence
     if reason is None or reason.family not in item.stops or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
-        return stopping(part, as_stop(item, GrammarBreach(why)))
+        return stopping(part, as_stop(part, GrammarBreach(why)))
     return {"route": f"stop_{reason.family}", "verdict": verdict(stop.reason, phase, shown)}

@@ -122,17 +122,10 @@ class Topology:
         """Return how many conditional edges a node has."""
         return len(self.builder.branches.get(name, ()))
 
-    def body(self, name: str) -> object:
-        """Return what a node does, None for a stop terminal and for a node that the grammar did not make."""
-        node = self._made(name)
-        return node.body if node is not None else None
-
     def judge(self, name: str) -> str | None:
-        """Return the guard that carries out a node's stops: itself, or the one behind; None where there is none."""
-        if self.kind(name) == "guard":
-            return name
+        """Return the guard behind a node that calls out, None where there is not just one."""
         behind = [way for way in self.after(name) if self.kind(way) == "guard"]
-        return behind[0] if self.kind(name) in CALLING and len(behind) == 1 else None
+        return behind[0] if len(behind) == 1 else None
 
     def declared_families(self, name: str) -> frozenset[str]:
         """Return the stop families in a guard's metadata, which survives a recompile."""

@@ -1,8 +1,9 @@
 """The proof that a compiled graph has no way around its guards.
 
-`verify` looks at the graph as LangGraph will run it (nodes, edges, branches, channels, input schemas) and never at what
-a declaration merely promises, except to hold the two against each other. It reports findings; an empty list is the
-proof.
+`verify` looks at the graph as LangGraph will run it (nodes, edges, branches, channels, input schemas), holds it against
+what its nodes declare, and the declarations against each other. It reports findings; an empty list is the proof.
+
+It proves the declarations and reads no code: what a body does beyond its declaration closes the run.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ from guardgraph.graphs.compiled import changes
 from guardgraph.graphs.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
-from guardgraph.graphs.reading import channels_read
-from guardgraph.graphs.stopping import undeclared_stops
 from guardgraph.graphs.topology import Topology
 from guardgraph.plain.errors import InputError
 
@@ -46,6 +45,9 @@ class Finding:
 
 def verify(graph: CompiledStateGraph) -> list[Finding]:  # type: ignore[type-arg]
     """Prove the grammar on a compiled graph, ours or your own.
+
+    What is proved are the declarations. Bodies are not read: one that does what its node does not declare closes the
+    run with ``guard_error:<node>``.
 
     Args:
         graph: what a `create_…` function, `Pattern.compile` or a builder's `compile` returned.
@@ -233,7 +235,7 @@ def _budget(shape: Topology) -> Iterator[Finding]:
 
 
 def _channels(shape: Topology) -> Iterator[Finding]:
-    """A channel that a node reads is written by some node, and what a node that calls out writes, by the guard read."""
+    """A channel declared as read is written by some node, and what a node that calls out writes, its guard reads."""
     kept = {*RECORD, *shape.inputs, *(channel for name in shape.nodes for channel in shape.writes(name))}
     for name in shape.of_kind(*CALLING, "guard", "terminal"):
         for channel in sorted(shape.asked(name) - kept):
@@ -244,15 +246,6 @@ def _channels(shape: Topology) -> Iterator[Finding]:
         for channel in sorted(shape.writes(name) - shape.asked(judge)):
             message = f"{name} writes {channel}, which the guard behind it, {judge}, does not read"
             yield Finding("channels", message, _sorted(name, judge), (name, judge))
-
-
-def _bodies(shape: Topology) -> Iterator[Finding]:
-    """What the code of a body says that it reads and stops with, its node declares, and the catalogue has it there."""
-    for name in shape.of_kind(*CALLING, "guard", "terminal"):
-        for channel in sorted(channels_read(shape.body(name)) - shape.asked(name)):
-            yield Finding("bodies", f"{name} reads {channel}, which it does not declare", (name,))
-        for message in undeclared_stops(shape, name):
-            yield Finding("bodies", message, (name,))
 
 
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
@@ -274,7 +267,6 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "drawn": _drawn,
     "budget": _budget,
     "channels": _channels,
-    "bodies": _bodies,
 }
 """The rules of the grammar by name; the docstring of each says what must hold."""
 
