@@ -16,9 +16,9 @@ from threading import Lock
 from typing import Any
 
 from guardgraph.evidence.sql.store import SqlStore, sql_store
-from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
+from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.policies.file import policy_in

@@ -68,8 +68,8 @@ def fonts():
 @pytest.fixture(autouse=True)
 def every_run_replays(request):
     """Decide every run that ended in the test again, from its recording alone: nothing may differ, not even a time."""
-    from guardgraph.graphs.interpreter import interpret
-    from guardgraph.graphs.record import watched
+    from guardgraph.graphs.replay.interpreter import interpret
+    from guardgraph.graphs.running.end import watched
     from guardgraph.state.recording import checked_recording
 
     kept = []

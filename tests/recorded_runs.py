@@ -118,7 +118,7 @@ def _table(pattern):
 @cache
 def recorded_stop(name):
     """Make the run of an entry, and return the JSON text of its recording."""
-    from guardgraph.graphs.record import watched
+    from guardgraph.graphs.running.end import watched
 
     pattern, _, entry = name.partition(": ")
     kept = []

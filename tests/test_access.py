@@ -13,7 +13,7 @@ from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
 from runs import MODES, check_result, run
 
 from guardgraph import Caller, report
-from guardgraph.graphs.whatif import judged_again
+from guardgraph.graphs.replay.whatif import judged_again
 from guardgraph.guards import rag
 from guardgraph.state.access import access_of, may_read
 from guardgraph.state.rag import RAG_REASONS

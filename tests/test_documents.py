@@ -26,7 +26,7 @@ from guardgraph import (
     sign_document,
     sql_store,
 )
-from guardgraph.graphs.named import graph_named
+from guardgraph.graphs.loading import graph_named
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 

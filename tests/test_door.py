@@ -25,7 +25,7 @@ from guardgraph import (
     create_self_critique_agent,
 )
 from guardgraph.grammar import Budget, Context
-from guardgraph.graphs.fields import REFUSED
+from guardgraph.graphs.running.session import REFUSED
 
 THREAD = {"configurable": {"thread_id": "1"}}
 

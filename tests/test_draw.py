@@ -40,7 +40,7 @@ from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.svg import svg
 from guardgraph.drawing.taken import Taken
 from guardgraph.drawing.text import cells, shown
-from guardgraph.graphs.kinds import KINDS
+from guardgraph.graphs.declaring.kinds import KINDS
 
 
 @pytest.mark.parametrize("name", GRAPHS)

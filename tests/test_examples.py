@@ -78,7 +78,9 @@ def test_every_example_is_run():
 
 def test_an_import_does_nothing(tmp_path):
     """Importing the examples prints, builds and connects nothing; each says in its docstring what it shows."""
-    refusal = "import guardgraph.graphs.door as door; door.GuardedGraph.__init__ = None"  # a call of it would raise
+    refusal = (
+        "import guardgraph.graphs.running.door as door; door.GuardedGraph.__init__ = None"  # a call of it would raise
+    )
     code = "\n".join([refusal, *(f"import {name}; print({name}.__doc__.partition('.')[0])" for name in SCRIPTS)])
     lines = printed("-c", f"import sys; sys.path.insert(0, {str(EXAMPLES)!r}); {code}", folder=tmp_path)
     assert len(set(lines)) >= len(SCRIPTS)

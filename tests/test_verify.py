@@ -23,7 +23,7 @@ from guardgraph import (
     create_self_critique_agent,
     verify,
 )
-from guardgraph.graphs.router import Router
+from guardgraph.graphs.running.router import Router
 
 AGENTS = [triage, create_rag_agent, create_research_agent, create_self_critique_agent]
 

@@ -16,7 +16,7 @@ from timed_world import Timed
 from guardgraph import ConfigurationError, RagBudget, RagPolicy
 from guardgraph.grammar import Budget, Tightens
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.whatif import REFUSED, judged_again
+from guardgraph.graphs.replay.whatif import REFUSED, judged_again
 from guardgraph.nodes.offline import rag, research, self_critique
 from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy

@@ -16,7 +16,7 @@ from timed_world import Timed
 
 from guardgraph import RagBudget, create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call
-from guardgraph.graphs.whatif import Ending, judged_again
+from guardgraph.graphs.replay.whatif import Ending, judged_again
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.models import chat_model
 

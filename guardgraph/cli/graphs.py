@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import guardgraph
 from guardgraph.cli import audit, inputs
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.named import graph_named
+from guardgraph.graphs.loading import graph_named
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject

@@ -168,7 +168,7 @@ def _file(file: str, graph: str | None) -> PolicyFile[Any, Any]:
 
 
 def _of_graph(target: str, asking: str) -> tuple[str, type[Settings], type[Budget]]:
-    from guardgraph.graphs.door import GuardedGraph
+    from guardgraph.graphs.running.door import GuardedGraph
 
     graph = graph_of(target, asking)
     if not isinstance(graph, GuardedGraph):

@@ -15,7 +15,7 @@ from guardgraph.cli import graphs, inputs, policies, runs
 from guardgraph.cli.making import exit_with, make, print_json
 from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.named import graph_named
+from guardgraph.graphs.loading import graph_named
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject
 

@@ -104,7 +104,7 @@ def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] 
         run: the run.
         show: called after each node with its name, what it declares of itself, and what it wrote.
     """
-    from guardgraph.graphs.session import Session  # loads LangGraph, for which help need not wait
+    from guardgraph.graphs.running.session import Session  # loads LangGraph, for which help need not wait
 
     writes: Any = {}
     session = Session(run.agent.frame.world)

@@ -19,7 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.taken import Taken, fitting, taken_by
-from guardgraph.graphs.topology import Topology
+from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import InputError
 
 __all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "diagram_of", "main_way"]

@@ -16,7 +16,7 @@ from guardgraph.drawing.mermaid import mermaid
 from guardgraph.drawing.style import MONO
 from guardgraph.drawing.svg import svg
 from guardgraph.drawing.taken import Taken, fitting, taken_by
-from guardgraph.graphs.topology import Topology
+from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import ConfigurationError, InputError
 
 __all__ = ["Picture", "draw"]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from langgraph.graph import END, START
 
-from guardgraph.graphs.topology import Topology
+from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import InputError
 from guardgraph.state.catalogue import SUCCESS
 

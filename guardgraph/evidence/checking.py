@@ -12,7 +12,7 @@ from guardgraph.evidence.document import LEVELS, RunDocument, checked_document
 from guardgraph.evidence.place import DocumentFinding, head_findings, place_findings
 from guardgraph.evidence.signing import check_key, envelope_of, is_envelope
 from guardgraph.evidence.strict_json import json_of, written
-from guardgraph.graphs.door import GuardedGraph
+from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.json import JsonObject
 
 __all__ = ["CheckedRun", "Signed", "check_document", "document_of", "is_document"]

@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from guardgraph.evidence.place import DocumentFinding, DocumentFindingKind
-from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.interpreter import interpret
-from guardgraph.graphs.named import graph_named, is_taken_by
-from guardgraph.graphs.record import recording as record
+from guardgraph.graphs.loading import graph_named, is_taken_by
+from guardgraph.graphs.replay.interpreter import interpret
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.end import recording as record
+from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt

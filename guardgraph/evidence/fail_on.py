@@ -8,7 +8,7 @@ from typing import get_args
 
 from guardgraph.evidence.judged import WhatIf
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.whatif import REFUSED, AgainKind, Ending, Unreplayable
+from guardgraph.graphs.replay.whatif import REFUSED, AgainKind, Ending, Unreplayable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.catalogue import Catalogue
 

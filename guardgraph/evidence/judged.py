@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from guardgraph.graphs.whatif import Again, AgainKind, Ending, plain
+from guardgraph.graphs.replay.whatif import Again, AgainKind, Ending, plain
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
-    from guardgraph.graphs.door import GuardedGraph
+    from guardgraph.graphs.running.door import GuardedGraph
 
 __all__ = ["KINDS", "OTHERWISE", "Row", "Way", "WhatIf", "row_of"]
 

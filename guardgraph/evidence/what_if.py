@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 from guardgraph.evidence.judged import Row, Way, WhatIf, row_of
 from guardgraph.evidence.store import StoredRun
-from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.named import graph_named
-from guardgraph.graphs.whatif import Again, judged_again
+from guardgraph.graphs.loading import graph_named
+from guardgraph.graphs.replay.whatif import Again, judged_again
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.state.recording import Recording, checked_recording, is_newer
 from guardgraph.state.settings import Budget, Settings

@@ -1,49 +1,191 @@
 """The grammar: how patterns are put together, for ours and for yours.
 
 A `Pattern` is declared node by node in the order of its diagram: propose nodes ask, guards decide, act nodes do,
-terminals end. Edges, stop terminals and input schemas follow from the declarations. `compile` proves the pattern with
-`verify` and returns a compiled LangGraph graph.
+terminals end. Edges, stop terminals and input schemas follow from the declarations. `compile` checks what the pattern
+is given, proves it with `verify` and returns a compiled LangGraph graph.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import isasyncgenfunction, isclass, iscoroutinefunction
+from math import inf
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Generic, NotRequired, Required, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from typing_extensions import get_type_hints
+from pydantic_core import PydanticSerializationError
+from typing_extensions import ReadOnly, get_type_hints
 
-from guardgraph.graphs.channels import CALLED, RECORD, check_channels, check_node_name, ephemeral, schema
-from guardgraph.graphs.declaration import Declaration, check_declarations, complete, declaration_of
-from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.given import checked_recorder, checked_settings, checked_world
-from guardgraph.graphs.handing import hear
-from guardgraph.graphs.kinds import KINDS, record_of
-from guardgraph.graphs.naming import DefaultName
-from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.results import has_own_audit, record_last, result_keys
-from guardgraph.graphs.router import EndingRouter, Router, straightened
-from guardgraph.graphs.seal import Seal
-from guardgraph.graphs.shadows import checked_shadows
-from guardgraph.graphs.signatures import ContextT, InputT, ResultT
-from guardgraph.graphs.verify import verify
+from guardgraph.graphs.declaring.channels import CALLED, RECORD, check_channels, check_node_name, ephemeral, schema
+from guardgraph.graphs.declaring.declaration import Declaration, check_declarations, complete, declaration_of
+from guardgraph.graphs.declaring.kinds import KINDS, record_of
+from guardgraph.graphs.proof.verify import verify
+from guardgraph.graphs.replay.whatif import checked_shadows
+from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
+from guardgraph.graphs.running.frame import Frame
+from guardgraph.graphs.running.handing import hear
+from guardgraph.graphs.running.langgraph import keep_allowlist
+from guardgraph.graphs.running.node import GrammarNode, Seal
+from guardgraph.graphs.running.router import EndingRouter, Router, straightened
 from guardgraph.nodes.body import Body, Declares, names
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder
-from guardgraph.state.run import RECORDED, Kind
+from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.world.live import LiveWorld
-from guardgraph.world.world import World
+from guardgraph.world.world import WORLD_METHODS, World
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-__all__ = ["Pattern", "PatternGraph"]
+__all__ = [
+    "DefaultName",
+    "Pattern",
+    "PatternGraph",
+    "checked_recorder",
+    "checked_settings",
+    "checked_world",
+    "has_own_audit",
+    "record_last",
+    "result_keys",
+]
+
+_UNNAMED = "LangGraph"
+"""What LangGraph calls such a graph."""
+
+
+class DefaultName(str):
+    """The name of a graph that nobody named: it reads as that of its pattern, and counts as LangGraph's own default.
+
+    LangGraph's server calls a graph, its runs and its tool by the id in langgraph.json unless the graph has a name of
+    its own, which it finds out by comparing with its default. With a name like any other, two agents of one pattern
+    would be one tool.
+    """
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True or (type(other) is str and other == _UNNAMED)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+
+_AWAITED = "aperform"
+
+
+def checked_world(given: Any) -> World:
+    """Return a world, if it is one.
+
+    Raises:
+        ConfigurationError: it is a class, a method is missing, or another one than `aperform` is a coroutine function.
+    """
+    world: World = _checked(given, "world", WORLD_METHODS)
+    return world
+
+
+def checked_recorder(given: Any) -> Recorder:
+    """Return a recorder, if it is one.
+
+    Raises:
+        ConfigurationError: it is a class, `record` is missing, or it is a coroutine function, which nobody would await;
+            or its `timeout` is no number of seconds above 0.
+    """
+    recorder: Recorder = _checked(given, "recorder", ("record",))
+    seconds = getattr(recorder, "timeout", None)
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and 0 < seconds < inf):
+        raise ConfigurationError(f"recorder.timeout: seconds above 0, or None; given: {seconds!r:.80}")
+    return recorder
+
+
+def checked_settings(given: SettingsT, slot: str) -> SettingsT:
+    """Return settings that a recording can hold, and that name what there can be.
+
+    Raises:
+        ConfigurationError: a value has no form in JSON, or a name can name nothing.
+    """
+    try:
+        given.plain()
+    except PydanticSerializationError as error:
+        raise ConfigurationError(f"{slot}: values that can be written as JSON are required; given: {error}") from None
+    given.check_listed(slot)
+    return given
+
+
+def _checked(given: Any, slot: str, methods: Iterable[str]) -> Any:
+    if isclass(given):
+        raise ConfigurationError(f"{slot}: an object is required, not its class; given: {given.__name__}")
+    if missing := [method for method in methods if not callable(getattr(given, method, None))]:
+        raise ConfigurationError(f"{slot}: an object with {', '.join(missing)} is required; given: {given!r:.80}")
+    for name in methods:
+        is_async, owner = _is_async(getattr(given, name)), type(given).__name__
+        if is_async and name != _AWAITED:
+            raise ConfigurationError(f"{slot}.{name}: a plain function is required; given: {owner}.{name} is async")
+        if not is_async and name == _AWAITED:
+            raise ConfigurationError(
+                f"{slot}.{name}: a coroutine function is required; given: {owner}.{name} is not async"
+            )
+    return given
+
+
+def _is_async(function: Any) -> bool:
+    called = getattr(type(function), "__call__", None)  # noqa: B004 - of an object, what it does when it is called
+    return any(check(item) for item in (function, called) for check in (iscoroutinefunction, isasyncgenfunction))
+
+
+def result_keys(output: Any) -> dict[str, Any]:
+    """Return the keys of a result with their type hints.
+
+    Args:
+        output: a TypedDict derived from `Result`, or a union of such; `Waiting` in it is for type checkers alone, since
+            a run that waits has not returned.
+
+    Raises:
+        GrammarError: one of them is not derived from `Result`.
+    """
+    is_union = get_origin(output) in (Union, UnionType)
+    parts = [item for item in get_args(output) if item is not Waiting] if is_union else [output]
+    results = [get_type_hints(part, include_extras=True) for part in parts]
+    ours = get_type_hints(Result, include_extras=True)
+    for hints in results or [{}]:
+        if missing := sorted(ours.keys() - hints.keys()):
+            raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
+    return {**ours, **_joined(results, ours)} if is_union else results[0]
+
+
+def has_own_audit(keys: dict[str, Any]) -> bool:
+    """Say whether the results of a pattern have an ``audit`` of their own, to which the grammar adds what it says."""
+    return _unqualified(keys["audit"]) is not Audit
+
+
+def record_last(names: Iterable[str]) -> list[str]:
+    """Order a result for its reader: what came of the run before how it went."""
+    return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline", "audit"))
+
+
+def _joined(results: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys that are the pattern's own: which of them a run returns depends on how it ends."""
+    shared = ours.keys() - ({"audit"} if any(map(has_own_audit, results)) else set())
+    said: dict[str, list[Any]] = {}
+    for name, hint in ((name, hint) for hints in results for name, hint in hints.items() if name not in shared):
+        said.setdefault(name, []).append(_unqualified(hint))
+    return {name: NotRequired[Union[tuple(hints)]] for name, hints in said.items()}  # noqa: UP007 - of any number
+
+
+def _unqualified(hint: Any) -> Any:
+    while get_origin(hint) in (NotRequired, ReadOnly, Required):
+        (hint,) = get_args(hint)
+    return hint
+
 
 Names: TypeAlias = Sequence[str] | None
 """What a pattern says of a node, None where its body says it."""
@@ -61,7 +203,7 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
         """Compile as LangGraph does, into a `GuardedGraph`."""
         compiled = straightened(super().compile(*args, **kwargs))
         guarded = GuardedGraph(**vars(compiled))
-        guarded._serde_allowlist = compiled._serde_allowlist
+        keep_allowlist(guarded, compiled)
         hear(guarded)
         return guarded
 

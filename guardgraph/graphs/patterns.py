@@ -16,7 +16,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.tools.demo import rag_input, research_input, self_critique_input
 
 if TYPE_CHECKING:
-    from guardgraph.graphs.door import GuardedGraph
+    from guardgraph.graphs.running.door import GuardedGraph
     from guardgraph.state.catalogue import Catalogue
     from guardgraph.state.settings import Budget, Settings
 

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.plain.errors import ConfigurationError

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import research as nodes
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import notes as offline_notes

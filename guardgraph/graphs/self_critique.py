@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from guardgraph.graphs.door import GuardedGraph
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.nodes import self_critique as nodes
 from guardgraph.nodes.offline import self_critique as offline
 from guardgraph.state.recording import Recorder

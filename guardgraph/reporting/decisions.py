@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from guardgraph.graphs.kinds import CALLING
+from guardgraph.graphs.declaring.kinds import CALLING
 from guardgraph.guards.stop import NAME_LIMIT
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.document import Child, Html, tag

@@ -15,9 +15,9 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.drawing.diagram import Diagram, diagram_of
 from guardgraph.drawing.taken import Taken, taken_by
 from guardgraph.evidence.store import Position
-from guardgraph.graphs.door import INTERRUPT
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
-from guardgraph.graphs.topology import Topology
+from guardgraph.graphs.proof.topology import Topology
+from guardgraph.graphs.running.langgraph import INTERRUPT
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, is_nested
 from guardgraph.state.catalogue import Catalogue, StopReason

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from guardgraph.drawing.picture import draw
 from guardgraph.drawing.svg import svg
 from guardgraph.evidence.judged import Row, WhatIf
-from guardgraph.graphs.whatif import AgainKind, Ending
+from guardgraph.graphs.replay.whatif import AgainKind, Ending
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.reporting.document import Child, Html, foot, fragment, section, tag
 from guardgraph.reporting.values import facts, name, value

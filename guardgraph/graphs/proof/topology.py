@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from langgraph.graph import END, START
-from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaration import Declaration
-from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
-from guardgraph.graphs.node import GrammarNode
-from guardgraph.graphs.router import EndingRouter, Router
-from guardgraph.graphs.seal import Seal
+from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
+from guardgraph.graphs.running.langgraph import BranchSpec
+from guardgraph.graphs.running.node import GrammarNode, Seal
+from guardgraph.graphs.running.router import EndingRouter, Router
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 

@@ -1,7 +1,8 @@
-"""The interpreter: the nodes of a pattern without LangGraph, for replay.
+"""The interpreter: the nodes of a pattern without LangGraph, which decide a recorded run again.
 
 It does what LangGraph does for a pattern and no more: it hands a node the channels that it reads, keeps what it
-writes, and goes where the guard says. Raw channels live for one step. The nodes are the very same.
+writes, and goes where the guard says. Raw channels live for one step. The nodes are the very same. Where a run stands
+in the recorded one is followed visit by visit.
 """
 
 from __future__ import annotations
@@ -13,22 +14,99 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
-from guardgraph.graphs.conclusion import Conclusion
-from guardgraph.graphs.drive import drive
-from guardgraph.graphs.fields import given_again
-from guardgraph.graphs.following import RecordedVisits
-from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.node import SCRATCHPAD, GrammarNode, perform, run_through
-from guardgraph.graphs.session import Session
-from guardgraph.graphs.visit import Visit
+from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.running.door import GuardedGraph, ResultT
+from guardgraph.graphs.running.drive import drive
+from guardgraph.graphs.running.end import Conclusion
+from guardgraph.graphs.running.frame import Frame
+from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND
+from guardgraph.graphs.running.node import GrammarNode, perform, run_through
+from guardgraph.graphs.running.session import Session, Visit, given_again
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
 from guardgraph.plain.version import version
-from guardgraph.state.recording import Opening, RecordedVisit, Recording
+from guardgraph.state.recording import Opening, RecordedVisit, Recording, checked_recording
 from guardgraph.world.replaying import ReplayingWorld
+from guardgraph.world.spell import Spell, spells
 
-__all__ = ["interpret"]
+__all__ = ["RecordedVisits", "interpret", "replay"]
+
+MOST_VISITS = 1000
+"""Visits of one guard that a replay follows where the recorded run has none."""
+
+
+class RecordedVisits:
+    """The visits of a recorded run, found by node.
+
+    A guard or a terminal calls nobody, so it may be visited where the recorded run went elsewhere: under another
+    policy a run stops where it did not, and another terminal names the ending.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._visits = recording["visits"]
+        self._spells = list(spells(recording))
+        self._places: dict[tuple[str, int], int] = {}
+        self._sessions: list[int] = []
+        self._openings: list[Opening] = []
+        seen: dict[str, int] = {}
+        for at, visit in enumerate(self._visits):
+            node = visit["node"]
+            seen[node] = number = seen.get(node, 0) + 1
+            self._places[node, number] = at
+            if "opening" in visit:
+                self._openings.append(visit["opening"])
+            self._sessions.append(len(self._openings))
+        self._made: dict[str, int] = {}
+        self._at = -1
+        self._session = 0
+
+    def follow(self, item: Declaration) -> tuple[RecordedVisit, Spell]:
+        """Return the recorded visit that a node's next one is, and its time; `opening` is in it where a session begins.
+
+        Where none was recorded, no time goes by.
+
+        Raises:
+            NotRecorded: the node calls out, and the recorded run did not come there; or there is no end to the visits
+                that were not recorded; or the run was resumed under other settings where this one does not come.
+        """
+        self._made[item.name] = number = self._made.get(item.name, 0) + 1
+        at = self._places.get((item.name, number))
+        if at is None:
+            if item.calls or number > MOST_VISITS:
+                raise self._not_recorded(item, self._elsewhere())
+            last = self._visits[self._at]["clock"][-1]
+            clock = [last, last]
+            return RecordedVisit(node=item.name, kind=item.kind, clock=clock), Spell(clock)
+        return self._joined(item, at), self._spells[at]
+
+    def _joined(self, item: Declaration, at: int) -> RecordedVisit:
+        """Return a recorded visit as the run comes to it, from wherever it stands."""
+        visit, session = self._visits[at], self._sessions[at]
+        begins = "opening" in visit and session == self._session + 1
+        if not begins and session != self._session and not self._is_alike(session):
+            raise self._not_recorded(item, "the recorded run was resumed elsewhere, and who gives what is unknown")
+        self._at, self._session = at, session
+        return visit if begins or "opening" not in visit else _without_opening(visit)
+
+    def _is_alike(self, session: int) -> bool:
+        """Say whether a session was like the one in which the run is: then it does not matter where it began."""
+        then, now = (self._openings[number - 1] for number in (session, self._session))
+        return "refused" not in then and all(then[key] == now[key] for key in ("context", "caller", "resumable"))
+
+    def _not_recorded(self, item: Declaration, why: str) -> NotRecorded:
+        return NotRecorded(item.name, why, visit=self._made[item.name])
+
+    def _elsewhere(self) -> str:
+        if self._at + 1 < len(self._visits):
+            return f"the recorded run went to {self._visits[self._at + 1]['node']!r:.80} instead"
+        return "the recorded run did not come here"
+
+
+def _without_opening(visit: RecordedVisit) -> RecordedVisit:
+    kept = visit.copy()
+    del kept["opening"]
+    return kept
 
 
 def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Conclusion:
@@ -137,7 +215,7 @@ class _Scratchpad:
         self.turn_to([])
 
     def __enter__(self) -> Self:
-        keys = {SCRATCHPAD: self, "__pregel_send": lambda writes: None, "checkpoint_ns": ""}
+        keys = {SCRATCHPAD: self, SEND: lambda writes: None, "checkpoint_ns": ""}
         self._token = var_child_runnable_config.set({"configurable": keys})
         return self
 
@@ -196,3 +274,33 @@ class _Channels:
                 held[name] = held[name] + value
             else:
                 held[name] = value
+
+
+def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
+    """Decide a recorded run again: the recorded outcomes go to the same nodes, and the recorded clock ticks for them.
+
+    Nothing is called. What comes out says what this agent, with its policy, budget, guards and version, makes of what
+    came back then; it is the recorded result if nothing of it has changed.
+
+    Args:
+        agent: a graph of the recorded pattern.
+        recording: what a recorder was given, as it was or read again from JSON.
+
+    Returns:
+        The result; its `run_id` and its times are those of the recorded run.
+
+    Raises:
+        InputError: it is no recording, one of another pattern or form, or of a run that the agent would not have begun,
+            since its context names another value than what the agent's settings fix.
+        NotRecorded: the agent asks for something that was not recorded; the error says where, and what differs.
+    """
+    if not isinstance(agent, GuardedGraph):
+        raise InputError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
+    checked = checked_recording(recording)
+    if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
+        raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
+    try:
+        result: Any = interpret(agent.frame, checked).result
+    except ConfigurationError as error:
+        raise InputError(f"recording: a run whose context this agent would refuse: {error}") from None
+    return result  # type: ignore[no-any-return]

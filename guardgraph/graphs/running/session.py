@@ -1,7 +1,7 @@
 """A session: the time between the call of a graph and its return, in which one run begins or goes on.
 
 A run that is interrupted and resumed has several. The door opens a session, the nodes that run in it count their time
-from it, and what an attempt took that could not write anything is kept for the next one.
+from it, visit by visit, and what an attempt took that could not write anything is kept for the next one.
 """
 
 from __future__ import annotations
@@ -14,29 +14,40 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
+from guardgraph.graphs.running.frame import Frame, Part
+from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.nodes.body import Run
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject, JsonValue, storable
+from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.json import JsonObject, JsonValue, json_problem, storable, unnamed
+from guardgraph.plain.size import TooLarge, check_room
 from guardgraph.state.context import Caller, Context, caller_of
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Asking, Opening
+from guardgraph.state.recording import Asking, Opening, Recording
+from guardgraph.state.run import LogEntry
 from guardgraph.world.raised import raised, reraised
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
-    from guardgraph.graphs.conclusion import Conclusion
-    from guardgraph.graphs.frame import Frame
+    from guardgraph.graphs.running.end import Conclusion
+    from guardgraph.graphs.running.frame import Frame
 
-__all__ = ["CALLER_REFUSED", "SESSION", "Session", "is_by_code", "session_in"]
+__all__ = [
+    "CALLER_REFUSED",
+    "REFUSED",
+    "SESSION",
+    "Session",
+    "Visit",
+    "given_again",
+    "is_by_code",
+    "refusal_of",
+    "session_in",
+]
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
 
 SESSION = "__guardgraph_session"
 """Key of the session in LangGraph's configuration; what begins with two underscores is not checkpointed."""
-
-CHECKPOINTER = "__pregel_checkpointer"
-"""Key under which LangGraph tells a node which checkpointer keeps the run."""
 
 ON_A_SERVER = ("assistant_id", "graph_id", "langgraph_auth_user")
 """What LangGraph's server puts into the configuration of a run that a client asks for."""
@@ -200,7 +211,7 @@ def is_by_code(config: Any, context: Any) -> bool:
     """
     configurable = (config or {}).get("configurable") or {}
     on_a_server = any(configurable.get(key) is not None for key in ON_A_SERVER)
-    return not on_a_server or (context is not None and callable(configurable.get("__pregel_read")))
+    return not on_a_server or (context is not None and callable(configurable.get(READ)))
 
 
 def _asking(caller: Caller | None) -> Asking | None:
@@ -218,3 +229,101 @@ def _as_given(given: object, frame: Frame) -> JsonValue:
     if isinstance(given, Mapping):
         return storable({name: given[name] for name in frame.context.model_fields if name in given})
     return None
+
+
+class Visit:
+    """One node at work.
+
+    Args:
+        part: the node.
+        log: the lines of the nodes before it in this run.
+        session: the call of the graph in which it works.
+    """
+
+    __slots__ = ("_active", "_before", "_clock", "_readings", "began", "log", "part", "session")
+
+    def __init__(self, part: Part, log: list[LogEntry], session: Session) -> None:
+        self.part, self.log, self.session = part, log, session
+        self._clock = session.world.clock
+        self._readings = [session.last]
+        self._before = log[-1].get("active", 0.0) if log else 0.0  # a run that version 0.1 began has none
+        self._active: float | None = None
+        self.began = self.spent()
+        """Seconds for which the run had been active when the node began."""
+
+    def spent(self) -> float:
+        """Read the clock, and return the seconds for which the run has been active."""
+        now = self._clock()
+        self._readings.append(now)
+        return self._before + self.session.carried + (now - self._readings[0])
+
+    def run(self, run: Run[Any, Any]) -> Run[Any, Any]:
+        """Return the run as the body of this node sees it."""
+        return Run(run.policy, run.budget, self.began, run.caller)
+
+    def end(self) -> float:
+        """Let the node's time end here, and return the seconds for which the run has been active."""
+        self._active = self.spent()
+        return self._active
+
+    def line(self, said: JsonObject) -> LogEntry:
+        """Return the node's line in the log; its time ends here, unless it has ended."""
+        item = self.part.declaration
+        active = self.end() if self._active is None else self._active
+        readings = self._readings
+        elapsed = round((readings[-1] - readings[1]) * 1000, 3)
+        line: Any = {"node": item.name, "kind": item.kind, "phase": item.phase, "elapsed_ms": elapsed, **said}
+        line["clock"], line["active"] = readings, active
+        opening = self.session.settle(readings[-1])
+        if opening is not None:
+            line["opening"] = opening
+        return line  # type: ignore[no-any-return]
+
+
+REFUSED = "guardgraph:refused"
+"""Key of the mark that stands in for an input value that no state can hold."""
+
+_LIMIT = "max_input_bytes"
+
+
+def refusal_of(value: object, most: int) -> JsonObject | None:
+    """Return the mark of a field that no state can hold, None for one that can.
+
+    What is a little too large, a guard refuses.
+
+    Args:
+        value: as a caller gave it.
+        most: bytes that it may have as JSON text.
+    """
+    try:
+        check_room(value, most)
+    except TooLarge:
+        return {REFUSED: f"more than {most} bytes ({_LIMIT})"}
+    problem = json_problem(value)
+    return None if problem is None else {REFUSED: problem}
+
+
+def given_again(frame: Frame, recording: Recording, entry: str) -> JsonObject:
+    """Return the input of a recorded run as the door of a graph would have let it in.
+
+    Args:
+        frame: of the graph.
+        recording: of the run.
+        entry: the node that the input is for.
+
+    Raises:
+        InputError: nothing says what the run began with.
+        NotRecorded: a field was refused, so that it was not kept, and this graph allows another size.
+    """
+    try:
+        given = unnamed(recording["input"], recording.get("nameless", []))
+    except (LookupError, ValueError, TypeError):
+        raise InputError("recording.nameless: places in the input with the name of a number are required") from None
+    most, then = frame.budget.max_input_bytes, recording["budget"].get(_LIMIT)
+    if then in (most, None):
+        return given
+    for name, value in given.items():
+        if isinstance(value, dict) and REFUSED in value:
+            why = f"its input's {name:.80} was refused and not kept, and {_LIMIT} was {then}, and is {most}"
+            raise NotRecorded(entry, why, visit=1)
+    return {name: refusal_of(value, most) or value for name, value in given.items()}

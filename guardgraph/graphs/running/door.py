@@ -1,47 +1,169 @@
 """The compiled graph of a pattern: LangGraph's own, with a door that lets only plain input through.
 
 LangGraph raises out of `invoke` for what a checkpointer cannot store and for input that is no dictionary; a user of a
-guarded graph gets a stop reason, or one clear error of ours.
+guarded graph gets a stop reason, or one clear error of ours. What type checkers know of its calls stands here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import Any, Never, overload
+from typing import Any, Generic, Literal, Never, TypeAlias, overload
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import EmptyInputError, InvalidUpdateError
-from langgraph.types import Command
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import All, Command, Durability, StreamMode
 from pydantic import ValidationError
-from typing_extensions import Unpack
+from typing_extensions import TypedDict, TypeVar, Unpack
 
-from guardgraph.graphs.admission import admitted_command, admitted_config
-from guardgraph.graphs.fields import refusal_of
-from guardgraph.graphs.frame import Frame
-from guardgraph.graphs.handing import handed, handed_on, tokenless
-from guardgraph.graphs.resuming import aclose_stray, astored_for, close_stray, stored_for
-from guardgraph.graphs.runnable import GraphRunnable
-from guardgraph.graphs.session import CALLER_REFUSED, Session, is_by_code, session_in
-from guardgraph.graphs.signatures import (
-    Config,
-    ContextT,
-    Extras,
-    Forms,
-    Given,
-    InputT,
-    ResultT,
-    Within,
+from guardgraph.graphs.running.admission import (
+    aclose_stray,
+    admitted_command,
+    admitted_config,
+    akeep_unwritten,
+    astored_for,
+    close_stray,
+    keep_unwritten,
+    stored_for,
+    unwritten_in,
 )
-from guardgraph.graphs.unwritten import akeep_unwritten, keep_unwritten, unwritten_in
+from guardgraph.graphs.running.frame import Frame
+from guardgraph.graphs.running.handing import handed, handed_on, tokenless
+from guardgraph.graphs.running.langgraph import INTERRUPT
+from guardgraph.graphs.running.session import CALLER_REFUSED, Session, is_by_code, refusal_of, session_in
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.findings import configuration_error
 from guardgraph.plain.json import is_plain, json_text, parse_json
 from guardgraph.world.threads import awaited
 
-__all__ = ["INTERRUPT", "GuardedGraph"]
+__all__ = [
+    "Config",
+    "ContextT",
+    "Extras",
+    "Forms",
+    "Given",
+    "GraphRunnable",
+    "GuardedGraph",
+    "InputT",
+    "ResultT",
+    "Within",
+]
 
-INTERRUPT = "__interrupt__"
-"""Key under which LangGraph returns what a run waits for."""
+InputT = TypeVar("InputT", default=Any)
+"""What a run is given."""
+ContextT = TypeVar("ContextT", default=Any)
+"""What a run may tighten."""
+ResultT = TypeVar("ResultT", default=Any)
+"""What a run returns."""
+
+Given: TypeAlias = InputT | Command[Any] | None
+"""What begins a run, answers one that waits, or has one go on."""
+Within: TypeAlias = ContextT | Mapping[str, Any] | None
+"""A context, or the dictionary of one."""
+Config: TypeAlias = RunnableConfig | None
+"""LangGraph's configuration of a run."""
+
+
+class Extras(TypedDict, total=False):
+    """Arguments of `invoke` that leave the result as it is."""
+
+    durability: Durability | None
+    print_mode: StreamMode | Sequence[StreamMode]
+
+
+class Forms(Extras, total=False):
+    """Arguments of `invoke` with which it returns another form than the result, or before the run is over."""
+
+    stream_mode: StreamMode
+    version: Literal["v1", "v2"]
+    output_keys: str | Sequence[str] | None
+    interrupt_before: All | Sequence[str] | None
+    interrupt_after: All | Sequence[str] | None
+    control: Any
+
+
+class GraphRunnable(CompiledStateGraph[Any, Any, Any, Any], Generic[InputT, ContextT, ResultT]):
+    """A compiled LangGraph graph, of an input, a context and a result, in the batches and chains of LangChain."""
+
+    @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
+    def batch(
+        self,
+        inputs: list[InputT],
+        config: Config | list[RunnableConfig] = None,
+        *,
+        return_exceptions: Literal[False] = False,
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Extras],
+    ) -> list[ResultT]: ...
+
+    @overload
+    def batch(
+        self,
+        inputs: list[InputT],
+        config: Config | list[RunnableConfig] = None,
+        *,
+        return_exceptions: Literal[True],
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Extras],
+    ) -> list[ResultT | Exception]: ...
+
+    def batch(self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any) -> Any:
+        """Make several runs and return their results; see LangChain's `batch`."""
+        return super().batch(inputs, config, return_exceptions=return_exceptions, **kwargs)
+
+    @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
+    async def abatch(
+        self,
+        inputs: list[InputT],
+        config: Config | list[RunnableConfig] = None,
+        *,
+        return_exceptions: Literal[False] = False,
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Extras],
+    ) -> list[ResultT]: ...
+
+    @overload
+    async def abatch(
+        self,
+        inputs: list[InputT],
+        config: Config | list[RunnableConfig] = None,
+        *,
+        return_exceptions: Literal[True],
+        context: Within[ContextT] = None,
+        **kwargs: Unpack[Extras],
+    ) -> list[ResultT | Exception]: ...
+
+    async def abatch(
+        self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
+    ) -> Any:
+        """Make several runs asynchronously; see `batch`."""
+        return await super().abatch(inputs, config, return_exceptions=return_exceptions, **kwargs)
+
+    def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
+        """Yield the result of a run, whole, to the next step of a chain that is streamed.
+
+        LangChain would hand on what `stream` yields, the updates of the nodes; a next step reads what `invoke` returns.
+        """
+        for given in _whole(input):
+            yield self.invoke(given, config, **kwargs)
+
+    async def atransform(self, input: AsyncIterator[Any], config: Any = None, **kwargs: Any) -> AsyncIterator[Any]:
+        """Yield the result of a run asynchronously; see `transform`."""
+        for given in _whole([chunk async for chunk in input]):
+            yield await self.ainvoke(given, config, **kwargs)
+
+
+def _whole(chunks: Iterable[Any]) -> list[Any]:
+    """Join the chunks of a streamed input as LangChain does: of chunks that cannot be added, the last is the input."""
+    whole: list[Any] = []
+    for chunk in chunks:
+        try:
+            whole = [whole[0] + chunk] if whole else [chunk]
+        except TypeError:
+            whole = [chunk]
+    return whole
+
 
 _FORMS = frozenset({"version", "stream_mode"})
 """Arguments of `invoke` with which a caller chooses another form than the result."""

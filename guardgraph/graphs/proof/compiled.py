@@ -14,8 +14,8 @@ from typing import Any
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.handing import plain
-from guardgraph.graphs.router import straightened
+from guardgraph.graphs.running.handing import plain
+from guardgraph.graphs.running.router import straightened
 
 __all__ = ["changes"]
 

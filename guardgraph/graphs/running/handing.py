@@ -20,12 +20,11 @@ from langgraph.pregel import Pregel
 from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Interrupt
 
-from guardgraph.graphs.admission import around
-from guardgraph.graphs.node import GrammarNode
+from guardgraph.graphs.running.admission import around
+from guardgraph.graphs.running.langgraph import STREAM
+from guardgraph.graphs.running.node import GrammarNode
 
 __all__ = ["Heard", "handed", "handed_on", "hear", "plain", "tokenless"]
-
-_STREAM = "__pregel_stream"
 
 
 def handed(value: Any) -> Any:
@@ -42,14 +41,14 @@ def handed(value: Any) -> Any:
 
 def handed_on(graph: Pregel[Any, Any, Any, Any], config: Any) -> Any:
     """Return a configuration in which the stream of the graph around, if there is one, is given copies too."""
-    stream = around(graph, config).get(_STREAM)
+    stream = around(graph, config).get(STREAM)
     if not isinstance(stream, StreamProtocol):
         return config
     hand_on: Any = stream
     copying: Any = StreamProtocol
     copying = copying(lambda chunk: hand_on(handed(chunk)), stream.modes)
     given = config or {}
-    return {**given, "configurable": {**(given.get("configurable") or {}), _STREAM: copying}}
+    return {**given, "configurable": {**(given.get("configurable") or {}), STREAM: copying}}
 
 
 def tokenless(config: Any) -> Any:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from guardgraph.graphs.declaration import Declaration
-from guardgraph.graphs.kinds import KINDS
+from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.declaring.kinds import KINDS
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest

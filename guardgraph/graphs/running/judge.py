@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from guardgraph.graphs.fields import REFUSED
-from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
-from guardgraph.graphs.visit import Visit
+from guardgraph.graphs.running.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
+from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, storable

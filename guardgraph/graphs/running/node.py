@@ -1,29 +1,33 @@
-"""A node of a pattern as LangGraph runs it: what it does is driven, judged or ended, sync and async over one core."""
+"""A node of a pattern as LangGraph runs it: what it does is driven, judged or ended, sync and async over one core.
+
+What the grammar put into a graph is kept beside it, in a seal. Whether it is still the same is for `verify` to say. It
+sees what was exchanged in a node or in a setting; a function that was changed within, or a global that it reads, it
+does not see.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.types import Overwrite
 
-from guardgraph.graphs.audit import akeep, keep
-from guardgraph.graphs.declaration import Declaration
-from guardgraph.graphs.drive import Driven, drive
-from guardgraph.graphs.end import end
-from guardgraph.graphs.frame import Frame, Part
-from guardgraph.graphs.judge import judge
-from guardgraph.graphs.session import Session, session_in
-from guardgraph.graphs.visit import Visit
+from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.running.drive import Driven, drive
+from guardgraph.graphs.running.end import akeep, end, keep
+from guardgraph.graphs.running.frame import Frame, Part
+from guardgraph.graphs.running.judge import judge
+from guardgraph.graphs.running.langgraph import SCRATCHPAD
+from guardgraph.graphs.running.session import Session, Visit, session_in
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
+from guardgraph.state.settings import Settings
 from guardgraph.world.world import World
 
-__all__ = ["SCRATCHPAD", "GrammarNode", "perform", "run_through"]
-
-SCRATCHPAD = "__pregel_scratchpad"
-"""Key under which LangGraph keeps, for a task, what it was answered."""
+__all__ = ["GrammarNode", "Seal", "perform", "run_through"]
 
 
 class GrammarNode(Runnable[JsonObject, JsonObject]):
@@ -125,3 +129,38 @@ async def aperform(driven: Driven, world: World) -> JsonObject:
                 asked, seconds = driven.send(performed)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+class Seal:
+    """The parts of a pattern's nodes as they were made.
+
+    Args:
+        nodes: by name.
+        frame: what they share.
+    """
+
+    def __init__(self, nodes: Mapping[str, GrammarNode], frame: Frame) -> None:
+        self.context = frame.context
+        self._frame = frame
+        self._nodes = {name: dict(vars(node)) for name, node in nodes.items()}
+        self._shared = {field.name: _kept(getattr(frame, field.name)) for field in fields(frame)}
+
+    def broken(self, name: str, node: GrammarNode) -> str | None:
+        """Say in what a node is not the one that was made under its name, None where it is."""
+        made, now = self._nodes.get(name), vars(node)
+        if made is None or node.frame is not self._frame:
+            return "was made for another pattern"
+        changed = [part for part in made if now.get(part) is not made[part]]
+        changed += [part for part, kept in self._shared.items() if not _same(getattr(node.frame, part), kept)]
+        return f"does not have the {', '.join(changed)} that it was made with" if changed else None
+
+
+def _kept(value: object) -> object:
+    """Return a copy of what can be changed in place."""
+    if isinstance(value, Settings):
+        return value.model_copy()
+    return dict(value) if isinstance(value, dict) else value
+
+
+def _same(now: object, kept: object) -> bool:
+    return now == kept if isinstance(kept, Settings | dict) else now is kept

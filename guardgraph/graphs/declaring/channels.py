@@ -19,15 +19,7 @@ from guardgraph.plain.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = [
-    "CALLED",
-    "RECORD",
-    "check_channels",
-    "check_node_name",
-    "ephemeral",
-    "is_reserved",
-    "schema",
-]
+__all__ = ["CALLED", "RECORD", "check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from guardgraph.graphs.kinds import CALLING, KINDS, record_of
+from guardgraph.graphs.declaring.kinds import CALLING, KINDS, record_of
 from guardgraph.nodes.body import Body, Declares, declared_by
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject

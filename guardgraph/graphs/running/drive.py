@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.graphs.frame import GrammarBreach, Part, as_stop, check_time, declared, show
-from guardgraph.graphs.kinds import KINDS, record_of
-from guardgraph.graphs.visit import Visit
+from guardgraph.graphs.declaring.kinds import KINDS, record_of
+from guardgraph.graphs.running.frame import GrammarBreach, Part, as_stop, check_time, declared, show
+from guardgraph.graphs.running.session import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, json_problem, json_text, storable

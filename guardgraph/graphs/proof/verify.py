@@ -15,12 +15,12 @@ from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.channels import RECORD
-from guardgraph.graphs.compiled import changes
-from guardgraph.graphs.declaration import UNRECORDED_ENDING
-from guardgraph.graphs.door import GuardedGraph
-from guardgraph.graphs.kinds import CALLING, RECORD_PREFIX
-from guardgraph.graphs.topology import Topology
+from guardgraph.graphs.declaring.channels import RECORD
+from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
+from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
+from guardgraph.graphs.proof.compiled import changes
+from guardgraph.graphs.proof.topology import Topology
+from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError
 
 __all__ = ["RULES", "Finding", "verify"]

@@ -6,10 +6,10 @@ from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END
-from langgraph.graph._branch import BranchSpec
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaration import FAILED_ENDING, UNRECORDED_ENDING
+from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
+from guardgraph.graphs.running.langgraph import BranchSpec
 from guardgraph.plain.json import JsonObject
 
 __all__ = ["EndingRouter", "Router", "straightened"]

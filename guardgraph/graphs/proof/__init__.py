@@ -1,0 +1,1 @@
+"""The proof that a compiled graph has no way around its guards."""

@@ -1,0 +1,1 @@
+"""Recorded runs decided again without LangGraph: replay, what-ifs and shadows."""

@@ -1,0 +1,300 @@
+"""What the door of a guarded graph admits beside the input: a thread to write on, and no way back into an earlier run.
+
+A client chooses the configuration of its runs. LangGraph reads there whether a run goes on where an earlier one stood:
+for an answer or for None that is what was asked for, for a new input it would be another run's result. A run whose next
+node is not of the graph that resumes it cannot go on. Time of attempts that ended before they could write anything is
+kept beside the checkpoint, such as before an interrupt or a cancelled resume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, TypeAlias
+from uuid import UUID, uuid4
+
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel import Pregel
+from langgraph.types import Command, StateUpdate
+
+from guardgraph.graphs.running.langgraph import (
+    CHECKPOINTER,
+    DURABILITY,
+    READ,
+    REPLAY_STATE,
+    RESUME_MAP,
+    RESUMING,
+    SCRATCHPAD,
+    TASK_ID,
+)
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import json_problem
+from guardgraph.plain.size import is_larger
+
+__all__ = [
+    "RESUMING",
+    "Graph",
+    "aclose_stray",
+    "admitted_command",
+    "admitted_config",
+    "akeep_unwritten",
+    "around",
+    "astored_for",
+    "close_stray",
+    "is_inside",
+    "keep_unwritten",
+    "keeps",
+    "place_of",
+    "saver",
+    "stored_for",
+    "unwritten_in",
+]
+
+_WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
+"""What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
+_PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
+"""What makes a configuration a place of its own, whatever graph the call stands in."""
+
+
+def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any) -> Any:
+    """Return the configuration under which a run may begin or go on.
+
+    A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
+    no effect. The graphs around this one say whether it goes on; they are no clients. Where nobody says otherwise, a
+    step is kept before the next one begins, so that a slow checkpointer spends the time of the run and not of nobody.
+
+    Args:
+        graph: the one that is called.
+        given: its input.
+        config: as the caller gave it.
+
+    Raises:
+        ConfigurationError: there is a checkpointer, but no thread that it could write on.
+    """
+    configurable, own = around(graph, config), dict(_own(config))
+    if keeps(graph, configurable):
+        if not _is_thread(thread := configurable.get("thread_id")):
+            raise ConfigurationError(
+                "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
+                f"given: {thread!r:.80}"
+            )
+        own.setdefault(DURABILITY, configurable.get(DURABILITY, "sync"))
+    if isinstance(given, Mapping) and not is_inside(configurable):
+        own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
+    return {**(config or {}), "configurable": own}
+
+
+def admitted_command(given: Command[Any], most: int) -> Command[Any]:
+    """Return a Command that resumes a run with an answer, and does nothing else.
+
+    Args:
+        given: what a caller gave.
+        most: bytes that the answer may have as JSON text.
+
+    Raises:
+        InputError: it writes channels or chooses a node, or its answer is none, too large or no plain JSON.
+    """
+    if given.goto or given.update is not None or given.graph is not None:
+        raise InputError("input: a Command may resume a run, but neither write channels nor choose a node")
+    if given.resume is None:
+        raise InputError(
+            "input: a Command resumes a run with an answer, which is not None; None alone resumes without one"
+        )
+    if given.resume == {}:  # LangGraph's map of answers by interrupt, with none in it
+        raise InputError(
+            "input: a Command resumes a run with an answer, or with answers by id of their interrupt, one at least; "
+            "given: {}; None alone resumes without one"
+        )
+    if (problem := json_problem(given.resume)) is not None:
+        raise InputError(f"input: a run is resumed with plain JSON; given: {problem}")
+    if is_larger(given.resume, most):
+        raise InputError(f"input: a run is resumed with at most {most} bytes of JSON (max_input_bytes); given: more")
+    return given
+
+
+def _is_thread(given: object) -> bool:
+    """Say whether every checkpointer can keep a thread of this name, and keep it apart from others."""
+    if isinstance(given, str):
+        return given != "" and json_problem(given) is None
+    return isinstance(given, int | UUID) and not isinstance(given, bool)
+
+
+def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:
+    """Say whether a checkpointer keeps what a run of the graph writes: its own, or one that a graph around it lends."""
+    return graph.checkpointer is not False and isinstance(saver(graph, configurable), BaseCheckpointSaver)
+
+
+def is_inside(configurable: Mapping[str, Any]) -> bool:
+    """Say whether a call is made by a node of a graph; a client cannot send the function that tells it."""
+    return callable(configurable.get(READ))
+
+
+def saver(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> Any:
+    """Return the checkpointer of a run, if there is one."""
+    return configurable.get(CHECKPOINTER, graph.checkpointer)
+
+
+def around(graph: Pregel[Any, Any, Any, Any], config: Any) -> Mapping[str, Any]:
+    """Return what LangGraph will read: what was given, what is bound, and what the graph around says, where it counts.
+
+    A graph around does not count for a call that names a place of its own.
+    """
+    given = {**_own(graph.config), **_own(config)}
+    if any(given.get(key) for key in _PLACES):
+        return given
+    return {**_own(var_child_runnable_config.get()), **given}
+
+
+def _own(config: Any) -> Mapping[str, Any]:
+    return (config or {}).get("configurable") or {}
+
+
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+_TRIGGER = "branch:to:"
+_KEPT = ("thread_id", CHECKPOINTER)
+
+
+def stored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+    """Return the checkpoint that a run is to go on from; None for a run that begins.
+
+    Args:
+        graph: the one that is called.
+        given: its input.
+        config: the admitted configuration.
+    """
+    if (place := _asked_place(graph, given, config)) is None:
+        return None
+    stored: CheckpointTuple | None = saver(graph, place["configurable"]).get_tuple(place)
+    return stored
+
+
+async def astored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+    """Do what `stored_for` does, asynchronously."""
+    if (place := _asked_place(graph, given, config)) is None:
+        return None
+    stored: CheckpointTuple | None = await saver(graph, place["configurable"]).aget_tuple(place)
+    return stored
+
+
+def close_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
+    """Lead a run that is resumed, but has no next node in this graph, to its end in ``stop_guard_error``.
+
+    Args:
+        graph: the one that is called.
+        stored: what `stored_for` returned.
+        config: the admitted configuration.
+
+    Returns:
+        The configuration to go on with; the one that was given for every run that can go on.
+    """
+    if stored is None or not _is_stray(graph, stored):
+        return config
+    Pregel.bulk_update_state(graph, _place(graph, config), _ending(graph, stored))
+    return _latest(config)
+
+
+async def aclose_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
+    """Do what `close_stray` does, asynchronously."""
+    if stored is None or not _is_stray(graph, stored):
+        return config
+    await Pregel.abulk_update_state(graph, _place(graph, config), _ending(graph, stored))
+    return _latest(config)
+
+
+def _asked_place(graph: Graph, given: object, config: Any) -> Any:
+    configurable = around(graph, config)
+    asked = not isinstance(given, Mapping) or configurable.get(RESUMING) is True
+    return _place(graph, config) if asked and keeps(graph, configurable) else None
+
+
+def _place(graph: Graph, config: Any) -> Any:
+    """Return where the checkpoint that a configuration names stands; the latest one where it names none."""
+    configurable = around(graph, config)
+    place = place_of(graph, configurable)
+    if (named := configurable.get("checkpoint_id")) is not None:
+        place["configurable"]["checkpoint_id"] = named
+    return place
+
+
+def place_of(graph: Graph, configurable: Mapping[str, Any]) -> Any:
+    """Return where the latest checkpoint of a run stands."""
+    namespace = configurable.get("checkpoint_ns", "") if is_inside(configurable) else ""
+    if graph.checkpointer is True:  # one history a thread, whichever task asks
+        namespace = "|".join(part.partition(":")[0] for part in namespace.split("|"))
+    kept = {name: configurable[name] for name in _KEPT if configurable.get(name) is not None}
+    return {"configurable": {**kept, "thread_id": str(kept["thread_id"]), "checkpoint_ns": namespace}}
+
+
+def _is_stray(graph: Graph, stored: CheckpointTuple) -> bool:
+    """Say whether a run has not ended, and nothing that was written last starts a node of the graph."""
+    values = stored.checkpoint["channel_values"]
+    written = stored.checkpoint.get("updated_channels") or values
+    return "status" not in values and not any(name in values and name in graph.trigger_to_nodes for name in written)
+
+
+def _ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
+    """Return what the entry guard would have written, had it found out, after anything else that is waiting."""
+    values = stored.checkpoint["channel_values"]
+    [entry] = [end for start, end in graph.builder.edges if start == START]
+    phases = {name: (spec.metadata or {}).get("phase") for name, spec in graph.builder.nodes.items()}
+    phase = (values.get("log") or [{}])[-1].get("phase")
+    following = _following(graph, stored)
+    details = {
+        "type": "StrayRun",
+        "message": f"the run's next node is {following or 'unknown'}, which is not of this graph",
+        "given": following,
+    }
+    verdict = {
+        "reason": "guard_error:door",
+        "phase": phase if phase is not None and phase in phases.values() else phases[entry],
+        "evidence": {"details": details},
+    }
+    update = {"run": values.get("run") or str(uuid4()), "route": "stop_guard_error", "verdict": verdict}
+    return [[StateUpdate(None, END)], [StateUpdate(update, entry)]]
+
+
+def _following(graph: Graph, stored: CheckpointTuple) -> str | None:
+    """Name the node that a checkpoint would go on with, the one that the graph does not have and that is newest."""
+    versions = stored.checkpoint["channel_versions"]
+    written = [name for name in stored.checkpoint["channel_values"] if name.startswith(_TRIGGER)]
+    strange = [name for name in written if name not in graph.channels and name in versions]
+    return max(strange, key=versions.__getitem__).removeprefix(_TRIGGER) if strange else None
+
+
+def _latest(config: Any) -> Any:
+    """Leave out which checkpoint was asked for: the run goes on from the one that was written last."""
+    configurable = {key: value for key, value in config["configurable"].items() if key != "checkpoint_id"}
+    return {**config, "configurable": configurable}
+
+
+_CHANNEL = "guardgraph:unwritten"
+"""No channel of a graph: LangGraph passes over it."""
+
+
+def unwritten_in(stored: CheckpointTuple) -> float:
+    """Return the seconds that are kept beside a checkpoint."""
+    kept = [value for _, channel, value in stored.pending_writes or () if channel == _CHANNEL]
+    return float(sum(value for value in kept if isinstance(value, int | float)))
+
+
+def keep_unwritten(graph: Graph, config: Any, seconds: float) -> None:
+    """Keep the seconds of an attempt, where a checkpointer keeps the run; what fails here changes no run."""
+    if seconds <= 0 or not keeps(graph, configurable := around(graph, config)):
+        return
+    with suppress(Exception):  # a saver that is gone; the attempt's own error is what counts
+        keeper = saver(graph, configurable)
+        if (stored := keeper.get_tuple(place_of(graph, configurable))) is not None:
+            keeper.put_writes(stored.config, [(_CHANNEL, seconds)], str(uuid4()))
+
+
+async def akeep_unwritten(graph: Graph, config: Any, seconds: float) -> None:
+    """Do what `keep_unwritten` does, asynchronously."""
+    if seconds <= 0 or not keeps(graph, configurable := around(graph, config)):
+        return
+    with suppress(Exception):  # see keep_unwritten
+        keeper = saver(graph, configurable)
+        if (stored := await keeper.aget_tuple(place_of(graph, configurable))) is not None:
+            await keeper.aput_writes(stored.config, [(_CHANNEL, seconds)], str(uuid4()))

@@ -1,0 +1,62 @@
+"""What LangGraph keeps to itself, and a pattern has to know: the one file that names it.
+
+These names are no part of LangGraph's interface. They were seen in the versions of `SEEN_IN`, and a test holds them
+against the version that is installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from langgraph.graph._branch import BranchSpec
+from langgraph.graph.state import CompiledStateGraph
+
+__all__ = [
+    "CHECKPOINTER",
+    "DURABILITY",
+    "INTERRUPT",
+    "READ",
+    "REPLAY_STATE",
+    "RESUME_MAP",
+    "RESUMING",
+    "SCRATCHPAD",
+    "SEEN_IN",
+    "SEND",
+    "STREAM",
+    "TASK_ID",
+    "BranchSpec",
+    "keep_allowlist",
+]
+
+SEEN_IN: Final = ("1.2.18", "1.2.22")
+"""The first and the last version of LangGraph in which these names were seen."""
+
+CHECKPOINTER: Final = "__pregel_checkpointer"
+"""Key of the checkpointer that keeps a run, in the configuration of its nodes."""
+DURABILITY: Final = "__pregel_durability"
+"""Key of when a step is kept."""
+READ: Final = "__pregel_read"
+"""Key of the function with which a node reads the state; a client cannot send one."""
+REPLAY_STATE: Final = "__pregel_replay_state"
+"""Key of what a graph inside a graph goes on with."""
+RESUME_MAP: Final = "__pregel_resume_map"
+"""Key of the answers to interrupts, by their ids."""
+RESUMING: Final = "__pregel_resuming"
+"""Key of whether a run goes on where an earlier one stood."""
+SCRATCHPAD: Final = "__pregel_scratchpad"
+"""Key of what keeps the answers to the interrupts of a node."""
+SEND: Final = "__pregel_send"
+"""Key of the function with which a node writes."""
+STREAM: Final = "__pregel_stream"
+"""Key of the stream of the graph around."""
+TASK_ID: Final = "__pregel_task_id"
+"""Key of the id of a visit."""
+INTERRUPT: Final = "__interrupt__"
+"""Key under which LangGraph returns what a run waits for."""
+
+
+def keep_allowlist(
+    made: CompiledStateGraph[Any, Any, Any, Any], compiled: CompiledStateGraph[Any, Any, Any, Any]
+) -> None:
+    """Let a graph that was made of a compiled one read the classes from a checkpoint that the latter may."""
+    made._serde_allowlist = compiled._serde_allowlist
