@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from guardgraph.guards.facts import facts_in_text
-from guardgraph.plain.memory import remembered, remembered_json
+from guardgraph.guards.facts import facts_in_json, facts_in_text
+from guardgraph.plain.memory import remembered
 
 
 def test_the_latest_short_texts_are_remembered() -> None:
@@ -31,18 +31,13 @@ def test_a_text_reads_the_same_each_time() -> None:
     assert first.regions == {"EU"}
 
 
-def test_the_latest_small_values_are_remembered() -> None:
-    """A context is read again when anything in it changed, when it is large, or when it is no JSON."""
-    read: list[object] = []
-
-    @remembered_json(values=2, chars=20)
-    def count(value: object) -> int:
-        read.append(value)
-        return len(read)
-
-    context = {"a": [1]}
-    assert [count(context), count({"a": [1]})] == [1, 1]
-    context["a"].append(2)
-    assert [count(context), count({"a": [1.0]}), count({"a": [True]}), count({"a": [1]})] == [2, 3, 4, 5]
-    large, odd = ["x" * 20], {1, 2}
-    assert [count(large), count(large), count(odd), count(odd)] == [6, 7, 8, 9]
+def test_a_context_is_read_again_when_it_changed() -> None:
+    """What is known of a context never stands for another one: changed in place, of another type, or no JSON."""
+    context = {"eta_minutes": [45]}
+    first = facts_in_json(context)
+    assert facts_in_json({"eta_minutes": [45]}) == first
+    context["eta_minutes"].append(50)
+    assert facts_in_json(context) != first
+    assert facts_in_json({"eta_minutes": [True]}).numbers == frozenset()
+    long, odd = {"note": "x " * 5000 + "45 minutes"}, {"note": "45 minutes", "odd": {1, 2}}
+    assert facts_in_json(long).numbers == facts_in_json(odd).numbers == facts_in_text("45 minutes").numbers

@@ -30,7 +30,7 @@ from guardgraph import (
     reply_bytes,
 )
 from guardgraph.grammar import Budget, Outcome
-from guardgraph.plain.size import REPLY_BYTES
+from guardgraph.plain.json import REPLY_BYTES
 from guardgraph.testing import scripted_tool
 from guardgraph.world.call import Performed
 

@@ -20,8 +20,17 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.plain.json import INT_LIMIT, MAX_DEPTH, JsonObject, JsonValue, is_plain, legible_text
-from guardgraph.plain.size import REPLY_BYTES, Room, TooLarge, check_room
+from guardgraph.plain.json import (
+    INT_LIMIT,
+    MAX_DEPTH,
+    REPLY_BYTES,
+    JsonObject,
+    JsonValue,
+    Room,
+    TooLarge,
+    legible_text,
+    measure,
+)
 
 __all__ = ["ALLOWED", "Unreturnable", "expected", "expected_in", "plain_value"]
 
@@ -68,8 +77,8 @@ def plain_value(value: object, most: int = REPLY_BYTES) -> JsonValue:
         Unreturnable: it holds bytes, NaN, an infinity, a whole number of more than 64 bits, more than `MAX_DEPTH`
             levels, two keys that become one text, or an object of any other kind.
     """
-    check_room(value, most)
-    return value if is_plain(value) else _plain(value, 0, Room(most))
+    _, plain = measure(value, most)
+    return value if plain else _plain(value, 0, Room(most))
 
 
 def _plain(value: Any, depth: int, room: Room) -> JsonValue:

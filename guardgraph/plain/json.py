@@ -1,9 +1,10 @@
-"""Plain JSON, the only thing that enters a state: its types, text in and out, copies.
+"""Plain JSON, the only thing that enters a state: its types, text in and out, size, copies.
 
 What comes from a model, a tool or a user may hold integers of a thousand digits, NaN, lone surrogates, U+0000 or
 nesting without end; each of them breaks a checkpointer or a parser somewhere. These functions turn any value into text
 and any text into a value that is safe to keep, without making a wrong value look right. Every value of every run passes
-here, nearly all of them plain JSON already: that is found out first, and at once.
+here, nearly all of them plain JSON already: that is found out first, and at once. How large a value is, is found out
+without making the text of one that is far too large.
 """
 
 from __future__ import annotations
@@ -18,20 +19,27 @@ from typing import Any, TypeAlias
 from guardgraph.plain.secrets import shown_text
 
 __all__ = [
+    "INPUT_BYTES",
     "INPUT_DEPTH",
     "INT_LIMIT",
     "MAX_DEPTH",
+    "REPLY_BYTES",
     "RESULT_DEPTH",
     "JsonObject",
     "JsonValue",
     "NotJson",
+    "Room",
+    "TooLarge",
     "copied",
     "excerpt",
+    "is_larger",
     "is_nested",
     "is_plain",
+    "json_bytes",
     "json_problem",
     "json_text",
     "legible_text",
+    "measure",
     "named",
     "nameless",
     "packed_text",
@@ -236,32 +244,58 @@ def storable(value: JsonValue, around: int = 0) -> JsonValue:
 
 def is_plain(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value is plain, finite JSON that any store can keep."""
-    kind = type(value)
-    if kind is str:
-        return _is_storable(value)
-    if kind is dict:
-        return levels > 0 and _is_plain_object(value, levels - 1)
-    if kind is list:
-        return levels > 0 and _are_plain(value, levels - 1)
-    if kind is int:
-        return -INT_LIMIT <= value < INT_LIMIT  # type: ignore[no-any-return]
-    return value is None or kind is bool or (kind is float and math.isfinite(value))
+    return measure(value, levels=levels)[1]
 
 
-def _is_plain_object(items: dict[Any, Any], levels: int) -> bool:
-    for key, item in items.items():
-        if type(key) is not str or not ((key.isascii() and "\0" not in key) or _is_storable(key)):
-            return False
-        if not ((type(item) is str and item.isascii() and "\0" not in item) or is_plain(item, levels)):
-            return False
-    return True
+def measure(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tuple[int, bool]:
+    """Walk once through a value: how large it is at least, and whether it is plain.
 
+    Plain is finite JSON that any store can keep. What is neither a dictionary, a list nor a text is counted as one
+    byte, and what stands deeper than `levels` is not counted.
 
-def _are_plain(items: list[Any], levels: int) -> bool:
-    for item in items:  # noqa: SIM110 - all() with a generator takes twice as long
-        if not ((type(item) is str and item.isascii() and "\0" not in item) or is_plain(item, levels)):
-            return False
-    return True
+    Args:
+        value: anything.
+        most: bytes that it may take as JSON text; it is read no further.
+        levels: of nesting that it may have.
+
+    Returns:
+        The bytes that it takes at least, and whether it is plain.
+
+    Raises:
+        TooLarge: characters and what stands around them are more than `most` already.
+    """
+    size, plain = 0, True
+    waiting: list[tuple[Any, int]] = [([value], levels)]
+    while waiting:
+        holder, left = waiting.pop()
+        is_object = type(holder) is dict
+        for key in holder if is_object else ():
+            if type(key) is str:
+                size += len(key) + 2
+                plain = plain and ((key.isascii() and "\0" not in key) or _is_storable(key))
+            else:
+                size, plain = size + 1, False
+        for item in holder.values() if is_object else holder:
+            kind = type(item)
+            if kind is str:
+                size += len(item) + 2
+                plain = plain and ((item.isascii() and "\0" not in item) or _is_storable(item))
+            elif kind is dict or kind is list:
+                if left == 0:  # lists that hold themselves end here, too
+                    return size, False
+                size += len(item) * (2 if kind is dict else 1) + 1
+                waiting.append((item, left - 1))
+            else:
+                size += 1
+                plain = plain and (
+                    item is None
+                    or kind is bool
+                    or (kind is int and -INT_LIMIT <= item < INT_LIMIT)
+                    or (kind is float and math.isfinite(item))
+                )
+            if size > most:
+                raise TooLarge("a value is larger than allowed")
+    return size, plain
 
 
 def nameless(value: JsonValue, above: tuple[str | int, ...] = ()) -> list[list[str | int]]:
@@ -332,3 +366,60 @@ def excerpt(value: object, limit: int = 120) -> str:
     text = value if isinstance(value, str) else json.dumps(_legible(value), ensure_ascii=False)
     text = shown_text(text, limit + 1)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+INPUT_BYTES = 2**20
+"""Bytes that a field of an input may have where a budget says nothing else: some hundred pages of text."""
+
+REPLY_BYTES = 4 * 2**20
+"""Bytes that a reply may have where a budget says nothing else: a hundred times what the longest model writes."""
+
+
+_LONGEST = 25
+"""Bytes for one that `measure` counts: a number may have so many, a character six."""
+
+
+class TooLarge(ValueError):
+    """A value takes more bytes than there is room for."""
+
+
+class Room:
+    """Bytes that a value may take as JSON text, counted down while somebody walks through it.
+
+    Args:
+        most: bytes.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def take(self, size: int) -> None:
+        """Count some bytes.
+
+        Raises:
+            TooLarge: there is not so much room.
+        """
+        self.left -= size
+        if self.left < 0:
+            raise TooLarge("a value is larger than allowed")
+
+
+def is_larger(value: JsonValue, most: int) -> bool:
+    """Say whether plain JSON takes more than `most` bytes.
+
+    Args:
+        value: plain JSON; numbers for which JSON has no form are counted by their names.
+        most: bytes as JSON text.
+    """
+    try:
+        least, _ = measure(value, most)
+    except TooLarge:
+        return True
+    return least * _LONGEST > most and json_bytes(value) > most
+
+
+def json_bytes(value: JsonValue) -> int:
+    """Return the size of plain JSON: bytes of its text in UTF-8, without blanks between."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())

@@ -6,12 +6,24 @@ An outcome has one of three forms: a `text` that a model wrote, a `value` that a
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, copied, packed_text, parse_json, storable
-from guardgraph.plain.size import TooLarge, check_room, json_bytes
+from guardgraph.plain.json import (
+    JsonObject,
+    JsonValue,
+    NotJson,
+    TooLarge,
+    copied,
+    is_plain,
+    json_bytes,
+    measure,
+    packed_text,
+    parse_json,
+    storable,
+)
 
 __all__ = ["Outcome"]
 
@@ -30,6 +42,14 @@ class Outcome:
     _is_plain: bool = field(default=False, init=False, repr=False, compare=False)
     """Whether the text says just what the content is."""
 
+    @classmethod
+    def holding(cls, content: JsonValue, about: JsonObject) -> Outcome:
+        """Return the outcome of a value that was just found to be plain JSON, packed at once and not walked again."""
+        outcome = cls("value", content, about)
+        if is_plain(about):
+            outcome._text, outcome._is_plain = json.dumps(["value", content, about]), True
+        return outcome
+
     def packed(self) -> str:
         """Return the JSON text that goes into a raw channel."""
         if self._text is None:
@@ -41,7 +61,7 @@ class Outcome:
         if self.form == "failure" or (self._text is not None and len(self._text) <= most):
             return False
         try:
-            check_room(self.content, most)
+            measure(self.content, most)
         except TooLarge:
             return True
         return len(self.packed()) > most and json_bytes(self.settled().content) > most

@@ -16,8 +16,7 @@ from pydantic.fields import FieldInfo
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.findings import lines_of, shown
 from guardgraph.plain.hashing import canonical_json, digest
-from guardgraph.plain.json import INT_LIMIT, JsonObject, JsonValue, json_problem
-from guardgraph.plain.size import INPUT_BYTES, REPLY_BYTES
+from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, json_problem
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 __all__ = [

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from langchain_core.runnables import Runnable
 
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import JsonObject, JsonValue, storable
-from guardgraph.plain.size import REPLY_BYTES
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, storable
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind
 

@@ -24,9 +24,8 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.conversion import ALLOWED, Unreturnable, expected, plain_value
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.plain.json import JsonObject, copied
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copied
 from guardgraph.plain.secrets import message_of
-from guardgraph.plain.size import REPLY_BYTES, TooLarge
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Call, is_instant
 from guardgraph.world.connections import Connections
@@ -188,7 +187,7 @@ def _returned(call: Call, returned: Any, most: int) -> Outcome:
 
 def _value(call: Call, returned: Any, most: int) -> Outcome:
     try:
-        return Outcome("value", plain_value(returned, most), call.about)
+        return Outcome.holding(plain_value(returned, most), call.about)
     except Unreturnable as error:
         return _refused(call, error)
     except TooLarge:

@@ -19,8 +19,7 @@ from typing import Any
 
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-from guardgraph.plain.json import JsonObject
-from guardgraph.plain.size import REPLY_BYTES
+from guardgraph.plain.json import REPLY_BYTES, JsonObject
 from guardgraph.world.connections import close_with_call
 from guardgraph.world.deadline import allowed_bytes, was_read
 from guardgraph.world.failures import ReplyRefused

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX
 from uuid import uuid4
@@ -45,14 +46,12 @@ class LiveWorld:
             raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
         if not isinstance(max_abandoned, int) or isinstance(max_abandoned, bool) or max_abandoned < 0:
             raise ConfigurationError(f"max_abandoned: a whole number from 0 on; given: {max_abandoned!r:.80}")
-        self._clock, self._max_abandoned = clock, max_abandoned
+        self.clock: Callable[[], float] = clock if clock is time.perf_counter else partial(_as_float, clock)
+        """Returns seconds that only grow; a node reads it without a detour."""
+        self._max_abandoned = max_abandoned
 
     def __repr__(self) -> str:
         return "<LiveWorld>"
-
-    def clock(self) -> float:
-        """Return seconds that only grow."""
-        return float(self._clock())  # a replay makes floats of whole numbers, too
 
     def calendar(self) -> datetime:
         """Return the date and time in UTC."""
@@ -148,6 +147,10 @@ class LiveWorld:
 
     def _late(self, call: Call, seconds: float, began: float) -> Performed:
         return Performed(late(call, seconds), self.clock() - began)
+
+
+def _as_float(clock: Callable[[], float]) -> float:
+    return float(clock())  # a replay makes floats of whole numbers, too
 
 
 def _returned(came: Performed | BaseException) -> Performed:

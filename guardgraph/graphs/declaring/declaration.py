@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TypeVar
 
 from guardgraph.graphs.declaring.kinds import CALLING, KINDS, record_of
@@ -32,7 +33,7 @@ UNRECORDED_ENDING = f"stop_{AUDIT_UNAVAILABLE}"
 """Where a run ends that had to be recorded and was not."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declaration:
     """What a node says of itself; it is all in the node's metadata, so that `verify` and pictures can read it."""
 
@@ -50,12 +51,12 @@ class Declaration:
     records: tuple[str, ...] = ()
     """Of a terminal: the channels that keep what the nodes of the pattern called."""
 
-    @property
+    @cached_property
     def channels(self) -> tuple[str, ...]:
         """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
         return unique([*self.reads, *KINDS[self.kind].reads, *self.records])
 
-    @property
+    @cached_property
     def calls(self) -> bool:
         """Whether the node calls out, and so spends the run's time."""
         return self.kind in CALLING

@@ -31,8 +31,7 @@ from guardgraph.graphs.running.langgraph import (
     TASK_ID,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.plain.json import json_problem
-from guardgraph.plain.size import is_larger
+from guardgraph.plain.json import is_larger, json_problem
 
 __all__ = [
     "RESUMING",

@@ -9,8 +9,7 @@ from guardgraph.graphs.running.frame import GrammarBreach, Part, as_stop, check_
 from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Pass, Run, Step
-from guardgraph.plain.json import JsonObject, storable
-from guardgraph.plain.size import is_larger
+from guardgraph.plain.json import JsonObject, is_larger, storable
 
 __all__ = ["judge"]
 

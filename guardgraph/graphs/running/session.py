@@ -18,8 +18,7 @@ from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.plain.json import JsonObject, JsonValue, json_problem, storable, unnamed
-from guardgraph.plain.size import TooLarge, check_room
+from guardgraph.plain.json import JsonObject, JsonValue, TooLarge, json_problem, measure, storable, unnamed
 from guardgraph.state.context import Caller, Context, caller_of
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Asking, Opening, Recording
@@ -296,10 +295,10 @@ def refusal_of(value: object, most: int) -> JsonObject | None:
         most: bytes that it may have as JSON text.
     """
     try:
-        check_room(value, most)
+        _, plain = measure(value, most)
     except TooLarge:
         return {REFUSED: f"more than {most} bytes ({_LIMIT})"}
-    problem = json_problem(value)
+    problem = None if plain else json_problem(value)
     return None if problem is None else {REFUSED: problem}
 
 

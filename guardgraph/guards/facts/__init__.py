@@ -11,9 +11,10 @@ is a claim like any other. The guards of all patterns ask the same way::
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 from guardgraph.guards.facts.keys import NO_KEY, Meaning, meaning_of, number_of
@@ -25,7 +26,7 @@ from guardgraph.guards.facts.spelling import visible
 from guardgraph.guards.facts.values import Number
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
-from guardgraph.plain.memory import remembered, remembered_json
+from guardgraph.plain.memory import remembered
 
 __all__ = [
     "DEFAULT_IGNORED",
@@ -182,10 +183,22 @@ def facts_in_json(
         The facts: ``{"eta_minutes": 45}`` says 45 minutes, ``{"affected_pct": 27}`` and
         ``{"failure_rate": 0.27}`` say 27 %.
     """
-    return _facts_of_json(value, _listed(regions), frozenset(ignore))
+    names, unread = _listed(regions), frozenset(ignore)
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):  # no JSON, or nested without end
+        return _facts_of_json(value, names, unread)
+    if len(text) > KNOWN_CONTEXT_CHARS:
+        return _facts_of_json(value, names, unread)
+    return _facts_of_json_text(text, names, unread)
 
 
-@remembered_json(values=KNOWN_CONTEXTS, chars=KNOWN_CONTEXT_CHARS)
+@lru_cache(maxsize=KNOWN_CONTEXTS)
+def _facts_of_json_text(text: str, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
+    """Read a context that several guards of a run read, by its text: it is read again when anything in it changed."""
+    return _facts_of_json(json.loads(text), regions, ignore)
+
+
 def _facts_of_json(value: JsonValue, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
     found: set[Number] = set()
     texts: set[str] = set()
