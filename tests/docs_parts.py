@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from inspect import getdoc
 from itertools import pairwise
 from pathlib import Path
@@ -76,6 +78,26 @@ def table(page: Path, heading: str) -> list[list[str]]:
     lines = re.search(r"(?:^\|.*\n)+", rest, re.MULTILINE)
     assert lines is not None, f"{page.name}: no table under {heading!r}"
     return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in lines[0].splitlines()[2:]]
+
+
+def rooms() -> list[list[str]]:
+    """Return the rooms of the package as the import contract has them: a list for each layer, the highest first."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    return [[name.strip().removeprefix("guardgraph.") for name in layer.split("|")] for layer in layers]
+
+
+def rooms_table() -> str:
+    """Return the rooms as a table: what each says of itself, and which of the others it may import."""
+    rows = ["| room | what is in it | may import |", "| --- | --- | --- |"]
+    for at, layer in enumerate(layers := rooms()):
+        below = [name for other in layers[at + 1 :] for name in other]
+        allowed = f"`{below[0]}/` and all below" if len(below) > 3 else ", ".join(f"`{name}/`" for name in below)
+        for name in layer:
+            said = str(getdoc(import_module(f"guardgraph.{name}"))).partition("\n\n")[0]
+            is_room = (ROOT / "guardgraph" / name).is_dir()
+            rows.append(f"| `{name}{'/' if is_room else '.py'}` | {_plain(said)} | {allowed or 'nothing of ours'} |")
+    return "\n".join([*rows, ""])
 
 
 def rules_table() -> str:
@@ -173,6 +195,7 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 
 MADE: dict[str, Callable[[], str]] = {
     "failures": failures_table,
+    "rooms": rooms_table,
     "rules": rules_table,
     "recording": recording_tables,
     "reasons": catalogue_markdown,

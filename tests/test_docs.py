@@ -16,7 +16,7 @@ from typing import get_args
 
 import pytest
 from cli_runs import empty_folder, run
-from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
+from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, rooms, table
 
 import guardgraph
 from guardgraph import grammar
@@ -282,3 +282,10 @@ def test_the_version_is_in_the_changelog():
     heading = re.search(r"^## (\S+)", Path(ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert heading is not None
     assert heading[1] == guardgraph.__version__
+
+
+def test_the_import_contract_has_every_room():
+    """No folder of the package is without a place in the order of imports, so none is missing in the table of rooms."""
+    package = ROOT / "guardgraph"
+    folders = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert folders == {name for layer in rooms() for name in layer} - {"serving"}

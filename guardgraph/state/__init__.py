@@ -1,1 +1,1 @@
-"""The data that flows: channels, settings, the stop-reason catalogue. Imports nothing of ours."""
+"""The data that flows: channels, outcomes, recordings, settings, the stop-reason catalogue."""
