@@ -59,14 +59,12 @@ def main() -> None:
     elsewhere = {"promise": "dress code", "plan": "seating"}
     # A chain passes no context on, so it is bound beforehand. This one leaves the run no time.
     hurried = create_rag_agent().bind(context={"budget": {"max_seconds": 0.0}})
-    # LangChain gives a chain a recursion limit of 25 steps. Runs of guardgraph's own agents take at most 17.
-    config = {"recursion_limit": 100}
     for chain, variables in (
         (create_chain(), enterprise),
         (create_chain(), elsewhere),
         (create_chain(hurried), enterprise),
     ):
-        reply = chain.invoke(variables, config)
+        reply = chain.invoke(variables)
         print(f"{reply['stop_reason']}: {reply['text']} {reply['sources']}")
 
 

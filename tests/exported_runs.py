@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import QUESTION
 from refund_pattern import THREAD, TIGHT, answering, begun, refund
@@ -69,7 +70,7 @@ def _rejected(recorder):
 
 def _resumed(recorder):
     agent = create_rag_agent(recorder=recorder, checkpointer=InMemorySaver())
-    agent.invoke(QUESTION, THREAD, interrupt_before=["retrieve"])
+    assert halt_before(agent, QUESTION, THREAD, "retrieve")
     agent.invoke(None, THREAD, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from guard_cases import json_values, outcome
+from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
@@ -164,7 +165,7 @@ def test_nobody_goes_on_with_what_he_may_not_read(before, other):
         secret, plan=None, planner=None, answerer=None, model=model, checkpointer=InMemorySaver(), recorder=recorder
     )
     thread = {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, thread, context=context(ADA), interrupt_before=[before])
+    assert halt_before(graph, QUESTION, thread, before, context=context(ADA))
     chunks = list(graph.stream(None, thread, context=context(other), stream_mode="updates"))
     result = check_result(RAG_REASONS, graph.invoke(None, thread))
     assert (result["stop_reason"], result["phase"]) == ("access_revoked", BEFORE[before])

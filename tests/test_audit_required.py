@@ -10,6 +10,7 @@ from typing import NotRequired
 import pytest
 import refund_pattern
 import ticket_pattern
+from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from recorded_runs import AGENTS, Kept
@@ -325,11 +326,11 @@ def test_plain_settings_require_no_audit():
 
 @pytest.mark.parametrize("recorder", [None, Failing()], ids=["none", "failing"])
 def test_a_run_that_goes_on_on_its_thread_ends_so_too(recorder):
-    """Interrupted before a node, or between its terminal and its end; a thread takes new runs afterwards."""
+    """Left before a node, or between its terminal and its end; a thread takes new runs afterwards."""
     graph = audited(checkpointer=InMemorySaver(), recorder=recorder)
-    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    assert halt_before(graph, TICKET, THREAD, "lookup")
     unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
-    graph.invoke(TICKET, THREAD, interrupt_before=["stop_audit_unavailable"])
+    assert halt_before(graph, TICKET, THREAD, "stop_audit_unavailable")
     unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
     unrecorded(REASONS, graph.invoke(TICKET, THREAD), stop_reason="success")
     assert recorder is None or recorder.asked == 3

@@ -53,7 +53,7 @@ def test_any_text_is_in_the_catalogue_or_not(text):
 def test_a_catalogue_tells_its_families_phases_and_size():
     """Families come in the order of their first reason; a catalogue can be gone through."""
     assert REASONS.families == ("invalid_request", "budget", "guard_error", "audit_unavailable", "llm", "invalid_plan")
-    assert [item.reason for item in REASONS][:3] == ["invalid_request:<field>", "max_seconds", "guard_error:<guard>"]
+    assert [item.reason for item in REASONS][:3] == ["invalid_request:<field>", "max_seconds", "max_visits"]
     assert repr(REASONS) == f"<Catalogue demo: {len(REASONS.reasons)} reasons>"
 
 
@@ -65,8 +65,8 @@ def test_common_reasons_stand_in_the_phases_where_they_can_happen():
     assert phases["guard_error:<guard>"] == phases["llm_auth"] == PHASES
     assert phases["llm_empty"] == phases["llm_invalid_schema"] == ("write",)
     alone = {item.reason for item in common_reasons(phases=PHASES)}
-    assert alone == {"invalid_request:<field>", "max_seconds", "guard_error:<guard>", "audit_unavailable"}
-    assert phases["audit_unavailable"] == PHASES
+    assert alone == {"invalid_request:<field>", "max_seconds", "max_visits", "guard_error:<guard>", "audit_unavailable"}
+    assert phases["audit_unavailable"] == phases["max_visits"] == PHASES
     assert common_reasons(phases=PHASES)[1].phases == PHASES
 
 

@@ -66,6 +66,11 @@ def slow(*seconds, max_seconds=20.0):
     return ask(create_rag_agent(model, retriever=retrieve, policy=POLICY, budget=budget, world=LiveWorld(clock=clock)))
 
 
+def visits(most):
+    """Return a context under which a run visits so many nodes at most."""
+    return {"budget": {"max_visits": most}}
+
+
 def written_by_hand():
     """Interrupt a run and write into a raw channel what no proposer wrote."""
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
@@ -125,6 +130,12 @@ STOPS = {
     "max_seconds @ plan": StopCase("plan", slow(max_seconds=0.0), {"details": {"max_seconds": 0.0}}),
     "max_seconds @ retrieve": StopCase("retrieve", slow(20), {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
     "max_seconds @ generate": StopCase("generate", slow(12, 9), {"details": {"spent_seconds": 21.0}}),
+    **{
+        f"max_visits @ {phase}": StopCase(
+            phase, ask(agent(answer=ANSWER), context=visits(most)), {"details": {"max_visits": most}}
+        )
+        for phase, most in (("plan", 1), ("retrieve", 2), ("generate", 5))
+    },
     "audit_unavailable @ plan": StopCase("plan", ask(agent(), {}, context=AUDITED), UNRECORDED),
     "audit_unavailable @ retrieve": StopCase(
         "retrieve", ask(agent(), context={**AUDITED, "budget": {"max_query_chars": 1}}), UNRECORDED
@@ -218,7 +229,7 @@ def test_every_reason_has_a_run():
 def test_stops(case):
     """The run stops with the entry's reason in its phase, with its evidence and nothing else."""
     result = check_stop(RAG_REASONS, entry_of(case), STOPS[case])
-    steps = ["retrieve"] if "context_guard" in result["path"][:-2] or case == "max_seconds @ generate" else []
+    steps = ["retrieve"] if "context_guard" in result["path"][:-2] or case.endswith("s @ generate") else []
     assert [entry["phase"] for entry in result["trace"]] == steps
 
 

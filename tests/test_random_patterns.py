@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from halted_runs import halt_before
 from hypothesis import event, given, settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from random_patterns import PLANS, built
 from recorded_runs import Kept
-from runs import run
 
 from guardgraph import LiveWorld, replay, verify
 from guardgraph.testing import ScriptedClock
@@ -33,10 +33,10 @@ def run_through(plan, mode):
     graph = built(plan).compile(name="random", checkpointer=InMemorySaver(), world=world, recorder=kept)
     assert verify(graph) == []
     pauses = sorted({f"ask_{at % len(plan['stages'])}" for at in plan["pauses"]})
-    given, config = {"asked": "it"}, {**THREAD, "recursion_limit": 200}
+    given = {"asked": "it"}
     for turn in range(60):
         context = plan["contexts"][turn % len(plan["contexts"])]
-        run(graph, given, mode, config=config, context=context, interrupt_before=pauses)
+        halt_before(graph, given, THREAD, *pauses, mode=mode, context=context)
         state = graph.get_state(THREAD)
         if not state.next:
             return kept

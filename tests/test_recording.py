@@ -11,9 +11,9 @@ from itertools import count
 
 import pytest
 from docs_parts import ROOT
+from halted_runs import halt_before
 from jsonschema import Draft202012Validator
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import GraphRecursionError
 from langgraph.types import Command, Overwrite, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
@@ -121,16 +121,17 @@ def test_a_run_that_is_cancelled_while_it_is_recorded_is_given_again():
     assert unheard == []
 
 
-@pytest.mark.parametrize("resume", ["interrupted before a node", "interrupted by a body"])
+@pytest.mark.parametrize("resume", ["left before a node", "interrupted by a body"])
 def test_a_run_that_waits_is_recorded_at_its_end(resume):
     """While a run waits nothing is recorded; at its end one recording has both halves."""
     kept = Kept()
-    if resume == "interrupted before a node":
-        graph, stop, answer = triage(checkpointer=InMemorySaver(), recorder=kept), ["lookup"], None
+    if resume == "left before a node":
+        graph, answer = triage(checkpointer=InMemorySaver(), recorder=kept), None
+        assert halt_before(graph, TICKET, THREAD, "lookup")
     else:
         graph = triage(bodies={"lookup": asking}, checkpointer=InMemorySaver(), recorder=kept)
-        stop, answer = None, Command(resume="Ada")
-    graph.invoke(TICKET, THREAD, interrupt_before=stop)
+        answer = Command(resume="Ada")
+        graph.invoke(TICKET, THREAD)
     assert kept.texts == []
     result = graph.invoke(answer, THREAD)
     assert kept.only["result"] == result
@@ -139,10 +140,11 @@ def test_a_run_that_waits_is_recorded_at_its_end(resume):
 
 
 def test_what_never_ends_is_not_recorded():
-    """A run that LangGraph breaks off, or that is cancelled, has no recording."""
+    """A run that is cancelled has no recording; a client's `recursion_limit` breaks none off."""
     kept = Kept()
-    with pytest.raises(GraphRecursionError):
-        triage(recorder=kept).invoke(TICKET, {"recursion_limit": 2})
+    triage(recorder=kept).invoke(TICKET, {"recursion_limit": 2})
+    assert kept.only["result"]["stop_reason"] == "success"
+    kept = Kept()
 
     async def cancelled():
         asked = asyncio.Event()
@@ -342,7 +344,7 @@ def test_a_run_that_an_earlier_version_began_ends_and_is_recorded(context):
     """Lines of a log without readings of the clock, as version 0.1 wrote them, break no good ending and no stop."""
     kept = Kept()
     graph = triage(checkpointer=InMemorySaver(), recorder=kept)
-    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    assert halt_before(graph, TICKET, THREAD, "lookup")
     new = ("clock", "active", "opening")
     kept_log = graph.get_state(THREAD).values["log"]
     log = [{key: value for key, value in line.items() if key not in new} for line in kept_log]

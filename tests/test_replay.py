@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import recorded_runs
+from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from openai_server import OpenAIServer, answer, status
@@ -186,7 +187,7 @@ def test_every_session_of_a_resumed_run_replays_under_its_own_context():
     for context, reason in (({"policy": {"desks": ["billing"]}}, "desk_denied:bug"), (None, "success")):
         kept = Kept()
         graph = triage(checkpointer=InMemorySaver(), recorder=kept)
-        graph.invoke(TICKET, THREAD, context={"budget": {"max_seconds": 50.0}}, interrupt_before=["lookup"])
+        assert halt_before(graph, TICKET, THREAD, "lookup", context={"budget": {"max_seconds": 50.0}})
         result = graph.invoke(None, THREAD, context=context)
         assert result["stop_reason"] == reason
         check_replay(kept.only)

@@ -118,6 +118,7 @@ STOPS = {
         "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
     ),
     "max_seconds": StopCase("synthesize", lambda: timed("synthesize"), DETAILS),
+    "max_visits": StopCase("plan", lambda: research(context={"budget": {"max_visits": 1}}), DETAILS),
     "audit_unavailable": StopCase(
         "synthesize",
         lambda: research(context={"policy": {"audit_required": True}}),

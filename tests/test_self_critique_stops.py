@@ -107,6 +107,7 @@ STOPS = {
         reason="invalid_request:goal",
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
+    "max_visits": StopCase("draft", lambda: result_of(context={"budget": {"max_visits": 1}}), DETAILS),
     "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, context=AUDITED), UNRECORDED),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
     "invalid_critique:required_changes_not_enforceable": StopCase(
@@ -177,6 +178,13 @@ LLM_STOPS = [
 STOPS |= dict(LLM_STOPS)
 
 LATE = {"budget": {"max_seconds": 0}}
+
+
+def visits(most):
+    """Return a context under which a run visits so many nodes at most."""
+    return {"budget": {"max_visits": most}}
+
+
 FURTHER = [
     *LLM_STOPS,
     *(
@@ -186,6 +194,10 @@ FURTHER = [
             ("critique", (DRAFT,), {"critic": failing}),
             ("revise", (DRAFT, REVISE), {"reviser": failing}),
         )
+    ),
+    *(
+        ("max_visits", StopCase(phase, partial(result_of, DRAFT, REVISE, context=visits(most)), DETAILS))
+        for phase, most in (("critique", 3), ("revise", 5), ("finalize", 7))
     ),
     ("max_seconds", StopCase("critique", partial(resumed, "critique", context=LATE), DETAILS)),
     ("max_seconds", StopCase("revise", partial(resumed, "revise", DRAFT, REVISE, context=LATE), DETAILS)),

@@ -10,7 +10,6 @@ from functools import partial
 import httpx
 import pytest
 from docs_parts import ROOT, fences
-from langgraph.errors import GraphRecursionError
 from langgraph.pregel.remote import RemoteException, RemoteGraph
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import BadRequestError, ConflictError, NotFoundError
@@ -149,7 +148,6 @@ WRONG = [
     ({"command": {"goto": "answered"}}, "InputError", "input: a Command may resume a run, but neither write "),
     ({"command": {"update": FORGED}}, "InputError", "input: a Command may resume a run, but neither write "),
     ({"command": {"goto": {"node": "answered", "input": FORGED}}}, "InputError", "input: a Command may resume "),
-    ({"config": {"recursion_limit": 3}}, "GraphRecursionError", "Recursion limit of 3 reached"),
 ]
 
 
@@ -213,22 +211,30 @@ def test_nobody_writes_into_a_thread(node, client, thread):
     assert masked(client.runs.wait(thread, "rag", input=None)) == masked(create_rag_agent().invoke(QUESTION))
 
 
-@pytest.mark.parametrize("how", [{"interrupt_before": ["retrieve"]}, {"config": {"recursion_limit": 4}}], ids=str)
-def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(how, client, thread):
+def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(client, thread):
     """A client that halts a run gains nothing: the lists are applied at the point of use, after the resume."""
     for context, ending in ((CLOSED, "clarify"), (None, "grounded_answer")):
-        assert "stop_reason" not in client.runs.wait(thread, "rag", input=QUESTION, raise_error=False, **how)
+        halted = client.runs.wait(thread, "rag", input=QUESTION, raise_error=False, interrupt_before=["retrieve"])
+        assert "stop_reason" not in halted
         assert client.threads.get_state(thread)["next"] == ["retrieve"]
         assert client.runs.wait(thread, "rag", input=None, context=context)["outcome"] == ending
 
 
-def test_a_recursion_limit_does_in_the_own_process_what_it_does_on_the_server(client, thread):
-    """It is LangGraph's error in both, and on the server the run's status says so too."""
-    with pytest.raises(GraphRecursionError):
-        create_rag_agent().invoke(QUESTION, {"recursion_limit": 3})
-    started = client.runs.create(thread, "rag", input=QUESTION, config={"recursion_limit": 3})
-    assert client.runs.join(thread, started["run_id"])["__error__"]["error"] == "GraphRecursionError"
-    assert client.runs.get(thread, started["run_id"])["status"] == "error"
+def test_a_recursion_limit_has_no_effect_on_the_server_either(client, thread):
+    """A run that a client limits comes to its ending."""
+    result = client.runs.wait(thread, "rag", input=QUESTION, config={"recursion_limit": 3})
+    assert masked(result) == masked(create_rag_agent().invoke(QUESTION))
+
+
+def test_an_older_checkpoint_is_refused_on_the_server_too(client, thread):
+    """A client that names one gets the error, and the thread's latest one goes on to be the result."""
+    client.runs.wait(thread, "rag", input=QUESTION)
+    [latest, *_, older, _] = client.threads.get_history(thread, limit=20)
+    place = {"checkpoint_id": older["checkpoint"]["checkpoint_id"]}
+    refused = client.runs.wait(thread, "rag", input=None, checkpoint=place, raise_error=False)
+    assert refused["__error__"]["error"] == "InputError"
+    assert "the latest checkpoint of its thread" in refused["__error__"]["message"]
+    assert client.threads.get_state(thread)["checkpoint"] == latest["checkpoint"]
 
 
 def test_nothing_of_one_run_reaches_the_next_on_its_thread(client, thread):

@@ -8,6 +8,7 @@ import pytest
 import refund_pattern
 import ticket_pattern
 from docs_parts import ROOT
+from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -180,7 +181,7 @@ def test_shadows_see_each_half_of_a_run_under_its_own_context():
     kept = Kept()
     shadow = {"same": triage(), "strict": strict()}
     graph = triage(recorder=kept, shadow=shadow, checkpointer=InMemorySaver())
-    graph.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    assert halt_before(graph, TICKET, THREAD, "lookup")
     assert kept.texts == []
     graph.invoke(None, THREAD, context={"policy": {"desks": []}})
     assert kept.only["result"]["stop_reason"] == "desk_denied:bug"

@@ -15,7 +15,7 @@ from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label, triage
 from typing_extensions import TypedDict
 
-from guardgraph import create_rag_agent, replay, report
+from guardgraph import InputError, create_rag_agent, replay, report
 from guardgraph.grammar import Budget, Pass, Pattern
 from guardgraph.state.rag import RAG_REASONS
 
@@ -102,13 +102,15 @@ def test_every_stream_tells_how_it_ended(stream_mode):
     assert "'guard_error:door'" in str(chunks[-1])
 
 
-def test_a_run_is_stopped_from_an_older_checkpoint_too():
-    """A checkpoint that is asked for by its id is led to the same end."""
+def test_a_run_is_stopped_where_its_latest_checkpoint_is_named():
+    """A checkpoint that is asked for by its id is led to the same end; an older one is refused, stray or not."""
     saver = InMemorySaver()
     before, after = small("judge", checkpointer=saver), small("judge_label", checkpointer=saver)
     before.invoke(TICKET, THREAD, interrupt_before=["judge"])
-    asked = before.get_state(THREAD).config
-    before.invoke(None, THREAD)
+    asked, *older = [state.config for state in before.get_state_history(THREAD)]
+    for config in older:
+        with pytest.raises(InputError, match="the latest checkpoint of its thread"):
+            after.invoke(None, config)
     is_stray(after.invoke(None, asked), "judge", ["request_guard", "ask"])
 
 

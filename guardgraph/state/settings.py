@@ -8,7 +8,7 @@ kinds are made with `Tightens`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -80,6 +80,10 @@ Check: TypeAlias = Annotated[bool, Tightens.either]
 """Whether a check runs; on if either says so."""
 
 
+LATER: Final = "since 0.7"
+"""Marks a field that came when there were recordings and waiting runs without it."""
+
+
 class Settings(BaseModel):
     """The base of every policy and budget: frozen, strict, no unknown fields, tightened field by field."""
 
@@ -127,9 +131,20 @@ class Settings(BaseModel):
     def fingerprint(self) -> str:
         """The SHA-256 of the settings as canonical JSON, 64 hex digits.
 
-        It is the same for any order of fields, and of lists in which order means nothing.
+        It is the same for any order of fields, and of lists in which order means nothing. A field that a later version
+        of guardgraph brought counts where it is not at its default: settings that say what they said before have the
+        fingerprint that they had, to which approvals of waiting runs are bound.
         """
-        return digest({name: _sorted(item) if self._rule(name).is_set else item for name, item in self.plain().items()})
+        said = self.recorded()
+        return digest({name: _sorted(item) if self._rule(name).is_set else item for name, item in said.items()})
+
+    def recorded(self) -> JsonObject:
+        """Return the settings as a recording has them: plain JSON, without later fields that are at their defaults."""
+        return {name: item for name, item in self.plain().items() if not self._is_later_default(name)}
+
+    def _is_later_default(self, name: str) -> bool:
+        field = type(self).model_fields[name]
+        return LATER in field.metadata and getattr(self, name) == field.default
 
     def plain(self) -> JsonObject:
         """Return the settings as plain JSON, those too that nobody validated."""
@@ -282,6 +297,8 @@ class Budget(Settings):
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
+    max_visits: Annotated[MaxInt, LATER] = 1000
+    """Nodes that a run may visit, summed over resumes; it ends a run that goes in circles."""
     max_reply_bytes: MaxInt = REPLY_BYTES
     """Bytes that one reply of a proposer or one result of a tool may have as JSON text (UTF-8)."""
     max_input_bytes: MaxInt = INPUT_BYTES

@@ -135,8 +135,23 @@ def _completed(item: Declaration, declared: Mapping[str, Declaration], records: 
         return item
     following = [declared[way] for way in item.to if way in declared]
     before = [other for other in declared.values() if item.name in other.to]
-    budget = ("budget",) if any(other.calls for other in [*following, *before]) else ()
+    spends = any(other.calls for other in [*following, *before]) or _is_in_cycle(item, declared)
+    budget = ("budget",) if spends else ()
     return replace(item, stops=unique([*item.stops, *budget, "guard_error"]))
+
+
+def _is_in_cycle(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
+    """Say whether a run that leaves a node may come back to it."""
+    seen: set[str] = set()
+    waiting = list(item.to)
+    while waiting:
+        name = waiting.pop()
+        if name == item.name:
+            return True
+        if name in declared and name not in seen:
+            seen.add(name)
+            waiting.extend(declared[name].to)
+    return False
 
 
 def check_declarations(

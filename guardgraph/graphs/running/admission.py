@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
 
 from langchain_core.runnables.config import var_child_runnable_config
@@ -40,6 +40,7 @@ __all__ = [
     "admitted_command",
     "admitted_config",
     "akeep_unwritten",
+    "arefuse_earlier",
     "around",
     "astored_for",
     "close_stray",
@@ -47,13 +48,17 @@ __all__ = [
     "keep_unwritten",
     "keeps",
     "place_of",
+    "refuse_earlier",
     "saver",
     "stored_for",
     "unwritten_in",
 ]
 
+MOST_STEPS: Final = 10**9
+"""The `recursion_limit` of every run, whatever a client says: budgets end a run, and an ending is on record."""
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
+_UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
 
@@ -64,6 +69,7 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
     no effect. The graphs around this one say whether it goes on; they are no clients. Where nobody says otherwise, a
     step is kept before the next one begins, so that a slow checkpointer spends the time of the run and not of nobody.
+    A client's `recursion_limit` has no effect either: it would break a run off without an ending.
 
     Args:
         graph: the one that is called.
@@ -83,7 +89,27 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
         own.setdefault(DURABILITY, configurable.get(DURABILITY, "sync"))
     if isinstance(given, Mapping) and not is_inside(configurable):
         own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
-    return {**(config or {}), "configurable": own}
+    return {**(config or {}), "recursion_limit": MOST_STEPS, "configurable": own}
+
+
+def refuse_halting(graph: Pregel[Any, Any, Any, Any], recorder: object, given: Mapping[str, Any]) -> None:
+    """Refuse what halts or breaks off a run between its nodes, where every run is to be on record with its ending.
+
+    Args:
+        graph: the one that is called.
+        recorder: who is given the recordings; without one, a run may be stepped through.
+        given: the arguments of the call.
+
+    Raises:
+        ConfigurationError: a call or the graph says where to interrupt, or how long a step may take.
+    """
+    if recorder is None:
+        return
+    for name in ("interrupt_before", "interrupt_after"):
+        if where := given.get(name) or getattr(graph, f"{name}_nodes"):
+            raise ConfigurationError(f"{name}: {_UNHALTED}; given: {where!r:.80}")
+    if graph.step_timeout is not None:
+        raise ConfigurationError(f"step_timeout: {_UNHALTED}, and max_seconds ends it; given: {graph.step_timeout!r}")
 
 
 def admitted_command(given: Command[Any], most: int) -> Command[Any]:
@@ -176,6 +202,50 @@ async def astored_for(graph: Graph, given: object, config: Any) -> CheckpointTup
         return None
     stored: CheckpointTuple | None = await saver(graph, place["configurable"]).aget_tuple(place)
     return stored
+
+
+def refuse_earlier(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
+    """Refuse to go on from a checkpoint that is not the latest one of its thread.
+
+    What the run did since would be done once more, under the same run_id and with the same approval.
+
+    Args:
+        graph: the one that is called.
+        stored: what `stored_for` returned.
+        config: the admitted configuration.
+
+    Raises:
+        InputError: there is a later checkpoint, or none of that name.
+    """
+    if (named := _named_checkpoint(graph, config)) is not None:
+        place = place_of(graph, around(graph, config))
+        _hold_latest(named, stored, saver(graph, place["configurable"]).get_tuple(place))
+
+
+async def arefuse_earlier(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
+    """Do what `refuse_earlier` does, asynchronously."""
+    if (named := _named_checkpoint(graph, config)) is not None:
+        place = place_of(graph, around(graph, config))
+        _hold_latest(named, stored, await saver(graph, place["configurable"]).aget_tuple(place))
+
+
+def _named_checkpoint(graph: Graph, config: Any) -> Any:
+    """Return the checkpoint that a client names, None where none is named or a graph around names it."""
+    configurable = around(graph, config)
+    if is_inside(configurable) or not keeps(graph, configurable):
+        return None
+    by_place = configurable.get("checkpoint_map")
+    return configurable.get("checkpoint_id") or (by_place.get("") if isinstance(by_place, Mapping) else None)
+
+
+def _hold_latest(named: object, stored: CheckpointTuple | None, latest: CheckpointTuple | None) -> None:
+    if stored is None:  # a run that begins, or nothing to go on with
+        return
+    if latest is None or latest.checkpoint["id"] != named:
+        raise InputError(
+            "config.configurable.checkpoint_id: a run goes on from the latest checkpoint of its thread, which is named "
+            f"by leaving this out; given: {named!r:.80}"
+        )
 
 
 def close_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:

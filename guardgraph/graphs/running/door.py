@@ -22,9 +22,12 @@ from guardgraph.graphs.running.admission import (
     admitted_command,
     admitted_config,
     akeep_unwritten,
+    arefuse_earlier,
     astored_for,
     close_stray,
     keep_unwritten,
+    refuse_earlier,
+    refuse_halting,
     stored_for,
     unwritten_in,
 )
@@ -199,8 +202,10 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """
         hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
+        refuse_halting(self, self.frame.recorder, kwargs)
         config = admitted_config(self, input, config)
         stored = stored_for(self, admitted, config)
+        refuse_earlier(self, stored, config)
         session.carried = 0.0 if stored is None else unwritten_in(stored)
         config = close_stray(self, stored, config)
         self.open()
@@ -221,8 +226,10 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """Stream a run asynchronously; see `stream`."""
         hand, session, config = self._session(config, context)
         admitted, context = self._admitted(input), self._context(context, session)
+        refuse_halting(self, self.frame.recorder, kwargs)
         config = admitted_config(self, input, config)
         stored = await astored_for(self, admitted, config)
+        await arefuse_earlier(self, stored, config)
         session.carried = 0.0 if stored is None else unwritten_in(stored)
         config = await aclose_stray(self, stored, config)
         if self.frame.opens:

@@ -29,6 +29,7 @@ __all__ = [
     "Part",
     "as_stop",
     "check_time",
+    "check_visits",
     "declared",
     "described",
     "failure",
@@ -84,7 +85,7 @@ class Frame:
     @cached_property
     def settings(self) -> tuple[JsonObject, JsonObject]:
         """The deployment's policy and budget as plain JSON."""
-        return storable(self.policy.plain()), storable(self.budget.plain())
+        return storable(self.policy.recorded()), storable(self.budget.recorded())
 
     @cached_property
     def settings_fingerprints(self) -> tuple[str, str]:
@@ -98,7 +99,7 @@ class Frame:
             [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
             for item in self.declarations.values()
         ]
-        return digest({"declarations": shown, "reasons": [reason.reason for reason in self.catalogue]})
+        return digest({"declarations": shown, "reasons": [item.reason for item in self.catalogue if not item.later]})
 
 
 class Part(Protocol):
@@ -142,6 +143,24 @@ def declared(item: Declaration, writes: Any) -> JsonObject:
         if (problem := json_problem(value)) is not None:
             raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
     return dict(writes)
+
+
+def check_visits(item: Declaration, following: Declaration, visits: int, most: int) -> None:
+    """Stop a run that has visited as many nodes as it may, before another node that does not end it.
+
+    Only guards that can stop for a budget ask: one stands before every node that calls out, and in every cycle.
+
+    Args:
+        item: the guard.
+        following: the node that would run.
+        visits: nodes that the run has visited, this one included.
+        most: nodes that it may visit.
+
+    Raises:
+        Stop: ``max_visits``.
+    """
+    if visits >= most and following.kind != "terminal" and "budget" in item.stops:
+        raise Stop("max_visits", phase=following.phase, details={"max_visits": most, "visits": visits})
 
 
 def check_time(following: Declaration, spent: float, most: float) -> None:

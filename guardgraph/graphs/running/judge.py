@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from guardgraph.graphs.running.frame import GrammarBreach, Part, as_stop, check_time, declared, show, verdict
+from guardgraph.graphs.running.frame import (
+    GrammarBreach,
+    Part,
+    as_stop,
+    check_time,
+    check_visits,
+    declared,
+    show,
+    verdict,
+)
 from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, refused
 from guardgraph.nodes.body import Pass, Run, Step
@@ -44,7 +53,9 @@ def _pass(
         completed += [_told(step) for step in passed.steps]
     finally:
         spent = visit.end()
-    check_time(part.frame.declarations[way], spent, run.budget.max_seconds)
+    following = part.frame.declarations[way]
+    check_visits(item, following, len(visit.log) + 1, run.budget.max_visits)
+    check_time(following, spent, run.budget.max_seconds)
     return update
 
 

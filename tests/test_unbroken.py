@@ -1,0 +1,166 @@
+"""No client breaks a run off between its nodes: a run ends, waits, or was never begun."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+from halted_runs import halt_before
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from recorded_runs import Kept
+from refund_pattern import PAID, answering, refund, waiting
+from ticket_pattern import REASONS, TICKET, In, Out, State, check_request, triage
+from typing_extensions import TypedDict
+
+from guardgraph import ConfigurationError, InputError, verify
+from guardgraph.grammar import Budget, Pass, Pattern, Policy
+
+THREAD = {"configurable": {"thread_id": "1"}}
+FEW = {"recursion_limit": 2}
+
+
+class Around(TypedDict):
+    """The state of a graph around a guarded one."""
+
+    ticket: str
+    came: dict[str, Any]
+
+
+def inside(agent):
+    """Call an agent as a node of an ordinary graph."""
+    graph = StateGraph(Around)
+    graph.add_node("triage", lambda state: {"came": agent.invoke(TICKET, FEW)})
+    graph.add_edge(START, "triage")
+    return graph.compile().invoke(TICKET, {"recursion_limit": 3})["came"]
+
+
+def as_tool(agent):
+    """Call an agent as a tool, with a limit of the tool's."""
+
+    @tool
+    def ask(ticket: str) -> dict[str, Any]:
+        """Label a ticket."""
+        return agent.invoke({"ticket": ticket}, FEW)
+
+    return ask.invoke(TICKET)
+
+
+async def followed(agent):
+    """Follow an agent asynchronously, and return the last values."""
+    return [chunk async for chunk in agent.astream(TICKET, FEW, stream_mode="values")][-1]
+
+
+WAYS = {
+    "invoke": lambda agent: agent.invoke(TICKET, FEW),
+    "ainvoke": lambda agent: asyncio.run(agent.ainvoke(TICKET, FEW)),
+    "stream": lambda agent: [*agent.stream(TICKET, FEW, stream_mode="values")][-1],
+    "astream": lambda agent: asyncio.run(followed(agent)),
+    "batch": lambda agent: agent.batch([TICKET], FEW)[0],
+    "bound": lambda agent: agent.with_config(**FEW).invoke(TICKET),
+    "in a chain": lambda agent: (RunnableLambda(dict) | agent).invoke(TICKET, FEW),
+    "in a graph": inside,
+    "as a tool": as_tool,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_recursion_limit_breaks_no_run_off(way):
+    """However small a client's limit is and however it calls, the run comes to its ending, which is on record."""
+    kept = Kept()
+    came = WAYS[way](triage(recorder=kept))
+    assert (came["status"], came["on_duty"]) == ("ok", kept.only["result"]["on_duty"])
+
+
+def circling(**compiled):
+    """Return a pattern in which two guards send a run back and forth."""
+    pattern = Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
+    pattern.entry("request_guard", check_request, to="there", writes=["task"])
+    pattern.guard(
+        "there", lambda state, run: Pass(to="back"), to=["back", "routed"], phase="label", reads=["task"], stops=[]
+    )
+    pattern.guard("back", lambda state, run: Pass(), to="there", phase="label", reads=["task"], stops=[])
+    pattern.terminal(
+        "routed", lambda state, run: {"outcome": "routed"}, phase="lookup", reads=["task"], writes=["outcome"]
+    )
+    return pattern.compile(**compiled)
+
+
+def test_a_cycle_of_guards_alone_ends():
+    """A run that goes in circles and calls nobody stops after `max_visits` nodes, by default a thousand."""
+    assert verify(circling()) == []
+    result = circling().invoke(TICKET)
+    assert (result["stop_reason"], result["phase"]) == ("max_visits", "label")
+    assert result["details"] == {"max_visits": 1000, "visits": 1000}
+    assert Counter(result["path"]) == {"request_guard": 1, "there": 500, "back": 499, "stop_budget": 1}
+
+
+def test_visits_are_summed_over_resumes():
+    """What a run visited before it was resumed counts, and a context of the resume may only tighten."""
+    for most, given, reason in (
+        (4, None, "success"),
+        (3, None, "max_visits"),
+        (4, 3, "max_visits"),
+        (3, 50, "max_visits"),
+    ):
+        graph = triage(budget=Budget(max_visits=most), checkpointer=InMemorySaver())
+        assert halt_before(graph, TICKET, THREAD, "label_guard")
+        result = graph.invoke(None, THREAD, context=None if given is None else {"budget": {"max_visits": given}})
+        assert result["stop_reason"] == reason
+        assert result["path"][:3] == ["request_guard", "label", "label_guard"]
+
+
+HALTS = {
+    "interrupt_before": ({"interrupt_before": ["lookup"]}, {}),
+    "interrupt_after": ({"interrupt_after": "*"}, {}),
+    "interrupt_before of the graph": ({}, {"interrupt_before_nodes": ["lookup"]}),
+    "step_timeout": ({}, {"step_timeout": 0.5}),
+}
+
+
+@pytest.mark.parametrize("how", HALTS)
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_what_is_recorded_is_not_halted_between_nodes(how, mode):
+    """Where a recorder is set, breakpoints and limits of a step are refused before anything runs, in one clear line."""
+    given, attributes = HALTS[how]
+    kept, asked = Kept(), []
+    agent = triage(recorder=kept, checkpointer=InMemorySaver(), tool=asked.append)
+    for name, value in attributes.items():
+        setattr(agent, name, value)
+    with pytest.raises(ConfigurationError, match=f"^{how.split()[0]}: a run that is recorded goes on to its ending"):
+        agent.invoke(TICKET, THREAD, **given) if mode == "invoke" else asyncio.run(
+            agent.ainvoke(TICKET, THREAD, **given)
+        )
+    assert (asked, kept.texts, agent.get_state(THREAD).values) == ([], [], {})
+
+
+def test_what_is_not_recorded_may_be_stepped_through():
+    """Without a recorder, Studio's breakpoints work as everywhere in LangGraph."""
+    agent = triage(checkpointer=InMemorySaver())
+    agent.invoke(TICKET, THREAD, interrupt_before=["lookup"])
+    assert agent.get_state(THREAD).next == ("lookup",)
+    assert agent.invoke(None, THREAD)["status"] == "ok"
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("named", ["checkpoint_id", "checkpoint_map"])
+def test_one_approval_pays_once(mode, named):
+    """A run that was approved and paid does not pay again from an earlier checkpoint; its latest one may be named."""
+    paid = []
+    agent = refund(tool=lambda request: paid.append(request) or "paid 30 for A7", checkpointer=InMemorySaver())
+    agent.invoke(answering(waiting(agent)), THREAD)
+    assert len(paid) == 1
+    latest, *earlier = [state.config["configurable"]["checkpoint_id"] for state in agent.get_state_history(THREAD)]
+    for checkpoint in earlier:
+        place = {"checkpoint_map": {"": checkpoint}} if named == "checkpoint_map" else {"checkpoint_id": checkpoint}
+        config = {"configurable": {"thread_id": "1", **place}}
+        with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
+            agent.invoke(None, config) if mode == "invoke" else asyncio.run(agent.ainvoke(None, config))
+    assert len(paid) == 1
+    again = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": latest}})
+    assert PAID.items() <= again.items()
+    assert len(paid) == 1
