@@ -333,6 +333,16 @@ def test_a_document_whose_hash_is_wrong_is_refused_until_it_is_added_again(copie
     assert by_id(answers(copied)) == by_id(made[1])
 
 
+def test_what_is_refused_is_removed_with_its_collection(copied):
+    """A collection that is removed takes texts that are in no index with it, and nothing is left to find."""
+    changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE tenant = '+acme'")
+    with KnowledgeBase(copied) as base:
+        assert len(base.rebuild().refused) == base.remove("docs", tenant="acme") == 4
+        assert base.check().findings == ()
+    with closing(sqlite3.connect(copied)) as connection:
+        assert not connection.execute("SELECT 1 FROM chunks WHERE text = 'Secret wing'").fetchone()
+
+
 LOST = [
     ({"chunks": "document = 1 AND number = 1"}, "a.md of acme: not what was put in"),
     ({"chunks": "document = 1 AND number = 0"}, "a.md of acme: not what was put in"),

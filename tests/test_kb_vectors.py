@@ -236,7 +236,7 @@ def test_a_check_finds_what_became_of_vectors(base, change, found):
 
 
 def test_a_rebuild_with_the_embedding_makes_the_vectors_that_are_missing(base):
-    """Vectors that are right are kept; the embedding is asked of damaged and missing ones alone, and of no wrong text."""
+    """Vectors that are right are kept; the embedding is asked for the others alone, and for no text that is wrong."""
     before = base.search("heat", top_k=10)
     with sqlite3.connect(base.path) as connection:
         connection.execute(f"UPDATE vectors SET vector = zeroblob(20) {FIRST}")

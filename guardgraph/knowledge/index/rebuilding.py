@@ -61,7 +61,7 @@ def rebuild(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> R
     """
     doubts = check_rows(connection, Findings())
     refused = {_named(*row) for row in connection.execute(_STRAY).fetchall()}
-    refused |= {named for document in sorted(doubts.documents) if (named := _refused(connection, document, doubts))}
+    refused |= {named for document in sorted(doubts.documents) if (named := _refuse(connection, document, doubts))}
     connection.execute("DELETE FROM scopes WHERE id NOT IN (SELECT scope FROM documents)")
     for statement in _UNCOVERED:
         connection.execute(statement)
@@ -90,11 +90,11 @@ def missing_vectors(connection: sqlite3.Connection, embedder: Embedder, shown: s
     return vectors
 
 
-def _refused(connection: sqlite3.Connection, document: int, doubts: Doubts) -> Doubtful | None:
-    """Have a document read again by the next addition; return how it is named, or None where all of it is right.
+def _refuse(connection: sqlite3.Connection, document: int, doubts: Doubts) -> Doubtful | None:
+    """Let the next addition read a document again; return how it is named, or None where all of it is right.
 
-    What is right of it stays where it is. Of one of which nothing is right nobody knows for whom it is, so it is
-    nobody's; one that nobody could name, to add it again, is taken out.
+    Its chunks that are right stay where they are. Where none is, nobody knows for whom it was, and it is nobody's. What
+    nobody could name, to add it again, is taken out.
     """
     select = "SELECT scope, tenant, name, collection, title, updated_at FROM documents WHERE id = ?"
     number, tenant, *texts = connection.execute(select, [document]).fetchone()
@@ -106,7 +106,7 @@ def _refused(connection: sqlite3.Connection, document: int, doubts: Doubts) -> D
         for (collection,) in connection.execute("SELECT name FROM collections").fetchall() if right == rows else ():
             if are_all(rows, collection):  # no more was wrong than its collection or its tenant
                 named, texts[1] = None, collection
-    if not is_key(tenant) or not all(map(_is_text, [tenant, *texts])):
+    if not (is_key(tenant) and texts[0] and texts[1] and all(map(_is_text, [tenant, *texts]))):
         for table, key in (("chunks", "document"), ("documents", "id")):
             connection.execute(f"DELETE FROM {table} WHERE {key} = ?", [document])
         return named
