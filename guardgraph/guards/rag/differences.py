@@ -34,10 +34,12 @@ class Words:
     """
 
     def __init__(self, text: str) -> None:
-        from guardgraph.guards.facts.spelling import visible  # the largest part of an import
+        from guardgraph.guards.facts.spelling import drop_invisible_characters  # the largest part of an import
 
         self.language = language_of(text)
-        written = _WORD.findall(_ELIDED.sub("ne ", _CONTRACTED.sub(" not", compatible(visible(text)))))
+        written = _WORD.findall(
+            _ELIDED.sub("ne ", _CONTRACTED.sub(" not", compatible(drop_invisible_characters(text))))
+        )
         self.all = [word.casefold() for word in written]
         common = function_words(self.language or "en")
         self.names = {word for word, shown in zip(self.all, written, strict=True) if shown != shown.lower()} - common
