@@ -140,7 +140,7 @@ def draft(text: str) -> None:
 def revised(text: str) -> None:
     """Hold a revision against a draft that is all but the same."""
     budget = SelfCritiqueBudget()
-    revision.check_patch(
+    revision.check_revision_patch(
         text,
         draft=text[: -len("x")],
         context={"update": ORDINARY},

@@ -43,17 +43,17 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
     task = SelfCritiqueTask(
         goal=asked,
         incident_context=incident_context,
-        avoid_absolute_guarantees=_avoids_guarantees(hints),
-        max_length_increase_pct=_length_increase(hints),
+        avoid_absolute_guarantees=_read_guarantees_hint(hints),
+        max_length_increase_pct=_read_length_hint(hints),
     )
     if storable(incident_context) != incident_context:
         raise build_request_stop("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
-    if not _says_something(incident_context):
+    if not _has_incident_facts(incident_context):
         raise build_request_stop("incident_context", incident_context, "at least one fact about an incident")
     return task
 
 
-def _says_something(context: JsonObject) -> bool:
+def _has_incident_facts(context: JsonObject) -> bool:
     """Say whether a context has a text that is not blank, a number, or something that is so or not."""
     unread: list[JsonValue] = [context]
     while unread:
@@ -67,14 +67,14 @@ def _says_something(context: JsonObject) -> bool:
     return False
 
 
-def _avoids_guarantees(hints: JsonObject) -> bool:
+def _read_guarantees_hint(hints: JsonObject) -> bool:
     hint = hints.get("avoid_absolute_guarantees", False)
     if not isinstance(hint, bool):
         raise build_request_stop(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
     return hint
 
 
-def _length_increase(hints: JsonObject) -> float | None:
+def _read_length_hint(hints: JsonObject) -> float | None:
     hint = hints.get("max_length_increase_pct")
     if hint is None:
         return None
