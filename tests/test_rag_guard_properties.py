@@ -104,9 +104,9 @@ def decide(guard, *args, **kwargs):
 for value, texts in json.load(sys.stdin):
     decide(rag.parse_intent, value, allowed_sources=SOURCES, max_top_k=6)
     decide(rag.parse_candidates, value, allowed_sources=SOURCES, top_k=4)
-    decide(rag.check_sources, set(texts), allowed=SOURCES)
-    decide(rag.cited, texts, CHUNKS)
-    decide(rag.check_numbers, " ".join(texts), question="", chunks=CHUNKS)
+    decide(rag.check_allowed_sources, set(texts), allowed=SOURCES)
+    decide(rag.check_citations, texts, CHUNKS)
+    decide(rag.check_cited_numbers, " ".join(texts), question="", chunks=CHUNKS)
 """
 
 

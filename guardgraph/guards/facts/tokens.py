@@ -117,7 +117,7 @@ _NOTHING: Final = [Token("", "", False, False, True, None, False, "", 0, 0)] * L
 
 
 def split_number_tokens(plain_text: str) -> list[Token]:
-    """Split a text that went through `plain`; the list ends with `LOOKAHEAD` blank tokens."""
+    """Split a text that went through `normalise_number_spelling`; the list ends with `LOOKAHEAD` blank tokens."""
     words = plain_text.split()
     if "_" in plain_text and any(word[0] == "_" for word in words):
         words = _WORDS.findall(plain_text)

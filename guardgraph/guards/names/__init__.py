@@ -108,7 +108,7 @@ def _support_names_by_first_letter(found: Sequence[Word], support: Support) -> s
         for name in found[at + 1 : at + 4]:
             if name.apart or not name.is_capitalised:
                 break
-            if (word.letters[:1], name.name_stem) in support.initialled_names:
+            if (word.letters[:1], name.name_stem) in support.names_by_initial:
                 supported.add(at)
     return supported
 

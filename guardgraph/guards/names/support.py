@@ -92,7 +92,7 @@ class Support:
         return frozenset(word.letters[:1] for found in self._text_words for word in found if word.is_capitalised)
 
     @cached_property
-    def initialled_names(self) -> frozenset[tuple[str, str]]:
+    def names_by_initial(self) -> frozenset[tuple[str, str]]:
         """First letters of names with the next name: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
         found: set[tuple[str, str]] = set()
         for each in self._text_words:

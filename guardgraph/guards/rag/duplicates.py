@@ -47,7 +47,7 @@ def drop_near_duplicates(candidates: Sequence[Candidate], *, min_score: float) -
     read = [_Read(rank, item) for rank, item in enumerate(candidates)]
     relevant = [item for item in read if item.candidate["score"] >= min_score]
     groups = list[list[_Read]]()
-    for item in sorted(relevant, key=lambda item: (-item.updated_moment, item.rank)):
+    for item in sorted(relevant, key=lambda item: (-item.update_moment, item.rank)):
         for group in groups:
             if group[0].is_near_duplicate(item):
                 group.append(item)
@@ -68,34 +68,34 @@ class _Read:
         self.candidate = candidate
 
     @cached_property
-    def updated_moment(self) -> int:
+    def update_moment(self) -> int:
         return _read_update_moment(self.candidate["updated_at"])
 
     @cached_property
-    def compared_text(self) -> str:
+    def text_to_compare(self) -> str:
         item = self.candidate
         return normalise_quote_text(f"{item['title']}\n{item['section']}\n{item['text']}")
 
     @cached_property
-    def compared_facts(self) -> tuple[object, ...]:
+    def facts_to_compare(self) -> tuple[object, ...]:
         return _read_compared_facts(normalise_quote_text(f"{self.candidate['section']}\n{self.candidate['text']}"))
 
     @cached_property
-    def compared_words(self) -> Words:
-        return Words(self.compared_text)
+    def words_to_compare(self) -> Words:
+        return Words(self.text_to_compare)
 
     def is_near_duplicate(self, other: _Read) -> bool:
-        if self.compared_text == other.compared_text:
+        if self.text_to_compare == other.text_to_compare:
             return True
-        if max(len(self.compared_text), len(other.compared_text)) > LONGEST_COMPARED:
+        if max(len(self.text_to_compare), len(other.text_to_compare)) > LONGEST_COMPARED:
             return False
         from rapidfuzz import fuzz  # most runs have nothing to compare
 
-        if not fuzz.ratio(self.compared_text, other.compared_text, score_cutoff=LEAST_ALIKE):
+        if not fuzz.ratio(self.text_to_compare, other.text_to_compare, score_cutoff=LEAST_ALIKE):
             return False
         return (
-            not has_deciding_difference(self.compared_words, other.compared_words)
-            and self.compared_facts == other.compared_facts
+            not has_deciding_difference(self.words_to_compare, other.words_to_compare)
+            and self.facts_to_compare == other.facts_to_compare
         )
 
 

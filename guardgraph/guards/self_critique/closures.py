@@ -38,7 +38,7 @@ def find_closures(tokens: list[str]) -> Iterator[str]:
     """Name the closures of a sentence.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
     """
     readers, phrases = _index_closure_readers(), _index_closure_phrases()
     for place, token in enumerate(tokens):

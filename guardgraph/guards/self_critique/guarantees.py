@@ -22,7 +22,7 @@ def find_guarantees(tokens: list[str]) -> Iterator[str]:
     """Name the guarantees of a sentence.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
     """
     readers = _index_guarantee_readers()
     for place, token in enumerate(tokens):

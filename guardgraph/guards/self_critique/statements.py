@@ -37,7 +37,7 @@ def is_closure_made(tokens: list[str], at: int, end: int | None = None, *, group
     """Say whether a closure is made, and of all that it is said of.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
         at: where the closure begins.
         end: where it ends, after its first word where none is given.
         group: its verb group, where that is not simply what stands before it.

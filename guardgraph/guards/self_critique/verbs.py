@@ -58,7 +58,7 @@ def read_verb_group(tokens: list[str], at: int) -> VerbGroup:
     """Read the verb group before a claim.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
         at: where the claim begins.
     """
     place = at - 1
@@ -96,7 +96,7 @@ def is_claim_made(tokens: list[str], at: int, end: int, *, group: VerbGroup | No
     """Say whether a claim is made, and not denied, hoped for or waited for.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
         at: where the claim begins.
         end: where it ends.
         group: its verb group, where that is not simply what stands before it.
