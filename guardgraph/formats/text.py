@@ -6,8 +6,8 @@ import codecs
 import re
 from typing import Final
 
-from guardgraph.formats.blocks import plain_text
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.visibility import plain_text
 
 __all__ = ["encoding_named", "read_plain", "text_of", "within"]
 
