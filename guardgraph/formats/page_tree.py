@@ -172,8 +172,8 @@ _RAW_END: Final = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for n
 """In these elements nothing but their own end is a tag, unless they stand in one of another language."""
 _OTHER_LANGUAGES: Final = ("math", "svg")
 _NO_LEVEL: Final = VOID | {
-    "body", "caption", "colgroup", "dd", "dt", "head", "html", "li", "optgroup", "option", "p", "rb", "rp", "rt", "rtc",
-    "tbody", "td", "tfoot", "th", "thead", "tr",
+    "a", "body", "button", "caption", "colgroup", "dd", "dt", "form", "head", "html", "li", "nobr", "optgroup",
+    "option", "p", "rb", "rp", "rt", "rtc", "tbody", "td", "tfoot", "th", "thead", "tr", *HEADINGS,
 }  # fmt: skip
 """Elements that end where the next of their kind begins: there may be many that nobody ended, side by side."""
 
