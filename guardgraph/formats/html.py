@@ -85,8 +85,6 @@ def parse_html(text: str) -> Parsed:
     by `|`; items begin with `-`.
     """
     root = tree_of(text)
-    if root is None:
-        return assembled([])
     page = _shown_page(root)
     parts = parts_of(page.blocks[at] for at in page.main_blocks())
     return assembled(parts, updated_at=changed_in(root), page_title=title_in(root))

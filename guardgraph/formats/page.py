@@ -28,8 +28,6 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     from lxml.html import HTMLParser, document_fromstring  # type: ignore[import-untyped]
 
     root = tree_of(page)
-    if root is None:
-        return Extracted("", "", (), "", "")
     reader, markup = BlockReader(), list[str]()
     for piece in visible_pieces(root):
         reader.take(piece)

@@ -149,8 +149,8 @@ _WITHOUT_SCRIPTS = re.compile(r"(</?)(noscript|noembed)(?=[\s/>])", re.IGNORECAS
 _READ_WITH_SCRIPTS: Final = {"noscript": "noembed", "noembed": "x-noembed"}
 
 
-def tree_of(page: str) -> LexborNode | None:
-    """Return the tree of a page as a browser that runs scripts has it; None where it has no element.
+def tree_of(page: str) -> LexborNode:
+    """Return the tree of a page as a browser that runs scripts has it.
 
     It is made by Lexbor, which follows the HTML standard. (libxml2, which trafilatura reads pages with, does not: it
     ends `<div hidden/>` and `<h1 hidden><p>` early, and shows what they hide.) Lexbor reads `<noscript>` as a browser
@@ -159,7 +159,9 @@ def tree_of(page: str) -> LexborNode | None:
     from selectolax.lexbor import LexborHTMLParser
 
     page = _WITHOUT_SCRIPTS.sub(lambda tag: tag[1] + _READ_WITH_SCRIPTS[tag[2].lower()], _shallow(page))
-    return LexborHTMLParser(page).root
+    root = LexborHTMLParser(page).root
+    assert root is not None  # but of a fragment
+    return root
 
 
 _MOST_LEVELS: Final = 1_000
@@ -181,27 +183,29 @@ _NO_LEVEL: Final = VOID | {
 def _shallow(page: str) -> str:
     """Return a page with no more than a thousand levels, so that its tree is made in time linear in the page.
 
-    What stands deeper is read as a part of the last level, up to the first tag there that could hide or end something:
-    what comes behind that is left out, since nobody can say what of it a browser shows.
+    What stands deeper is read as a part of the last level, up to the first tag there that could hide something, or end
+    something else: what comes behind that is left out, since nobody can say what of it a browser shows.
     """
     if page.count("<") <= _FEW_TAGS:
         return page
-    opened, count, written, at = list[str](), Counter[str](), list[str](), 0
+    opened, deeper, count = list[str](), list[str](), Counter[str]()
+    written, at = list[str](), 0
     for tag in _levels_in(page, count):
-        name = tag["name"].lower()
-        if not tag["end"] and len(opened) < _MOST_LEVELS:
-            opened.append(name)
-            count[name] += 1
-        elif not tag["end"] and _hides_nothing(name, tag["rest"]):
-            written += (page[at : tag.start()], " ")
+        name, is_end = tag["name"].lower(), tag["end"] != ""
+        if deeper or not (is_end or len(opened) < _MOST_LEVELS):
+            written.append(page[at : tag.start()])
+            if (deeper.pop() != name) if is_end else not _hides_nothing(name, tag["rest"]):
+                return "".join(written)
+            deeper += [] if is_end else [name]
+            written.append(" ")  # what it parts is no one word, and no comment ends there
             at = tag.end()
-        elif at or not tag["end"]:
-            return "".join(written) + page[at : tag.start()]
-        else:
+        elif is_end:
             while (last := opened.pop()) != name:
                 count[last] -= 1
-            count[name] -= 1
-    return "".join(written) + page[at:] if at else page
+        else:
+            opened.append(name)
+        count[name] += -1 if is_end else 1
+    return "".join(written) + page[at:] if written else page
 
 
 def _levels_in(page: str, count: Counter[str]) -> Iterator[re.Match[str]]:
