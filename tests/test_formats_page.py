@@ -109,6 +109,7 @@ class TestMainPart:
         body = f"<p>{SAYS[0]}</p><main><h2>Bridge</h2><p>{OTHER}</p>{BODY}</main><footer>{OTHER}</footer>"
         assert chosen(body) == ["# Bridge", f"{OTHER}\n\n{MAIN}"]
         assert chosen(body, "nothing of it") == ["# Bridge", f"{OTHER}\n\n{MAIN}"]
+        assert chosen(f"<main><div>{BODY}</div><div>{OTHER}</div></main>") == [f"{MAIN}\n\n{OTHER}"]
 
     @pytest.mark.parametrize(
         "around",

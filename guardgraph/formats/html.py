@@ -68,14 +68,13 @@ class ShownPage(NamedTuple):
     """In the order in which they begin, so that each stands behind those that it is in."""
 
     def main_blocks(self) -> list[int]:
-        """Return the numbers of the blocks of its `<main>`, of all of them where that says nothing or is not there."""
+        """Return the numbers of the blocks of its `<main>`; none where that says nothing or is not there."""
         main = list[int]()
         for element in self.elements:
             if element.is_main:  # which may stand in another one
                 main.extend(range(max(element.first, main[-1] + 1 if main else 0), element.end))
-        if any(_says_something(self.blocks[at].text) and not self.blocks[at].level for at in main):
-            return main
-        return list(range(len(self.blocks)))
+        says = any(_says_something(self.blocks[at].text) and not self.blocks[at].level for at in main)
+        return main if says else []
 
 
 def parse_html(text: str) -> Parsed:
@@ -86,7 +85,8 @@ def parse_html(text: str) -> Parsed:
     """
     root = tree_of(text)
     page = _shown_page(root)
-    parts = parts_of(page.blocks[at] for at in page.main_blocks())
+    main = [page.blocks[at] for at in page.main_blocks()]
+    parts = parts_of(main or page.blocks)
     return assembled(parts, updated_at=changed_in(root), page_title=title_in(root))
 
 

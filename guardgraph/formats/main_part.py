@@ -89,15 +89,12 @@ def main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
         page: what it shows.
         chosen: the texts that trafilatura takes for its content.
     """
-    scope = page.main_blocks()
+    main = page.main_blocks()
+    scope = main or list(range(len(page.blocks)))
     flags = _flags(page, scope, list(chosen))
     if sum(len(page.blocks[at].text) for at in scope if flags[at]) < _LEAST:
         return [page.blocks[at] for at in scope]
-    inside = set(scope)
-    if len(scope) == len(page.blocks):
-        element = _smallest(page, flags)
-        inside = set(range(element.first, element.end))
-    inside -= _around(page, flags)
+    inside = set(main or _smallest(page, flags)) - _around(page, flags)
     taken = [False] * len(page.blocks)
     for at in reversed(scope):
         above = page.blocks[at].level > 0 and at + 1 < len(taken) and taken[at + 1]
@@ -152,12 +149,13 @@ def _unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> 
             yield element
 
 
-def _smallest(page: ShownPage, flags: list[bool]) -> Element:
-    """Return the smallest element that has nearly all that was chosen."""
+def _smallest(page: ShownPage, flags: list[bool]) -> range:
+    """Return the blocks of the smallest element that has nearly all that was chosen."""
     weights = _sums(len(block.text) if flag else 0 for block, flag in zip(page.blocks, flags, strict=True))
     least = weights[-1] * _MOST_OF_IT
     # Those with more than half of it stand in each other, and an inner one behind its outer one.
-    return [element for element in page.elements if weights[element.end] - weights[element.first] >= least][-1]
+    smallest = [element for element in page.elements if weights[element.end] - weights[element.first] >= least][-1]
+    return range(smallest.first, smallest.end)
 
 
 def _around(page: ShownPage, flags: list[bool]) -> set[int]:
