@@ -162,8 +162,9 @@ class BlockReader:
             self._begin(piece.name, piece.attributes)
 
     def _begin(self, tag: str, given: Mapping[str, str]) -> None:
-        begins_block = tag in _PARAGRAPHS or tag in _LINES or _is_main(tag, given)
-        if _is_main(tag, given):
+        is_main = _is_main(tag, given)
+        begins_block = is_main or tag in _PARAGRAPHS or tag in _LINES
+        if is_main:
             self._break_section()
         self._break_at(tag)
         if tag in HEADINGS and not any(self._count[name] for name in _NO_SECTIONS_IN):
@@ -251,7 +252,7 @@ class BlockReader:
 
 
 def _is_main(tag: str, attributes: Mapping[str, str]) -> bool:
-    return tag == "main" or attributes.get("role", "").strip().lower() == "main"
+    return tag == "main" or ("role" in attributes and attributes["role"].strip().lower() == "main")
 
 
 def _says_something(text: str) -> bool:

@@ -26,6 +26,8 @@ _GIVEN: Final = ("class", "colspan", "datetime", "href", "id", "itemprop", "rel"
 """Attributes by which trafilatura tells content from what is around it. In no other could a text be of use."""
 _NO_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """What lxml refuses."""
+_MARKED: Final = re.compile("[&<>\"'\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""That, and what has to be escaped."""
 _LEAST: Final = 250
 """Characters. Where trafilatura finds less, the whole page is its main part."""
 _MOST_OF_IT: Final = 0.9
@@ -53,14 +55,20 @@ _AROUND_NAMES: Final = re.compile(
 def markup_of(piece: Tag | str) -> str:
     """Return a piece of what a page shows as trafilatura is given it."""
     if isinstance(piece, str):
-        return escape(_NO_XML.sub("", piece))
+        return _escape(piece)
     if piece.name in _INLINE or (piece.is_end and piece.name in VOID):
         return ""
     if piece.is_end:
         return f"</{piece.name}>"
     given = piece.attributes
-    named = (f' {name}="{escape(_NO_XML.sub("", given[name]))}"' for name in _GIVEN if name in given)
+    if not given:
+        return f"<{piece.name}>"
+    named = (f' {name}="{_escape(given[name])}"' for name in _GIVEN if name in given)
     return f"<{piece.name}{''.join(named)}>"
+
+
+def _escape(text: str) -> str:
+    return escape(_NO_XML.sub("", text)) if _MARKED.search(text) else text
 
 
 def chosen_text(tree: Any, url: str) -> list[str]:
@@ -91,10 +99,10 @@ def main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
     """
     main = page.main_blocks()
     scope = main or list(range(len(page.blocks)))
-    flags = _flags(page, scope, list(chosen))
+    flags = _flag_blocks(page, scope, list(chosen))
     if sum(len(page.blocks[at].text) for at in scope if flags[at]) < _LEAST:
         return [page.blocks[at] for at in scope]
-    inside = set(main or _smallest(page, flags)) - _around(page, flags)
+    inside = set(main or _smallest_element(page, flags)) - _blocks_around(page, flags)
     taken = [False] * len(page.blocks)
     for at in reversed(scope):
         above = page.blocks[at].level > 0 and at + 1 < len(taken) and taken[at + 1]
@@ -102,21 +110,21 @@ def main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
     return [block for block, is_taken in zip(page.blocks, taken, strict=True) if is_taken]
 
 
-def _flags(page: ShownPage, scope: list[int], chosen: list[str]) -> list[bool]:
+def _flag_blocks(page: ShownPage, scope: list[int], chosen: list[str]) -> list[bool]:
     """Return of each block whether it was chosen, or stands in an element that trafilatura does not read."""
     found = [_words(text) for text in chosen]
-    phrases, lines = set(_runs([*chain.from_iterable(found)])), set(map(tuple, found))
+    phrases = set(_runs([*chain.from_iterable(found)]))
+    lines = {tuple(words) for words in found if len(words) < _PHRASE}
     flags = [False] * len(page.blocks)
     for at in scope:
         words = _words(page.blocks[at].text)
         if len(words) >= _PHRASE:
-            known = [phrase in phrases for phrase in _runs(words)]
-            flags[at] = sum(known) * 2 >= len(known)
+            flags[at] = sum(map(phrases.__contains__, _runs(words))) * 2 > len(words) - _PHRASE
         else:
             flags[at] = bool(words) and tuple(words) in lines
     most = sum(len(block.text) for block, flag in zip(page.blocks, flags, strict=True) if flag)
-    around = _around(page, flags)
-    for element in _unread(page, flags, most, around):
+    around = _blocks_around(page, flags)
+    for element in _elements_unread(page, flags, most, around):
         for at in range(element.first, element.end):
             flags[at] = at not in around
     return flags
@@ -130,7 +138,7 @@ def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(_PHRASE)), strict=False)
 
 
-def _unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> Iterator[Element]:
+def _elements_unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> Iterator[Element]:
     """Yield elements that trafilatura left out for what they are, and that have sections and a text of their own.
 
     What stands at the side is among them where it says more than all that was chosen.
@@ -149,7 +157,7 @@ def _unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> 
             yield element
 
 
-def _smallest(page: ShownPage, flags: list[bool]) -> range:
+def _smallest_element(page: ShownPage, flags: list[bool]) -> range:
     """Return the blocks of the smallest element that has nearly all that was chosen."""
     weights = _sums(len(block.text) if flag else 0 for block, flag in zip(page.blocks, flags, strict=True))
     least = weights[-1] * _MOST_OF_IT
@@ -158,7 +166,7 @@ def _smallest(page: ShownPage, flags: list[bool]) -> range:
     return range(smallest.first, smallest.end)
 
 
-def _around(page: ShownPage, flags: list[bool]) -> set[int]:
+def _blocks_around(page: ShownPage, flags: list[bool]) -> set[int]:
     """Return the blocks of elements of which nothing was chosen, and that look like what stands around a text."""
     chosen = _sums(map(int, flags))
     letters, linked = _sums(len(block.text) for block in page.blocks), _sums(block.linked for block in page.blocks)

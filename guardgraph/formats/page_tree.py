@@ -78,7 +78,7 @@ def visible_pieces(root: LexborNode) -> Iterator[Tag | str]:
         node, place = piece
         tag = node.tag or ""
         if tag == _TEXT:
-            yield _shown(node.text_content or "", place)
+            yield _visible_text(node.text_content or "", place)
         elif tag[:1].isalpha():
             given = {name: value or "" for name, value in node.attributes.items()}
             shown = shown_by(tag, given)
@@ -89,10 +89,13 @@ def visible_pieces(root: LexborNode) -> Iterator[Tag | str]:
             if tag in _APART:
                 yield " "
                 waiting.append(" ")
-            inside, tag = _inside(tag, shown, place), _READ_AS.get(tag, tag)
+            inside, tag = _place_in(tag, shown, place), _READ_AS.get(tag, tag)
             yield Tag(tag, given)
             waiting.append(Tag(tag, {}, is_end=True))
-            waiting.extend((child, inside) for child in reversed(list(_children_of(node))))
+            child = node.last_child
+            while child is not None:
+                waiting.append((child, inside))
+                child = child.prev
 
 
 def _is_left_out(tag: str, given: Mapping[str, str], shown: Shown, around: _Place) -> bool:
@@ -102,7 +105,7 @@ def _is_left_out(tag: str, given: Mapping[str, str], shown: Shown, around: _Plac
     return tag in _UNSEEN and not (tag == "button" and around.in_heading)
 
 
-def _inside(tag: str, shown: Shown, around: _Place) -> _Place:
+def _place_in(tag: str, shown: Shown, around: _Place) -> _Place:
     """Return what an element makes of what is in it."""
     if shown.is_drawn is None and shown.is_readable is None and tag not in _RAISED and tag not in HEADINGS:
         return around
@@ -114,20 +117,12 @@ def _inside(tag: str, shown: Shown, around: _Place) -> _Place:
     )
 
 
-def _shown(text: str, place: _Place) -> str:
+def _visible_text(text: str, place: _Place) -> str:
     if not place.drawn:
         return " "  # the room that the letters would take
     if not place.readable:
         return ""
     return (text.translate(_RAISED[place.raised]) if place.raised else text).replace("\u00a0", " ")
-
-
-def _children_of(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield what is in an element: elements, texts and comments."""
-    child = node.first_child
-    while child is not None:
-        yield child
-        child = child.next
 
 
 def elements_of(root: LexborNode, name: str) -> list[LexborNode]:

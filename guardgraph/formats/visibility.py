@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.plain.letters import composed
 
-__all__ = ["Shown", "one_line", "plain_text", "seen", "shown_by"]
+__all__ = ["Shown", "one_line", "plain_text", "shown_by", "without_unseen"]
 
 
 class Shown(NamedTuple):
@@ -68,10 +68,10 @@ def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
         return Shown(hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
         return Shown(hides=True)
-    return _styled(attributes["style"]) if "style" in attributes else _AS_AROUND
+    return _read_style(attributes["style"]) if "style" in attributes else _AS_AROUND
 
 
-def _styled(style: str) -> Shown:
+def _read_style(style: str) -> Shown:
     hides, takes_room, drawn, readable = False, False, list[bool](), list[bool]()
     for name, words in _declarations(_LINE_END.sub("\n", style)):
         if _hides(name, words):
@@ -149,7 +149,7 @@ _UNSEEN = re.compile(f"[{_IGNORABLE}{_CONTROLS}]+")
 _STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
 
 
-def seen(text: str) -> str:
+def without_unseen(text: str) -> str:
     r"""Return a text without the characters that are drawn as nothing.
 
     A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed from
@@ -162,7 +162,7 @@ def seen(text: str) -> str:
 
 def plain_text(text: str) -> str:
     """Return a text without what is not seen, its letters composed as they are usually written (NFC)."""
-    return composed(seen(text))
+    return composed(without_unseen(text))
 
 
 def one_line(text: str) -> str:
