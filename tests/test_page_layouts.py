@@ -6,7 +6,7 @@ import pytest
 from web_server import LOOPBACK, WebServer, answer
 
 from guardgraph import KnowledgeBase, web_reader
-from guardgraph.guards.quotes import place_of, stands_in
+from guardgraph.guards.quotes import find_quote_place, is_quote_in_text
 from guardgraph.tools.knowledge_base import load_folder
 
 WHO = "Every support case is answered within the time of the plan, by a person who knows the product well."
@@ -114,8 +114,8 @@ def test_no_quote_runs_from_one_row_into_another():
     """What stands in two rows says nothing together; what stands in one can be quoted."""
     text = read_on_the_web(page_of("a table of data"))
     for quote in ("| Basic | within 30 hours", "Enterprise | within 15 minutes"):
-        assert stands_in(quote, text)
-        start, end = place_of(quote, text)
+        assert is_quote_in_text(quote, text)
+        start, end = find_quote_place(quote, text)
         assert text[start:end] == quote
     for quote in (
         "within 30 hours Enterprise",
@@ -123,5 +123,5 @@ def test_no_quote_runs_from_one_row_into_another():
         "within 30 hours\n| Enterprise | within 15 minutes",
         "within 30 hours\n\n| Enterprise | within 15 minutes",
     ):
-        assert not stands_in(quote, text)
-        assert place_of(quote, text) is None
+        assert not is_quote_in_text(quote, text)
+        assert find_quote_place(quote, text) is None
