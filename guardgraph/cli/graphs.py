@@ -152,13 +152,13 @@ def read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
     Raises:
         ConfigurationError: the file cannot be read, or its document is none.
     """
-    from guardgraph.evidence.checking import document_of, is_document
-    from guardgraph.evidence.document import stored_run
+    from guardgraph.evidence.checking import is_run_document, unwrap_run_document
+    from guardgraph.evidence.document import build_stored_run
 
     value = inputs.json_object(option, file, inputs.DOCUMENT_DEPTH)
-    if not is_document(value):
+    if not is_run_document(value):
         return value
     try:
-        return stored_run(document_of(value))
+        return build_stored_run(unwrap_run_document(value))
     except InputError as error:
         raise ConfigurationError(f"{option} {file!r:.200}: {error}") from error
