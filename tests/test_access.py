@@ -13,7 +13,7 @@ from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
 from runs import MODES, check_result, run
 
 from guardgraph import Caller, report
-from guardgraph.graphs.replay.whatif import judged_again
+from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.guards import rag
 from guardgraph.state.access import access_of, may_read
 from guardgraph.state.rag import RAG_REASONS
@@ -206,7 +206,7 @@ def test_whoever_may_read_goes_on(before):
 
 def judged(recording, **settings):
     """Judge a recording by an agent with another policy."""
-    return judged_again(agent_with(**settings).frame, recording)
+    return judge_recording_again(agent_with(**settings).frame, recording)
 
 
 def test_a_recorded_run_is_judged_again_as_far_as_it_is_known():

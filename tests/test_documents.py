@@ -26,7 +26,7 @@ from guardgraph import (
     sign_document,
     sql_store,
 )
-from guardgraph.graphs.loading import graph_named
+from guardgraph.graphs.loading import load_named_graph
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
@@ -43,7 +43,7 @@ def agent(kind):
     """Return the agent of a kind of run, made once."""
     made = AGENTS.get(kind)
     if made is None:
-        made = AGENTS[kind] = graph_named(KINDS[kind][0], "test")
+        made = AGENTS[kind] = load_named_graph(KINDS[kind][0], "test")
     return made
 
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import guardgraph
 from guardgraph.cli import audit, inputs
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.loading import graph_named
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
+from guardgraph.graphs.loading import load_named_graph
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 
@@ -47,12 +47,12 @@ def graph_of(target: str, asking: str) -> Any:
     Raises:
         ConfigurationError: there is no such graph.
     """
-    pattern = pattern_called(target)
+    pattern = find_shipped_pattern(target)
     if pattern is not None:
-        return pattern.create()
+        return pattern.create_agent()
     if ":" not in target:
         raise ConfigurationError(f"{asking}: {', '.join(COMMANDS)} or module:factory is required; given: {target!r}")
-    return graph_named(target, asking)
+    return load_named_graph(target, asking)
 
 
 class Made(Protocol):
@@ -98,8 +98,8 @@ def prove(target: str | None) -> list[Proof]:
         InputError: what it makes is no compiled LangGraph graph.
     """
     if target is not None:
-        return [_proof(graph_named(target, "verify"))]
-    return [_proof(pattern.create()) for pattern in PATTERNS.values()]
+        return [_proof(load_named_graph(target, "verify"))]
+    return [_proof(pattern.create_agent()) for pattern in PATTERNS.values()]
 
 
 def _proof(graph: guardgraph.GuardedGraph) -> Proof:

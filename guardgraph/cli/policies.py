@@ -11,7 +11,7 @@ from guardgraph.cli import inputs
 from guardgraph.cli.graphs import graph_of
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
-from guardgraph.graphs.patterns import COMMANDS, pattern_called
+from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -114,8 +114,8 @@ def schema(
     from guardgraph.policies.file import policy_schema
 
     inputs.load_environment()
-    shipped = pattern_called(graph)
-    named, policy, budget = _of_graph(graph, "schema") if shipped is None else (shipped.name, *shipped.classes)
+    shipped = find_shipped_pattern(graph)
+    named, policy, budget = _of_graph(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
     _print_json(policy_schema(named, policy, budget))
 
 

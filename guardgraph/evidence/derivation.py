@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from guardgraph.evidence.place import DocumentFinding, DocumentFindingKind
-from guardgraph.graphs.loading import graph_named, is_taken_by
-from guardgraph.graphs.replay.interpreter import interpret
+from guardgraph.graphs.loading import is_factory_setting, load_named_graph
+from guardgraph.graphs.replay.interpreter import interpret_recording
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.end import recording as record
+from guardgraph.graphs.running.end import build_recording as record
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import canonical_json
@@ -50,14 +50,14 @@ def load_deriving_agent(agent: GuardedGraph[Any, Any, Any] | str, recording: Jso
         ConfigurationError: there is no such agent.
         InputError: it is one of another pattern.
     """
-    made = graph_named(agent, "agent") if isinstance(agent, str) else agent
+    made = load_named_graph(agent, "agent") if isinstance(agent, str) else agent
     if not isinstance(made, GuardedGraph):
         raise ConfigurationError(f"agent: a guarded graph or module:factory is required; given: {type(made).__name__}")
     if recording.get("pattern") != (ours := made.frame.catalogue.pattern):
         raise InputError(f"document: a run of {ours} is required; given: one of {recording.get('pattern')!r:.80}")
     if isinstance(agent, str) and (settings := _find_recorded_settings(made.frame, agent, recording)):
         with suppress(ConfigurationError):  # it refuses them: each is named as a difference
-            made = graph_named(agent, "agent", **settings)
+            made = load_named_graph(agent, "agent", **settings)
         if not isinstance(made, GuardedGraph):
             raise ConfigurationError(f"agent: a guarded graph is required; given: {type(made).__name__}")
     return made
@@ -66,8 +66,8 @@ def load_deriving_agent(agent: GuardedGraph[Any, Any, Any] | str, recording: Jso
 def _find_recorded_settings(frame: Frame, target: str, recording: JsonObject) -> dict[str, Settings]:
     """Return the recorded settings that are not an agent's own, as far as its factory takes them."""
     found: dict[str, Settings] = {}
-    for name, ours, plain in zip(SETTINGS, (frame.policy, frame.budget), frame.settings, strict=True):
-        if recording.get(name) == plain or not is_taken_by(target, "agent", name):
+    for name, ours, plain in zip(SETTINGS, (frame.policy, frame.budget), frame.plain_settings, strict=True):
+        if recording.get(name) == plain or not is_factory_setting(target, "agent", name):
             continue
         try:
             found[name] = type(ours).model_validate_json(canonical_json(recording.get(name)))
@@ -103,7 +103,7 @@ def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObj
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:
-        made: JsonObject = {**record(interpret(frame, alone))}
+        made: JsonObject = {**record(interpret_recording(frame, alone))}
     except (NotRecorded, ConfigurationError, InputError) as error:
         ours = _describe_deriving_agent(frame)
         fingerprints = {name: known["fingerprints"][name] for name in ours["fingerprints"]}
@@ -121,8 +121,8 @@ def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObj
 def _describe_deriving_agent(frame: Frame) -> JsonObject:
     """Return what an agent says of itself before it decides anything."""
     policy, budget = frame.settings_fingerprints
-    fingerprints = {"policy": policy, "budget": budget, "declarations": frame.fingerprint}
-    return {"graph": frame.name, **dict(zip(SETTINGS, frame.settings, strict=True)), "fingerprints": fingerprints}
+    fingerprints = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
+    return {"graph": frame.name, **dict(zip(SETTINGS, frame.plain_settings, strict=True)), "fingerprints": fingerprints}
 
 
 def _explain_underivable_run(error: Exception) -> tuple[str, str]:

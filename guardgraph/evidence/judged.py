@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from guardgraph.graphs.replay.whatif import Again, AgainKind, Ending, plain
+from guardgraph.graphs.replay.whatif import Again, AgainKind, Ending, convert_what_if_to_json
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Row(Again):
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
-        said = plain(self)
+        said = convert_what_if_to_json(self)
         ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from guardgraph.evidence.judged import Row, Way, WhatIf, build_what_if_row
 from guardgraph.evidence.store import StoredRun
-from guardgraph.graphs.loading import graph_named
-from guardgraph.graphs.replay.whatif import Again, judged_again
+from guardgraph.graphs.loading import load_named_graph
+from guardgraph.graphs.replay.whatif import Again, judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
@@ -93,7 +93,7 @@ def load_candidate_agent(candidate: Any, **settings: Settings | None) -> Guarded
         ConfigurationError: there is no such agent, or settings are given beside one.
     """
     if isinstance(candidate, str):
-        graph = graph_named(candidate, "candidate", **settings)
+        graph = load_named_graph(candidate, "candidate", **settings)
     elif given := [name for name, value in settings.items() if value is not None]:
         raise ConfigurationError(f"{given[0]}: for a candidate that is module:factory; an agent has its own")
     else:
@@ -128,8 +128,10 @@ def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, ass
         return build_what_if_row(
             Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
         )
-    again = judged_again(frame, recording, assume=assume)
-    is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
+    again = judge_recording_again(frame, recording, assume=assume)
+    is_other = (
+        again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.declarations_fingerprint
+    )
     return build_what_if_row(
         again,
         run_id=run_id,

@@ -111,7 +111,7 @@ def create_rag_agent(
     """
     limits = settings_or(RagBudget(), budget, "budget")
     rules = settings_or(RagPolicy(), policy, "policy")
-    found, listed, there_are = _retriever(retriever, knowledge_base, sources, rules, limits)
+    found, listed, there_are = _choose_retriever(retriever, knowledge_base, sources, rules, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
@@ -121,8 +121,8 @@ def create_rag_agent(
         answerer=answering(prompt="rag_answer"),
         marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=found,
-        reranker=None if reranker is None else _reranker(reranker),
-        policy=_policy(rules, listed, there_are),
+        reranker=None if reranker is None else _choose_reranker(reranker),
+        policy=_fill_rag_policy(rules, listed, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
@@ -161,7 +161,7 @@ def rag_pattern(
     return p
 
 
-def _retriever(
+def _choose_retriever(
     own: Outside | VectorStore | None,
     base: str | Path | KnowledgeBase | None,
     sources: Sequence[str] | None,
@@ -182,13 +182,13 @@ def _retriever(
         demo = LexicalRetriever(demo_documents())
         return demo, DEMO_SOURCES, demo.sources
     if not isinstance(base, str | Path) or os.path.isfile(base):
-        index = _index(base)
-        return index, _listed(index, policy), None
+        index = _open_rag_index(base)
+        return index, _list_live_sources(index, policy), None
     loaded = LexicalRetriever(load_folder(base, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
     return loaded, loaded.sources, loaded.sources
 
 
-def _index(base: object) -> KnowledgeBase:
+def _open_rag_index(base: object) -> KnowledgeBase:
     from guardgraph.knowledge.base import KnowledgeBase
 
     if isinstance(base, str | Path):
@@ -198,7 +198,7 @@ def _index(base: object) -> KnowledgeBase:
     return base
 
 
-def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
+def _list_live_sources(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
     """Return the sources that a live base has now, if one tenant's planner may be shown all their names.
 
     Raises:
@@ -212,11 +212,13 @@ def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
     return index.source_names()
 
 
-def _reranker(given: Outside | BaseDocumentCompressor) -> Outside:
+def _choose_reranker(given: Outside | BaseDocumentCompressor) -> Outside:
     return LangChainReranker(given) if is_compressor(given) else outside("reranker", given)
 
 
-def _policy(policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
+def _fill_rag_policy(
+    policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None
+) -> RagPolicy:
     left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
     if left_out and sources is None:
         raise ConfigurationError(

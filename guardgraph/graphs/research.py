@@ -87,9 +87,9 @@ def create_research_agent(
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
         writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
-        search=_search(search),
-        reader=_reader(reader),
-        extractor=_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
+        search=_choose_research_search(search),
+        reader=_choose_page_reader(reader),
+        extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
         policy=settings_or(ResearchPolicy(), policy, "policy"),
         budget=limits,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
@@ -137,7 +137,7 @@ def research_pattern(
     return p
 
 
-def _extractor(
+def _choose_note_extractor(
     own: Outside | None, choose: Callable[..., Proposer], *, own_reader: bool, by_model: bool
 ) -> Outside | Proposer:
     """Return who takes notes; notes were recorded of the demo's pages alone."""
@@ -148,13 +148,13 @@ def _extractor(
     return choose("extractor", None, prompt="research_notes", offline=offline_notes) if by_model else offline_notes
 
 
-def _search(own: Outside | VectorStore | None) -> Outside:
+def _choose_research_search(own: Outside | VectorStore | None) -> Outside:
     if own is None:
         return recorded_search()
     return LangChainSearch(own) if is_from_langchain(own) else outside("search", own)
 
 
-def _reader(own: Outside | None) -> Outside:
+def _choose_page_reader(own: Outside | None) -> Outside:
     if own is None:
         return recorded_reader()
     return LangChainReader(own) if is_tool(core(own)) else outside("reader", own)

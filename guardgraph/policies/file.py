@@ -169,7 +169,7 @@ class _Reading:
         fields = self._fields(self.document.value, (), FIELDS)
         named = self._pattern(fields.get("pattern"), pattern, is_own=classes is not None or own is not None)
         self._raise()
-        both = classes or (PATTERNS[named].classes if own is None or named in PATTERNS else own())
+        both = classes or (PATTERNS[named].settings_classes if own is None or named in PATTERNS else own())
         ours = self._overlay(fields, (), both)
         tenants = {
             tenant: self._overlay(self._fields(given, ("tenants", tenant), SECTIONS), ("tenants", tenant), both)

@@ -100,5 +100,5 @@ def _insert_selected_row(table: Any, *values: Any) -> Any:
 KEPT, LAST = Prepared(_kept_entry), Prepared(last_entry)
 ENTRY, CONTENT, CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
 APPEND = Prepared(_build_append_statement())
-"""Of PostgreSQL alone; its parameters are the columns, the texts of `guardgraph.evidence.chain.around_run`, and the
-callers as two lists."""
+"""Of PostgreSQL alone; its parameters are the columns, the texts of
+`guardgraph.evidence.chain.build_run_entry_parts`, and the callers as two lists."""
