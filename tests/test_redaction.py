@@ -12,7 +12,7 @@ from stored_runs import asked, everything_written, recording, recordings
 
 from guardgraph import ConfigurationError, InputError, Redaction, create_rag_agent, report, sql_store
 from guardgraph.evidence.redaction import MARKER, redact_recording
-from guardgraph.state.recording import checked_recording
+from guardgraph.state.recording import validate_recording
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 SECRET = "sk-canary-1234567890"
@@ -55,7 +55,7 @@ def test_a_secret_is_in_no_file(tmp_path):
     assert b"canary" not in written
     assert b"1234567890" not in written
     kept = store.read(run["run_id"]).recording
-    assert checked_recording(kept) == kept
+    assert validate_recording(kept) == kept
     assert kept["result"]["stop_reason"] == "source_denied:[redacted]"
     assert kept["redacted"]
     assert list(store.runs(tenant="acme"))
@@ -124,7 +124,7 @@ def test_a_redacted_recording_is_one(at, patterns, fields):
     before = json.dumps(run)
     made = redact_recording(run, Redaction(fields=fields, patterns=patterns))
     assert json.dumps(run) == before
-    assert checked_recording(json.loads(json.dumps(made))) == made
+    assert validate_recording(json.loads(json.dumps(made))) == made
     for key in ("run_id", "pattern", "status", "path"):
         assert made["result"].get(key) == run["result"].get(key)
     if "**" in fields:

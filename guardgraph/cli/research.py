@@ -93,9 +93,9 @@ def reader_of(reader: str | None, cache: str | None) -> Outside:
         return guardgraph.web_reader(cache=None if cache is None else inputs.named("--cache", cache))
     if cache is not None:
         raise ConfigurationError("--cache: for the reader of ours; --reader makes one with a cache of its own")
-    from guardgraph.world.proposers import outside
+    from guardgraph.world.proposers import validate_call_target
 
-    return outside("--reader", load_named_graph(reader, "--reader"))
+    return validate_call_target("--reader", load_named_graph(reader, "--reader"))
 
 
 def _say_nothing_of_retries() -> None:

@@ -14,13 +14,13 @@ from guardgraph.evidence.place import DocumentFinding, DocumentFindingKind
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.replay.interpreter import interpret_recording
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.end import build_recording as record
+from guardgraph.graphs.running.end import build_recording
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.plain.version import version
-from guardgraph.state.recording import Recording, checked_recording
+from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
 
 __all__ = ["find_derivation_problems", "load_deriving_agent"]
@@ -88,7 +88,7 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
     """
     if given.get("redacted"):
         return [DocumentFinding("underived", "redacted", "words of the run were redacted: nothing can be derived")]
-    recording = checked_recording(given)
+    recording = validate_recording(given)
     kind: DocumentFindingKind = "verdict" if recording["guardgraph"] == version() else "version"
     behind = "" if kind == "verdict" else f"; differs under version {version()}"
     found = islice(_compare_with_derived_run(frame, recording, given), MOST)
@@ -103,7 +103,7 @@ def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObj
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:
-        made: JsonObject = {**record(interpret_recording(frame, alone))}
+        made: JsonObject = {**build_recording(interpret_recording(frame, alone))}
     except (NotRecorded, ConfigurationError, InputError) as error:
         ours = _describe_deriving_agent(frame)
         fingerprints = {name: known["fingerprints"][name] for name in ours["fingerprints"]}

@@ -18,7 +18,7 @@ from guardgraph.graphs.replay.whatif import Again, judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.state.recording import Recording, checked_recording, is_newer
+from guardgraph.state.recording import Recording, is_newer_recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
 
 __all__ = ["AT_WORK", "PARTS", "PART_SIZE", "load_candidate_agent", "what_if"]
@@ -123,7 +123,7 @@ def _judge_run(frame: Frame, run: Any, at: int, assume: bool) -> Row:
 
 def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool) -> Row:
     try:
-        recording = checked_recording(given)
+        recording = validate_recording(given)
     except InputError as error:
         return build_what_if_row(
             Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
@@ -147,7 +147,7 @@ def _explain_unreadable_recording(given: Any, error: InputError) -> str:
     if given.get("redacted"):
         return "redacted"
     said = str(error).splitlines()[0]
-    if is_newer(given):
+    if is_newer_recording(given):
         return f"newer: recorded by guardgraph {given.get('guardgraph')!s:.40}; {said}"
     return f"damaged: {said}"
 

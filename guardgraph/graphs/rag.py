@@ -24,8 +24,8 @@ from guardgraph.state.rag import (
     RagState,
 )
 from guardgraph.state.recording import Recorder
-from guardgraph.state.settings import settings_or
-from guardgraph.state.tightening import unknown_name
+from guardgraph.state.settings import choose_settings
+from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.langchain.asking import is_from_langchain
 from guardgraph.tools.langchain.reranker import LangChainReranker, is_compressor
@@ -33,7 +33,7 @@ from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import known_sources
 from guardgraph.world.call import Outside
-from guardgraph.world.proposers import Proposer, choose_proposer, outside
+from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
@@ -109,8 +109,8 @@ def create_rag_agent(
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
             retriever with `sources` does not have; the message names it.
     """
-    limits = settings_or(RagBudget(), budget, "budget")
-    rules = settings_or(RagPolicy(), policy, "policy")
+    limits = choose_settings(RagBudget(), budget, "budget")
+    rules = choose_settings(RagPolicy(), policy, "policy")
     found, listed, there_are = _choose_retriever(retriever, knowledge_base, sources, rules, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
@@ -176,7 +176,11 @@ def _choose_retriever(
         raise ConfigurationError(f"sources: they name what a retriever has; given: {given}, which says it itself")
     if own is not None:
         known = known_sources(own, sources)
-        retriever = LangChainRetriever(own, sources=sources) if is_from_langchain(own) else outside("retriever", own)
+        retriever = (
+            LangChainRetriever(own, sources=sources)
+            if is_from_langchain(own)
+            else validate_call_target("retriever", own)
+        )
         return retriever, known, known
     if base is None:
         demo = LexicalRetriever(demo_documents())
@@ -213,7 +217,7 @@ def _list_live_sources(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ..
 
 
 def _choose_reranker(given: Outside | BaseDocumentCompressor) -> Outside:
-    return LangChainReranker(given) if is_compressor(given) else outside("reranker", given)
+    return LangChainReranker(given) if is_compressor(given) else validate_call_target("reranker", given)
 
 
 def _fill_rag_policy(
@@ -225,5 +229,7 @@ def _fill_rag_policy(
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
     if there_are is not None:
-        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in RagPolicy.filled})
+        policy.check_listed(
+            "policy", {name: partial(explain_unknown_name, names=there_are) for name in RagPolicy.filled}
+        )
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

@@ -16,7 +16,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 __all__ = ["Asked", "LexicalRetriever"]
 
@@ -34,7 +34,7 @@ class _Index(NamedTuple):
     known: Known
 
 
-@instant
+@mark_as_instant
 class LexicalRetriever:
     """Finds the documents that cover most of what a question says.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from guardgraph.evidence.sql.told import convert_database_error
 from guardgraph.plain.errors import StoreError
-from guardgraph.world.threads import Handover, start
+from guardgraph.world.threads import Handover, start_thread_work
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -145,8 +145,8 @@ class Transaction:
         done = Handover()
         self._busy = True
         try:
-            start(partial(self._run_in_thread, work), done)
-            came = done.wait(seconds)
+            start_thread_work(partial(self._run_in_thread, work), done)
+            came = done.wait_for_result(seconds)
         except BaseException:  # an interrupt of whoever waits
             self._abandon_transaction()
             raise

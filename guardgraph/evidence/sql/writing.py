@@ -63,9 +63,8 @@ def append_run_entry(connection: Connection, run: NewRun, seconds: float, may: C
     driver: Any = connection.connection.driver_connection
     sqlite = connection.dialect.name == "sqlite"
     began = monotonic()
-    with (
-        wait_in_write_line(connection, seconds / 2) if sqlite else nullcontext()
-    ):  # the other half is for what SQLite says
+    # the other half is for what SQLite says
+    with wait_in_write_line(connection, seconds / 2) if sqlite else nullcontext():
         begin_sql_transaction(connection, seconds - (monotonic() - began), "append")
         may()  # a server that hung has answered now, before there is anything to commit
         seq, mark = (_append_in_sqlite if sqlite else _append_in_postgres)(connection, run)

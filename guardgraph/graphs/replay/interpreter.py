@@ -26,9 +26,9 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
 from guardgraph.plain.version import version
-from guardgraph.state.recording import Opening, RecordedVisit, Recording, checked_recording
+from guardgraph.state.recording import Opening, RecordedVisit, Recording, validate_recording
 from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.spell import Spell, spells
+from guardgraph.world.spell import Spell, read_visit_spells
 
 __all__ = ["RecordedVisits", "interpret_recording", "replay"]
 
@@ -45,7 +45,7 @@ class RecordedVisits:
 
     def __init__(self, recording: Recording) -> None:
         self._visits = recording["visits"]
-        self._spells = list(spells(recording))
+        self._spells = list(read_visit_spells(recording))
         self._places: dict[tuple[str, int], int] = {}
         self._sessions: list[int] = []
         self._openings: list[Opening] = []
@@ -135,7 +135,7 @@ def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = Fa
         while True:
             node: GrammarNode = frame.nodes[name]
             recorded, spell = visits.follow_recorded_visit(node.declaration)
-            world.turn_to(spell)
+            world.turn_to_spell(spell)
             opening = recorded.get("opening")
             if opening is not None and "refused" in opening and _is_another_graph(frame, recording):
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
@@ -302,7 +302,7 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     """
     if not isinstance(agent, GuardedGraph):
         raise InputError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
-    checked = checked_recording(recording)
+    checked = validate_recording(recording)
     if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
         raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
     try:

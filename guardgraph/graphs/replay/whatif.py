@@ -142,7 +142,7 @@ def judge_recording_again(frame: Frame, recording: Recording, *, assume: bool = 
 
     Args:
         frame: of the candidate.
-        recording: of a run, in the form that `checked_recording` checks.
+        recording: of a run, in the form that `validate_recording` checks.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
 
     Returns:

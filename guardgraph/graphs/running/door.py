@@ -41,7 +41,7 @@ from guardgraph.graphs.running.session import (
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.findings import configuration_error
 from guardgraph.plain.json import is_plain, json_text, parse_json
-from guardgraph.world.threads import awaited
+from guardgraph.world.threads import await_in_thread
 
 __all__ = [
     "Config",
@@ -232,7 +232,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
         config = await aclose_stray_run(self, stored, config)
         if self.frame.proposers_to_open:
-            await awaited(self.open)
+            await await_in_thread(self.open)
         try:
             running: Any = super().astream(admitted, config, context=context, **kwargs)
             async with aclosing(running) as chunks:
@@ -424,6 +424,5 @@ def _admit_input_field(value: Any, most: int) -> Any:
     refusal = mark_refused_input(value, most)
     if refusal is not None:
         return refusal
-    return (
-        copy_langgraph_value(value) if is_plain(value) else parse_json(json_text(value))
-    )  # as it is recorded, and decided again
+    # as it is recorded, and decided again
+    return copy_langgraph_value(value) if is_plain(value) else parse_json(json_text(value))

@@ -25,10 +25,10 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, json_problem, json_text, storable
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
-from guardgraph.world.call import Asked, Call, Performed, digest_of
-from guardgraph.world.calls import refused, too_large
-from guardgraph.world.people import unavailable
-from guardgraph.world.raised import raised
+from guardgraph.world.call import Asked, Call, Performed, hash_call_value
+from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
+from guardgraph.world.people import build_unavailable_review
+from guardgraph.world.raised import record_raised_exception
 
 __all__ = ["MOST_AT_ONCE", "Driven", "drive_calling_node"]
 
@@ -104,7 +104,7 @@ def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit,
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
                 for item in asked:
-                    _record_node_call(item, Performed(raised(error), 0.0), calls)
+                    _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
                 yielded = steps.throw(error)
                 continue
             outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
@@ -130,7 +130,7 @@ def _perform_node_calls(
     if not asked:
         return []
     if asked[0].call.kind == "person" and not visit.session.resumable:
-        return [Performed(unavailable(), 0.0)]
+        return [Performed(build_unavailable_review(), 0.0)]
     performed = yield asked, left
     if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
         raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
@@ -162,9 +162,9 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
     """
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
-        refusal = too_large(asked.call, performed.outcome.about, most)
+        refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
         performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
-    if (kept := refused(asked.call, performed.outcome)) is not performed.outcome:
+    if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
         performed = Performed(kept, performed.seconds)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
@@ -202,7 +202,7 @@ def _describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *
         isinstance(shown, dict) and {"node", "shown", "hash"} <= shown.keys()
     )  # by a guarded graph that is called
     if not by_call and not asked_inside:
-        shown = {"node": item.name, "shown": shown, "hash": digest_of(shown)}
+        shown = {"node": item.name, "shown": shown, "hash": hash_call_value(shown)}
     return {
         "run_id": visit.session.run_id,
         "pattern": part.frame.catalogue.pattern,

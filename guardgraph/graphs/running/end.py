@@ -45,7 +45,7 @@ from guardgraph.state.recording import (
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.state.settings import Policy
 from guardgraph.world.people import REJECTED
-from guardgraph.world.threads import Handover, in_thread, start
+from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
 __all__ = [
     "Closing",
@@ -285,8 +285,8 @@ def _give_to_recorder(recorder: Any, made: Recording) -> Audit | None:
     try:
         if (seconds := getattr(recorder, "timeout", None)) is None:
             return record()
-        start(record, done := Handover())
-        if (came := done.wait(min(seconds, TIMEOUT_MAX))) is None:
+        start_thread_work(record, done := Handover())
+        if (came := done.wait_for_result(min(seconds, TIMEOUT_MAX))) is None:
             raise _make_recorder_timeout(seconds)
         audit, error = came
         if error is not None:
@@ -301,7 +301,7 @@ async def _agive_to_recorder(recorder: Any, made: Recording) -> Audit | None:
     try:
         seconds: Any = getattr(recorder, "timeout", None)
         async with asyncio.timeout(None if seconds is None else min(seconds, TIMEOUT_MAX)):
-            audit: Audit | None = await asyncio.wrap_future(in_thread(partial(_call_recorder, recorder, made)))
+            audit: Audit | None = await asyncio.wrap_future(run_in_call_thread(partial(_call_recorder, recorder, made)))
             return audit
     except TimeoutError:  # the limit's: what the recorder raises is in what `_call_recorder` returns
         return build_unavailable_audit(describe_run_error(_make_recorder_timeout(seconds)))

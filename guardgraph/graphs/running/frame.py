@@ -20,7 +20,7 @@ from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.models import Opens
-from guardgraph.world.opening import held_by
+from guardgraph.world.opening import find_proposers_to_open
 from guardgraph.world.world import World
 
 __all__ = [
@@ -69,7 +69,7 @@ class Frame:
     @cached_property
     def proposers_to_open(self) -> list[Opens]:
         """Whom the nodes may call that has to be opened before a live run."""
-        return held_by(node.body for node in self.nodes.values())
+        return find_proposers_to_open(node.body for node in self.nodes.values())
 
     @cached_property
     def node_channels(self) -> dict[str, tuple[str, ...]]:

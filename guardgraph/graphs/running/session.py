@@ -19,11 +19,11 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, TooLarge, json_problem, measure, storable, unnamed
-from guardgraph.state.context import Caller, Context, caller_of
+from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Asking, Opening, Recording
 from guardgraph.state.run import LogEntry
-from guardgraph.world.raised import raised, reraised
+from guardgraph.world.raised import record_raised_exception, restore_raised_exception
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Session:
         runtime: Any = get_runtime()
         given, server = (None, None) if runtime is None else (runtime.context, runtime.server_info)
         self.resumable = (config or {}).get("configurable", {}).get(CHECKPOINTER) is not None
-        asking = None if server is None else caller_of(server.user)
+        asking = None if server is None else build_server_caller(server.user)
         first = self.run_id is None
         self.run_id = run_id
         if first:
@@ -118,7 +118,7 @@ class Session:
             run = self.tighten_run(frame, given, on_server=server is not None, caller=asking)
         except Exception as error:  # what it is, is kept for the record; it is raised on
             if self.opening is not None:
-                self.opening["refused"] = raised(error).packed()
+                self.opening["refused"] = record_raised_exception(error).packed()
             raise
         if self.opening is not None:
             self.opening["context"] = _record_given_context(given, frame)
@@ -134,7 +134,9 @@ class Session:
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
         self.resumable = opening["resumable"]
         if "refused" in opening:
-            raise reraised(Outcome.unpacked(opening["refused"])) or ConfigurationError("context: it was refused")
+            raise restore_raised_exception(Outcome.unpacked(opening["refused"])) or ConfigurationError(
+                "context: it was refused"
+            )
         caller = None if opening["caller"] is None else Caller.model_validate(opening["caller"])
         if (context := frame.context.within(opening["context"])) is not None:
             context.check(frame.policy, frame.budget)
