@@ -27,7 +27,7 @@ from scripted_agents import Outside
 from guardgraph import RagBudget, RagPolicy
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.guards import rag as guards
-from guardgraph.guards.proposals import check_text
+from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import evidence
 from guardgraph.languages.terms import terms
 from guardgraph.plain.json import excerpt
@@ -80,7 +80,7 @@ class RagNodes:
     @stops_in("retrieve")
     def check_execution(self, state: State) -> Update:
         with evidence(intent=state["intent"]):
-            sources = guards.check_execution(
+            sources = guards.check_intent_execution(
                 state["intent"],
                 policy=self.policy.allowed_sources_policy,
                 execution=self.policy.allowed_sources_execution,
@@ -104,9 +104,9 @@ class RagNodes:
             "max_chunks": self.budget.max_context_chunks,
             "max_chars": self.budget.max_context_chars,
         }
-        once = guards.collapse(candidates, min_score=self.budget.min_chunk_score)
-        shown = guards.shown_passages(once, query=intent["query"], terms=terms, **limits)
-        context = guards.pack(shown, **limits)
+        once = guards.drop_near_duplicates(candidates, min_score=self.budget.min_chunk_score)
+        shown = guards.cut_to_best_passages(once, query=intent["query"], terms=terms, **limits)
+        context = guards.pack_context(shown, **limits)
         nearest = max((item["score"] for item in candidates), default=0.0)
         shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
         retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in context["chunks"]]}
@@ -126,21 +126,21 @@ class RagNodes:
     @stops_in("generate")
     def check_answer(self, state: State) -> Update:
         proposed, chunks = state["proposed_answer"], state["context"]["chunks"]
-        if guards.abstains(proposed):
+        if guards.is_abstaining_answer(proposed):
             return {}
-        check_text(proposed, "answer", ("citations",))
+        check_proposed_text(proposed, "answer", ("citations",))
         answer = proposed["answer"].strip()
-        details = guards.cited(proposed["citations"], chunks)
+        details = guards.check_citations(proposed["citations"], chunks)
         citations = [item["doc_id"] for item in details]
         used = [chunk for doc_id in citations for chunk in chunks if chunk["doc_id"] == doc_id]
         if self.policy.check_numbers:
-            guards.check_numbers(answer, question=state["question"], chunks=used)
+            guards.check_cited_numbers(answer, question=state["question"], chunks=used)
         if self.policy.check_names:
             known = self.policy.known_names
-            guards.check_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
-        said = guards.likely_sentences(answer, used, terms=terms)
+            guards.check_cited_names(answer, question=state["question"], chunks=used, packed=chunks, known_names=known)
+        said = guards.match_sentences_to_chunks(answer, used, terms=terms)
         by = "cited" if len(citations) == 1 else "words"
-        details = guards.with_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=terms)
+        details = guards.add_citation_spans(details, used, answer=answer, sentences=said, spans_by=by, terms=terms)
         told = {"action": "compose_grounded_answer", "answer": excerpt(answer, 280), "citations": citations}
         return {
             "answer": answer,

@@ -85,13 +85,13 @@ class ResearchNodes:
         task = requests.parse_research_request(state.get("goal"), state.get("request"))
         hints, policy = task["policy_hints"], self.policy
         domains = {
-            "policy": requests.narrowed_domains(hints, "allowed_domains_policy", policy.allowed_domains_policy),
-            "execution": requests.narrowed_domains(
+            "policy": requests.narrow_research_domains(hints, "allowed_domains_policy", policy.allowed_domains_policy),
+            "execution": requests.narrow_research_domains(
                 hints, "allowed_domains_execution", policy.allowed_domains_execution
             ),
         }
         limits = {
-            name: requests.research_limit(name, hints.get(name), allowed=getattr(self.budget, name))
+            name: requests.tighten_research_limit(name, hints.get(name), allowed=getattr(self.budget, name))
             for name in requests.HINTED_LIMITS
         }
         return {"run_id": str(uuid4()), "task": task, "domains": domains, "limits": limits}
@@ -105,7 +105,7 @@ class ResearchNodes:
     def check_plan(self, state: State) -> Update:
         raw = state["proposed_plan"]
         with evidence(raw_plan=raw):
-            steps = plans.parse_plan(
+            steps = plans.parse_research_plan(
                 raw.get("steps") if isinstance(raw, dict) else None, max_steps=self.budget.max_steps
             )
         told = {"action": "propose_research_plan", "step_ids": [item["id"] for item in steps]}
@@ -114,7 +114,7 @@ class ResearchNodes:
     @stops_in("search")
     def check_query(self, state: State) -> Update:
         with evidence(raw_plan={"steps": state["steps"]}):
-            return {"query": plans.plan_query(state["steps"])}
+            return {"query": plans.read_plan_query(state["steps"])}
 
     def find(self, state: State) -> Update:
         request = {"query": state["query"], "max_results": 2 * state["limits"]["max_urls"]}
@@ -122,25 +122,25 @@ class ResearchNodes:
 
     @stops_in("search")
     def check_hits(self, state: State) -> Update:
-        hits = plans.found_urls(returned(state["found"], "search_sources"))[: 2 * state["limits"]["max_urls"]]
+        hits = plans.read_found_urls(returned(state["found"], "search_sources"))[: 2 * state["limits"]["max_urls"]]
         told = {"action": "search_sources", "query": state["query"], "candidates": len(hits)}
         return {"hits": hits, **step(state, told)}
 
     @stops_in("dedupe")
     def dedupe(self, state: State) -> Update:
-        spellings, dropped = urls.dedupe(state["hits"], max_urls=state["limits"]["max_urls"])
+        spellings, dropped = urls.dedupe_found_urls(state["hits"], max_urls=state["limits"]["max_urls"])
         if not spellings:
             raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
-        sources = judged.found_sources(spellings, dropped)
+        sources = judged.start_research_sources(spellings, dropped)
         return {"sources": sources, **step(state, {"action": "dedupe_urls", "urls_after_dedupe": len(spellings)})}
 
     @stops_in("read_extract")
     def check_sources(self, state: State) -> Update:
-        usable, sources = judged.usable_sources(state["sources"]["urls"], state["sources"], **state["domains"])
+        usable, sources = judged.select_usable_sources(state["sources"]["urls"], state["sources"], **state["domains"])
         return {"sources": {**sources, "allowed_urls": usable}}
 
     def enough(self, found: list[tuple[str, Any]], state: State) -> bool:
-        count = sum(brought.is_readable(page, **state["domains"]) for _, page in found)
+        count = sum(brought.is_usable_page(page, **state["domains"]) for _, page in found)
         return count >= state["limits"]["max_read_pages"]
 
     def read(self, state: State) -> Update:
@@ -148,7 +148,7 @@ class ResearchNodes:
         for url in state["sources"]["allowed_urls"]:
             if self.enough(found, state):
                 break
-            found.append((url, attempt(self.reader, {"url": judged.spelled(url, state["sources"])})))
+            found.append((url, attempt(self.reader, {"url": judged.find_source_spelling(url, state["sources"])})))
         return {"found_pages": found}
 
     async def aread(self, state: State) -> Update:
@@ -156,7 +156,7 @@ class ResearchNodes:
         for url in state["sources"]["allowed_urls"]:
             if self.enough(found, state):
                 break
-            found.append((url, await attempt(self.reader, {"url": judged.spelled(url, state["sources"])})))
+            found.append((url, await attempt(self.reader, {"url": judged.find_source_spelling(url, state["sources"])})))
         return {"found_pages": found}
 
     @stops_in("read_extract")
@@ -166,13 +166,13 @@ class ResearchNodes:
         for url, raw in state["found_pages"]:
             if raised := failure(raw):
                 failed.append({"url": url, "reason": "read_failed", "details": raised})
-            elif (page := brought.parse_page(raw)) is None:
+            elif (page := brought.parse_source_page(raw)) is None:
                 failed.append({"url": url, "reason": "empty_page"})
             else:
                 pages[url] = page
         sources: Sources = {**state["sources"], "failed_sources": failed}
         if not pages:
-            raise judged.no_reliable_sources(sources)
+            raise judged.build_sources_stop(sources)
         return {"pages": pages, "sources": sources}
 
     def extract(self, state: State) -> Update:
@@ -184,7 +184,7 @@ class ResearchNodes:
     def check_notes(self, state: State) -> Update:
         raw = noted.number_notes(returned(state["found_notes"], "extract_notes"))
         if not raw:
-            raise judged.no_reliable_sources(state["sources"])
+            raise judged.build_sources_stop(state["sources"])
         notes = noted.place_notes(noted.parse_notes(raw, max_notes=state["limits"]["max_notes"]), pages=state["pages"])
         denied = state["sources"]["denied_sources"]
         told = {"action": "read_extract_notes", "pages_read": len(state["pages"]), "denied_sources": denied}
@@ -203,7 +203,7 @@ class ResearchNodes:
 
     def synthesize(self, state: State) -> Update:
         task, most = state["task"], state["limits"]["max_answer_chars"]
-        shown = list(map(noted.note_shown, state["notes"]))
+        shown = list(map(noted.show_note, state["notes"]))
         view = {"goal": task["goal"], "question": task["question"], "notes": shown, "max_answer_chars": most}
         return {"proposed_answer": self.writer(view)}
 
@@ -220,11 +220,13 @@ class ResearchNodes:
         if self.policy.check_names:
             asked, known = task["question"], self.policy.known_names
             answers.check_answer_names(answer, question=asked, notes=notes, pages=state["pages"], known_names=known)
-        cited: list[Any] = answers.cited_notes(notes, answer["citations"])
+        cited: list[Any] = answers.select_cited_notes(notes, answer["citations"])
         pages = state["pages"]
         return {
             **answer,
-            "citation_details": [answers.citation(note, pages.get(judged.asked_url(note))) for note in cited],
+            "citation_details": [
+                answers.describe_citation(note, pages.get(judged.find_note_url(note))) for note in cited
+            ],
             "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
             **aggregated(state, answer["citations"]),
             **ended("grounded_research_answer"),

@@ -134,7 +134,7 @@ class SelfCritiqueNodes:
 
     def patched(self, state: State, text: Any) -> Patch:
         task, budget = state["task"], self.budget
-        return revision.check_patch(
+        return revision.check_revision_patch(
             text,
             draft=state["draft"],
             context=task["incident_context"],
@@ -157,7 +157,7 @@ class SelfCritiqueNodes:
     def check_final(self, state: State) -> Update:
         accepted, before = state["critique"], state["draft"]
         revising = accepted["decision"] == "revise"
-        answer = revision.check_final(
+        answer = revision.check_final_draft(
             state["revision"]["revised_answer"] if revising else before,
             context=state["task"]["incident_context"],
             max_chars=self.budget.max_answer_chars,

@@ -19,7 +19,7 @@ from scripted_agents import scripted_agent
 from typing_extensions import TypedDict
 
 import guardgraph.grammar as gg
-from guardgraph.guards.rag import cited
+from guardgraph.guards.rag import check_citations
 
 ROUNDS = 30
 CALLS = 5
@@ -34,7 +34,7 @@ Judge = Callable[[list[str]], bool]
 def is_cited(citations: list[str], chunks: list[Any]) -> bool:
     """Return the check as a truth value, which is what the others ask for."""
     try:
-        cited(citations, chunks)
+        check_citations(citations, chunks)
     except gg.Stop:
         return False
     return True
@@ -82,7 +82,7 @@ def _check_request(state: Any, run: Any) -> gg.Pass:
 
 
 def _check_citations(state: Any, run: Any) -> gg.Pass:
-    cited(state["task"]["citations"], state["task"]["chunks"])
+    check_citations(state["task"]["citations"], state["task"]["chunks"])
     return gg.Pass()
 
 

@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 from guardgraph.guards.facts import facts_in_text, unsupported
-from guardgraph.guards.quotes import stands_in
+from guardgraph.guards.quotes import is_quote_in_text
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from rewrites import KINDS, Kind, Rewrite
@@ -39,7 +39,7 @@ _CLAUSE = re.compile(r"[,;:]\s+|\s[-–—]\s|[，；：]")
 def is_supported(rule: str, claim: str, source: str) -> bool:
     """Say whether the guards accept a claim on a source."""
     if rule == "quotes":
-        return stands_in(claim, source)
+        return is_quote_in_text(claim, source)
     return not unsupported(facts_in_text(claim), facts_in_text(source))
 
 

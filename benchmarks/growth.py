@@ -22,7 +22,7 @@ from guardgraph import ResearchBudget, SelfCritiqueBudget
 from guardgraph.grammar import Stop
 from guardgraph.guards import rag
 from guardgraph.guards.facts import facts_in_text
-from guardgraph.guards.quotes import stands_in
+from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.guards.research.answer import check_answer_facts, check_answer_names, parse_research_answer
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.self_critique import revision
@@ -52,7 +52,7 @@ CHECKS: dict[str, Check] = {
     "facts_in_text": facts_in_text,
     "restricted_claims": restricted_claims,
     "sentences": sentences,
-    "stands_in": lambda text: stands_in(text, f"{text}x"),
+    "stands_in": lambda text: is_quote_in_text(text, f"{text}x"),
     "url_identity": lambda text: identity(f"https://example.com/{text}"),
 }
 
@@ -106,10 +106,10 @@ def text_of(piece: str, chars: int) -> str:
 def rag_answer(text: str) -> None:
     """Hold an answer against a document of the same text."""
     chunk = {"doc_id": "a", "source": "a", "title": "", "section": "", "updated_at": "", "text": text, "score": 1.0}
-    rag.check_numbers(text, question="", chunks=[chunk])
-    rag.check_names(text, question="", chunks=[chunk], packed=[chunk])
+    rag.check_cited_numbers(text, question="", chunks=[chunk])
+    rag.check_cited_names(text, question="", chunks=[chunk], packed=[chunk])
     with suppress(Stop):
-        rag.check_names(text, question="", chunks=[], packed=[chunk])
+        rag.check_cited_names(text, question="", chunks=[], packed=[chunk])
 
 
 def _note(text: str) -> dict[str, str]:
@@ -140,7 +140,7 @@ def draft(text: str) -> None:
 def revised(text: str) -> None:
     """Hold a revision against a draft that is all but the same."""
     budget = SelfCritiqueBudget()
-    revision.check_patch(
+    revision.check_revision_patch(
         text,
         draft=text[: -len("x")],
         context={"update": ORDINARY},

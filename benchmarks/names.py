@@ -25,10 +25,10 @@ def flagged(answer: str, *, question: str, texts: list[str]) -> set[str]:
     """Return which of the two checks refuse an answer that cites all texts."""
     chunks, refused = [*map(chunk_of, texts)], {"numbers", "names"}
     with suppress(Stop):
-        rag.check_numbers(answer, question=question, chunks=chunks)
+        rag.check_cited_numbers(answer, question=question, chunks=chunks)
         refused.remove("numbers")
     with suppress(Stop):
-        rag.check_names(answer, question=question, chunks=chunks, packed=chunks)
+        rag.check_cited_names(answer, question=question, chunks=chunks, packed=chunks)
         refused.remove("names")
     return refused
 

@@ -259,11 +259,11 @@ CALLERS = st.none() | st.builds(
 @given(ANY_JSON | st.lists(CONTROLLED | ANY_JSON, max_size=3), CALLERS, st.booleans())
 def test_any_retriever_output_is_kept_or_refused(raw, caller, required):
     """What is kept has documents that the caller may read and no others; a refusal has nothing of what was returned."""
-    details = rag.access_refusal(raw, caller=caller, required=required)
+    details = rag.explain_access_refusal(raw, caller=caller, required=required)
     if details is not None:
         assert set(details) == {"allowed", "given"}
         assert details["given"] in {"another document", "a document without readers", "a document with something else"}
-        assert outcome(rag.check_access, raw, caller=caller, required=required)["stop"] == "access_revoked"
+        assert outcome(rag.check_candidate_access, raw, caller=caller, required=required)["stop"] == "access_revoked"
         return
     parsed = outcome(rag.parse_candidates, raw, allowed_sources=["support_policy"], top_k=4)
     for item in parsed.get("value", ()):

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.self_critique.changes import parse_change
+from guardgraph.guards.self_critique.changes import parse_required_change
 from guardgraph.guards.self_critique.claims import (
     GUARANTEES,
-    claims_in_context,
+    find_context_claims,
     forbidden_claims,
     restricted_claims,
 )
@@ -118,11 +118,11 @@ def test_the_claims_of_a_context_are_those_of_its_texts() -> None:
         "guarantee": False,
         "policy_hints": {"note": "guaranteed"},
     }
-    assert claims_in_context(context) == ["recovered", "resolved"]
+    assert find_context_claims(context) == ["recovered", "resolved"]
     nested: Any = "resolved"
     for _ in range(50_000):
         nested = [nested]
-    assert claims_in_context({"deep": nested}) == ["resolved"]
+    assert find_context_claims({"deep": nested}) == ["resolved"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_hostile_texts_are_read(unit: str) -> None:
     """100,000 characters of anything are read to the end."""
     text = (unit * 100_000)[:100_000]
     assert len(restricted_claims(text)) < 5
-    assert parse_change(f"MUST_INCLUDE {text}") is None
+    assert parse_required_change(f"MUST_INCLUDE {text}") is None
 
 
 def test_accents_without_end_are_read() -> None:

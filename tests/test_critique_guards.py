@@ -11,7 +11,12 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.self_critique.changes import Change, enforceable, parse_change, unapplied
+from guardgraph.guards.self_critique.changes import (
+    Change,
+    find_unapplied_changes,
+    list_enforceable_changes,
+    parse_required_change,
+)
 from guardgraph.guards.self_critique.critique import DECISIONS, check_decision_execution, parse_critique
 from guardgraph.languages.wording import has_phrase, keys, words
 
@@ -183,13 +188,13 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
 )
 def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: Change | None) -> None:
     """A marker and exactly one quoted phrase make a change; apostrophes inside words quote nothing."""
-    assert parse_change(item) == change
+    assert parse_required_change(item) == change
 
 
 def test_the_same_change_counts_once() -> None:
     """Case and punctuation make no second change; another kind does."""
     items = ['ADD "may change"', 'MUST_INCLUDE "May, change."', 'REMOVE "may change"', "soften"]
-    assert enforceable(items) == [Change("include", "may change"), Change("remove", "may change")]
+    assert list_enforceable_changes(items) == [Change("include", "may change"), Change("remove", "may change")]
 
 
 @pytest.mark.parametrize(
@@ -217,8 +222,8 @@ def test_the_same_change_counts_once() -> None:
 def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, present: bool) -> None:
     """Case, punctuation and invisible characters are set aside, parts of words are not found."""
     assert has_phrase(text, phrase) is present
-    assert unapplied([Change("include", phrase)], text) == ([] if present else [Change("include", phrase)])
-    assert unapplied([Change("remove", phrase)], text) == ([Change("remove", phrase)] if present else [])
+    assert find_unapplied_changes([Change("include", phrase)], text) == ([] if present else [Change("include", phrase)])
+    assert find_unapplied_changes([Change("remove", phrase)], text) == ([Change("remove", phrase)] if present else [])
 
 
 @given(st.text(st.characters()))
@@ -254,6 +259,6 @@ def test_keys_are_those_of_the_words(text: str) -> None:
 @pytest.mark.parametrize("quote", ['"', "'"])
 def test_phrases_are_whole_words_in_any_script(phrase: str, text: str, stands: bool, quote: str) -> None:
     """Vowel signs and accents belong to their letters, in the text and between the quotes."""
-    change = parse_change(f"ADD {quote}{phrase}{quote}")
+    change = parse_required_change(f"ADD {quote}{phrase}{quote}")
     assert change is not None
-    assert (unapplied([change], text) == []) is stands
+    assert (find_unapplied_changes([change], text) == []) is stands

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, facts_in_texts, unsupported
-from guardgraph.guards.facts.language import surely
-from guardgraph.guards.facts.numbers import _numbers_of, numbers_in
-from guardgraph.guards.facts.spelling import ADDRESSES, VARIANTS, plain
+from guardgraph.guards.facts.language import tell_number_language
+from guardgraph.guards.facts.numbers import _read_sentence_numbers, read_text_numbers
+from guardgraph.guards.facts.spelling import ADDRESSES, VARIANTS, normalise_number_spelling
 
 PIECES = st.sampled_from(
     [
@@ -104,8 +104,8 @@ SENTENCES = st.lists(
 @settings(max_examples=1000, deadline=None)
 def test_no_number_reaches_across_a_full_stop(text: str) -> None:
     """A text read sentence by sentence has the numbers of the text read as a whole."""
-    plain_text, marked = plain(text)
-    whole, read = _numbers_of.__wrapped__(plain_text, surely(text)), numbers_in(text)
+    plain_text, marked = normalise_number_spelling(text)
+    whole, read = _read_sentence_numbers.__wrapped__(plain_text, tell_number_language(text)), read_text_numbers(text)
     assert (read.claimed, read.numerals) == (whole.claimed, whole.numerals)
     assert read.implied >= whole.implied
     assert bool(marked) or read == whole

@@ -31,6 +31,7 @@ from guardgraph.plain.errors import StoreError
 from guardgraph.state.access import normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.tools.lexical import LexicalRetriever
+from guardgraph.tools.relevance import damping, share
 
 NUMPY_FROM = {"numpy": 0, "plain": inf}
 BOTH = pytest.mark.parametrize("numpy_from", NUMPY_FROM.values(), ids=NUMPY_FROM)
@@ -161,6 +162,36 @@ def test_both_say_the_same_of_each_chunk_however_many_have_a_term():
         found.append([*added.reaching(6.0, []), *partly.reaching(7.0, [terms[0], terms[2]])])
     assert found[0] == found[1]
     assert len(found[0]) > 100
+
+
+LENGTHS = st.lists(st.integers(1, 400), min_size=1, max_size=300)
+TERMS = st.lists(
+    st.tuples(st.floats(0.01, 90), st.dictionaries(st.integers(0, 299), st.integers(1, 300), min_size=1)), min_size=1
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LENGTHS, st.floats(0, 500), TERMS)
+def test_each_sum_is_the_formula_to_the_last_digit(lengths, average, given_terms):
+    """Any chunks, terms and weights: Python and numpy sum what the one formula gives, in its order."""
+    counts = [(weight, {at % len(lengths): times for at, times in some.items()}) for weight, some in given_terms]
+    expected = dict.fromkeys(range(len(lengths)), 0.0)
+    for weight, some in counts:
+        for at, times in some.items():
+            expected[at] += weight * share(times, damping(lengths[at], average))
+    for computes in (arithmetic(1, inf), arithmetic(1, 0)):
+        damped = computes.damped([[array("I", lengths).tobytes()]], average)
+        rows = [Row(0, len(some), encoded(sorted(some), [some[at] for at in sorted(some)])) for _, some in counts]
+        held = [
+            Held(weight, weight, computes.column(damped, [row])) for (weight, _), row in zip(counts, rows, strict=True)
+        ]
+        added, looked_up = computes.sums(damped, held), computes.sums(damped, held)
+        added.add(held)
+        looked_up.add(held[1:])
+        for sums, rest in ((added, []), (looked_up, held[:1])):
+            found = {hit.place: hit.covered for hit in sums.reaching(0.0, rest)}
+            assert found == {at: covered for at, covered in expected.items() if at in found}
+        assert {hit.place for hit in added.reaching(0.0, [])} == {at for at, covered in expected.items() if covered}
 
 
 @BOTH

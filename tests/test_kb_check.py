@@ -1,11 +1,14 @@
-"""Checking a knowledge base: whatever is changed in its file is found, and repaired or read by nobody."""
+"""Checking a knowledge base: whatever is changed in its file is found, and made anew from its texts or refused."""
 
 import json
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from hypothesis import strategies as st
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.index.file import File
 from guardgraph.plain.errors import ConfigurationError, StoreError
+from guardgraph.state.access import normalize_document_access
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -116,13 +120,15 @@ def change_cell(path, cell, chance):
     return new != value
 
 
-def test_a_base_that_nobody_touched_has_no_findings(made):
-    """What was added, changed, moved and removed leaves nothing to find."""
-    path, _ = made
+def test_a_base_that_nobody_touched_has_no_findings(made, copied):
+    """What was added leaves nothing to find, and an index that is made anew finds the same."""
+    path = copied
     with KnowledgeBase(path) as base:
         checked = base.check()
         assert (checked.ok, checked.findings, checked.documents) == (True, (), 8)
-        assert base.check(repair=True) == checked
+        assert base.rebuild() == replace(checked, rebuilt=True)
+        assert base.check() == checked
+    assert answers(path) == made[1]
 
 
 SAID = ["wing flow", "0", "Der Flügel ist nicht kalt", "heat heat", "Крыло не остаётся холодным", ""]
@@ -145,8 +151,8 @@ def test_any_changes_leave_nothing_to_find(tmp_path_factory, steps):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 32))
-def test_a_changed_cell_is_found_and_repaired(made, tmp_path_factory, seed):
-    """Any cell: the check names it, the repair makes the base whole, and nobody finds what was not put in for him."""
+def test_a_changed_cell_is_found_and_made_anew_or_refused(made, tmp_path_factory, seed):
+    """Any cell: the check names it, a rebuild makes it anew or refuses it, and nobody finds what was not put in."""
     path, expected = made
     chance, copy = random.Random(seed), tmp_path_factory.mktemp("copy") / "kb.sqlite"
     shutil.copy(path, copy)
@@ -158,15 +164,17 @@ def test_a_changed_cell_is_found_and_repaired(made, tmp_path_factory, seed):
     with KnowledgeBase(copy) as base:
         found = base.check()
         assert found.findings, cell
-        repaired = base.check(repair=True)
-        assert (repaired.findings, repaired.repaired) == (found.findings, True)
-        assert base.check().ok, (cell, base.check().findings)
+        rebuilt = base.rebuild()
+        assert (rebuilt.findings, rebuilt.rebuilt) == (found.findings, True)
+        left = base.check()
+        assert left.ok or rebuilt.refused, (cell, left.findings)
+        assert {finding.kind for finding in left.findings} <= {"row", "reference"}, (cell, left.findings)
     after = answers(copy)
     assert {shown(item) for each in after for item in each} <= {shown(item) for each in expected for item in each}
-    if repaired.ok:
-        assert after == expected, cell
+    if rebuilt.ok:
+        assert (after, left.findings) == (expected, ()), cell
     else:
-        assert repaired.closed or repaired.removed or repaired.lost
+        assert rebuilt.refused or rebuilt.lost
 
 
 def shown(candidate):
@@ -235,15 +243,17 @@ EVERY = [
 
 
 @pytest.mark.parametrize(("statement", "kind"), EVERY)
-def test_what_was_changed_is_whole_after_a_repair_and_one_addition(copied, made, statement, kind):
-    """The finding is of its kind; after a repair nothing is found, and after one addition all is as it was."""
+def test_what_was_changed_is_whole_after_a_rebuild_and_one_addition(copied, made, statement, kind):
+    """The finding is of its kind; a rebuild leaves none or names what it refused, and one addition makes all whole."""
     assert changed(copied, statement)
     found = json.loads(run("kb", "check", copied, "--json").stdout)
     assert kind in {finding["kind"] for finding in found["findings"]}
-    done = run("kb", "check", copied, "--repair", "--json")
-    repaired = json.loads(done.stdout)
-    assert (repaired["repaired"], done.exit_code) == (True, 0 if repaired["ok"] else 3)
-    assert run("kb", "check", copied).exit_code == 0
+    done = run("kb", "rebuild", copied, "--json")
+    rebuilt = json.loads(done.stdout)
+    assert (rebuilt["rebuilt"], done.exit_code) == (True, 0 if rebuilt["ok"] else 3)
+    assert run("kb", "check", copied).exit_code == 0 or rebuilt["refused"]
+    before = {shown(item) for each in made[1] for item in each}
+    assert {shown(item) for each in answers(copied) for item in each} <= before
     with KnowledgeBase(copied) as base:
         filled(base)
         assert base.check().findings == ()
@@ -251,18 +261,18 @@ def test_what_was_changed_is_whole_after_a_repair_and_one_addition(copied, made,
     assert by_id(answers(copied)) == by_id(expected)
 
 
-def test_others_search_and_wait_while_a_base_is_repaired(copied, made):
+def test_others_search_and_wait_while_a_base_is_rebuilt(copied, made):
     """Each search sees the base before or after, whoever adds meanwhile waits, and all that was asked for is done."""
     new = {"id": "new", "source": "s", "title": "", "section": "", "updated_at": "", "text": "A wing is new."}
     changed(copied, next(statement for statement, kind in EVERY if kind == "statistics"))
     damaged = answers(copied)
     with ThreadPoolExecutor(2) as threads:
-        repaired = threads.submit(lambda: KnowledgeBase(copied).check(repair=True))
+        rebuilt = threads.submit(lambda: KnowledgeBase(copied).rebuild())
         added = threads.submit(lambda: KnowledgeBase(copied).add([new], tenant="other", readers=["tenant"]))
-        while not (repaired.done() and added.done()):
+        while not (rebuilt.done() and added.done()):
             for found, was, will in zip(answers(copied), damaged, made[1], strict=True):
                 assert found in (was, will)
-    assert (repaired.result().repaired, added.result().added, answers(copied)) == (True, ("new",), made[1])
+    assert (rebuilt.result().ok, added.result().added, answers(copied)) == (True, ("new",), made[1])
 
 
 def test_who_waited_too_long_is_told_in_one_line(copied):
@@ -276,16 +286,16 @@ def test_who_waited_too_long_is_told_in_one_line(copied):
 
 
 def by_id(found):
-    """What is found, where equal ones may stand in another order: a document that was closed came later."""
+    """What is found, where equal ones may stand in another order: a document that was refused came later."""
     return [sorted(each, key=lambda item: (-item["score"], item["tenant"], item["doc_id"])) for each in found]
 
 
 @pytest.mark.parametrize("statement", [statement for statement, kind in EVERY if kind not in {"row", "reference"}])
 def test_words_are_rebuilt_from_the_texts(copied, made, statement):
-    """Where texts and readers are what was put in, a repair alone makes all as it was, and the command ends with 0."""
+    """Where texts and readers are what was put in, a rebuild alone makes all as it was, and the command ends with 0."""
     changed(copied, statement)
-    done = run("kb", "check", copied, "--repair")
-    assert (done.exit_code, "repaired" in done.stdout) == (0, True)
+    done = run("kb", "rebuild", copied)
+    assert (done.exit_code, "the index is made anew" in done.stdout) == (0, True)
     assert answers(copied) == made[1]
 
 
@@ -297,28 +307,47 @@ def test_a_person_is_shown_the_first_of_many_findings(copied):
     printed = " ".join(run("kb", "check", copied).stdout.split())
     assert printed.count(" its counts are ") == 5
     assert f"counts: {many - 5} more; --json has them" in printed
-    assert "to put it right: guardgraph kb check --repair" in printed
+    assert "to make the index anew of what is right: guardgraph kb rebuild" in printed
 
 
-def test_a_doubtful_document_is_nobodys_until_it_is_added_again(copied, made):
-    """It is named, nobody finds it, others are found as before, and an addition of the unchanged file opens it."""
+def test_a_document_whose_hash_is_wrong_is_refused_until_it_is_added_again(copied, made):
+    """Each check names it, nobody finds it, its text stays, and an addition of the unchanged file brings it back."""
     changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE name LIKE 'board/c.md%' AND tenant = '+acme'")
-    done = run("kb", "check", copied, "--repair")
+    done = run("kb", "rebuild", copied)
     assert done.exit_code == 3
-    assert "board/c.md of acme: nobody may read it now; add it again" in done.stdout
+    assert "board/c.md of acme: not what was put in; add it again" in done.stdout
     board = {"tenant": "acme", "groups": ["board"]}
     with KnowledgeBase(copied) as base:
         assert "board/c.md" not in {found["doc_id"].split("#")[0] for found in base.search("wing", caller=board)}
         assert base.index.listed("acme", "docs")["board/c.md"].access.readers == ()
+        for _ in range(2):
+            assert [str(finding) for finding in base.check().findings] == [
+                "chunks: board/c.md#heat.1 of acme: it is not what was put in: its text, what is shown with it, or who "
+                "may read it"
+            ]
+            assert [str(item) for item in base.rebuild().refused] == ["board/c.md of acme"]
+        with closing(sqlite3.connect(copied)) as connection:
+            assert connection.execute("SELECT name FROM chunks WHERE text = 'Secret wing'").fetchone()
         filled(base)
+        assert base.check().findings == ()
     assert by_id(answers(copied)) == by_id(made[1])
 
 
+def test_what_is_refused_is_removed_with_its_collection(copied):
+    """A collection that is removed takes texts that are in no index with it, and nothing is left to find."""
+    changed(copied, "UPDATE chunks SET text = 'Secret wing' WHERE tenant = '+acme'")
+    with KnowledgeBase(copied) as base:
+        assert len(base.rebuild().refused) == base.remove("docs", tenant="acme") == 4
+        assert base.check().findings == ()
+    with closing(sqlite3.connect(copied)) as connection:
+        assert not connection.execute("SELECT 1 FROM chunks WHERE text = 'Secret wing'").fetchone()
+
+
 LOST = [
-    ({"chunks": "document = 1 AND number = 1"}, "a.md of acme: nobody may read it now"),
-    ({"chunks": "document = 1 AND number = 0"}, "a.md of acme: nobody may read it now"),
-    ({"chunks": "document = 2"}, "b.md of acme: taken out"),
-    ({"documents": "id = 1"}, "a.md#wings.1 of acme: taken out"),
+    ({"chunks": "document = 1 AND number = 1"}, "a.md of acme: not what was put in"),
+    ({"chunks": "document = 1 AND number = 0"}, "a.md of acme: not what was put in"),
+    ({"chunks": "document = 2"}, "b.md of acme: not what was put in"),
+    ({"documents": "id = 1"}, "a.md#wings.1 of acme: not what was put in"),
     ({"chunks": "document = 1", "documents": "id = 1"}, "1 document of docs of acme missing"),
     (dict.fromkeys(["chunks", "documents"], "tenant = '+acme'"), "4 documents of docs of acme missing"),
     (dict.fromkeys(["chunks", "documents", "collections"], "tenant = '+acme'"), "1 collection missing"),
@@ -326,13 +355,13 @@ LOST = [
 
 
 @pytest.mark.parametrize(("gone", "line"), LOST)
-def test_what_is_lost_is_named_and_a_repair_says_so(copied, made, gone, line):
-    """A chunk, a document, a collection: a check finds it, a repair names it, and an addition brings it back."""
+def test_what_is_lost_is_named_and_a_rebuild_says_so(copied, made, gone, line):
+    """A chunk, a document, a collection: a check finds it, a rebuild names it, and an addition brings it back."""
     for table, where in gone.items():
         assert changed(copied, f"DELETE FROM {table} WHERE {where}")
     kinds = {finding["kind"] for finding in json.loads(run("kb", "check", copied, "--json").stdout)["findings"]}
     assert kinds & {"row", "reference"}
-    done = run("kb", "check", copied, "--repair")
+    done = run("kb", "rebuild", copied)
     assert (done.exit_code, line in done.stdout) == (3, True), done.stdout
     with KnowledgeBase(copied) as base:
         filled(base)
@@ -340,12 +369,11 @@ def test_what_is_lost_is_named_and_a_repair_says_so(copied, made, gone, line):
     assert by_id(answers(copied)) == by_id(made[1])
 
 
-def test_a_swapped_order_and_another_collection_are_put_right(copied, made):
-    """Where hashes tell what was put in, a repair alone makes all as it was."""
-    changed(copied, "UPDATE chunks SET number = 1 - number WHERE document IN (1, 5)")
+def test_another_collection_is_put_right(copied, made):
+    """Where the hash of a document tells its collection, a rebuild alone makes all as it was."""
     changed(copied, "UPDATE documents SET collection = 'x' WHERE tenant = '+acme'")
     changed(copied, "DELETE FROM collections WHERE tenant <> '+acme'")
-    assert run("kb", "check", copied, "--repair").exit_code == 0
+    assert run("kb", "rebuild", copied).exit_code == 0
     with KnowledgeBase(copied) as base:
         assert base.index.collections() == {("acme", "docs"): 4, ("globex", "docs"): 4}
     assert answers(copied) == made[1]
@@ -366,8 +394,8 @@ def test_a_count_that_is_gone_and_begun_anew_is_no_loss(copied):
     with KnowledgeBase(copied) as base:
         base.add(Path(copied).parent / "docs", tenant="acme", readers=["tenant"])
         assert not base.check().ok
-        repaired = base.check(repair=True)
-        assert (repaired.ok, repaired.lost) == (True, ())
+        rebuilt = base.rebuild()
+        assert (rebuilt.ok, rebuilt.lost) == (True, ())
         assert base.index.collections()["acme", "docs"] == 5
 
 
@@ -380,7 +408,7 @@ def test_words_that_are_gone_are_named_in_words(copied):
     assert {message.startswith("its counts are none; ") for message in messages} == {True, False}
 
 
-def test_a_count_that_is_damaged_stays_so_until_it_is_repaired(copied):
+def test_a_count_that_is_damaged_stays_so_until_the_index_is_made_anew(copied):
     """What is put in and taken out meanwhile does not make a wrong count look right."""
     changed(copied, "UPDATE collections SET documents = 9 WHERE tenant = '+acme'")
     (Path(copied).parent / "docs" / "new.md").write_text("A new wing.")
@@ -389,18 +417,18 @@ def test_a_count_that_is_damaged_stays_so_until_it_is_repaired(copied):
         assert [str(finding) for finding in base.check().findings] == [
             "collections: docs of acme: nothing says how many it has, or it is not what was noted"
         ]
-        assert base.check(repair=True).ok
+        assert base.rebuild().ok
         assert base.index.collections()["acme", "docs"] == 5
 
 
 def test_a_damaged_index_of_sqlites_is_built_anew(copied, made):
-    """What SQLite can make again of its tables is repaired."""
+    """What SQLite can make again of its tables is made again."""
     with closing(sqlite3.connect(copied)) as connection, connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'number)', 'id)') WHERE name = 'chunks_of'")
     found = json.loads(run("kb", "check", copied, "--json").stdout)
     assert {finding["kind"] for finding in found["findings"]} == {"file"}
-    assert run("kb", "check", copied, "--repair").exit_code == 0
+    assert run("kb", "rebuild", copied).exit_code == 0
     assert answers(copied) == made[1]
 
 
@@ -410,8 +438,8 @@ def test_a_file_that_sqlite_cannot_read_is_one_line(copied):
     content = path.read_bytes()
     for spoilt in (content[: len(content) // 2], content[:4096] + bytes(4096) + content[8192:], content[:5000]):
         path.write_bytes(spoilt)
-        for options in ((), ("--repair",)):
-            done = run("kb", "check", copied, *options)
+        for command in ("check", "rebuild"):
+            done = run("kb", command, copied)
             assert done.exit_code in {2, 3}, done.stdout
             assert "Traceback" not in done.stderr + done.stdout
             assert done.exit_code == 3 or ("kb add" in done.stderr and done.stderr.count("\n") == 1), done.stderr
@@ -430,7 +458,7 @@ def test_a_file_that_sqlite_cannot_read_is_one_line(copied):
         ("other", "PRAGMA application_id = 9", "another application's database"),
     ],
 )
-@pytest.mark.parametrize("options", [(), ("--repair",), ("--json",)])
+@pytest.mark.parametrize("options", [("check",), ("check", "--repair"), ("check", "--json"), ("rebuild",)])
 def test_wrong_files_are_one_line(here, name, content, message, options):
     """No such file, a folder, text, a newer version: one line, exit code 2, and nothing is made."""
     (here / "docs").mkdir()
@@ -440,20 +468,78 @@ def test_wrong_files_are_one_line(here, name, content, message, options):
     elif content:
         (here / name).write_text(content)
     before = sorted(path.name for path in here.iterdir())
-    assert message in refused(run("kb", "check", name, *options))
+    assert message in refused(run("kb", options[0], name, *options[1:]))
     assert sorted(path.name for path in here.iterdir()) == before
 
 
 def test_the_class_says_the_same(copied):
-    """`check` of the class has the findings, and a base of other words is opened by the command alone."""
+    """`check` of the class has the findings, and of a base of other words the command alone makes another index."""
     changed(copied, "UPDATE words SET total = 9")
     with KnowledgeBase(copied) as base:
         [first, *_] = base.check().findings
     assert (first.kind, str(first).startswith("words: ")) == ("counts", True)
     changed(copied, "UPDATE state SET value = 'words 0' WHERE name = 'words'")
-    with pytest.raises(ConfigurationError, match="kb check --repair"):
+    with pytest.raises(ConfigurationError, match="kb rebuild"):
         KnowledgeBase(copied)
+    assert run("kb", "rebuild", copied).exit_code == 0
     with open(copied, "r+b") as file:
         file.truncate(5000)
     with pytest.raises(StoreError, match=r"damaged|malformed"):
-        KnowledgeBase(copied).check(repair=True)
+        KnowledgeBase(copied).rebuild()
+
+
+def test_repair_is_another_name_of_rebuild(copied, made):
+    """The option and the argument do the same as `rebuild`; the command says its name in one line on stderr."""
+    changed(copied, "DELETE FROM words")
+    done = run("kb", "check", copied, "--repair", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["rebuilt"], done.stderr.count("\n")) == (0, True, 1)
+    assert "kb rebuild" in done.stderr
+    assert answers(copied) == made[1]
+    changed(copied, "DELETE FROM words")
+    with KnowledgeBase(copied) as base:
+        assert base.check(repair=True).ok
+        assert base.check().findings == ()
+
+
+@pytest.mark.parametrize("change", ["UPDATE chunks SET text = 'Secret wing'", "DELETE FROM chunks WHERE number = 1"])
+def test_what_is_damaged_stays_known_to_be_when_its_readers_change(copied, change):
+    """Another source or other readers give no right hash to a text that was not put in, nor to what is left of it."""
+    changed(copied, change)
+    with KnowledgeBase(copied) as base:
+        before = {str(finding) for finding in base.check().findings if finding.kind == "row"}
+        for number, listed in base.index.listed("acme", "docs").items():
+            base.index.move(
+                "acme", number, "elsewhere", normalize_document_access("acme", [*listed.access.readers, "group:new"])
+            )
+        assert {str(finding) for finding in base.check().findings if finding.kind == "row"} == before != set()
+
+
+OTHER = """
+import sys
+import guardgraph.knowledge.index.schema as schema
+import guardgraph.tools.relevance as relevance
+schema.unicodedata = type("Other", (), {"unidata_version": "1.1.5"})
+relevance.stems = lambda words, language: [word[:3] for word in words]
+sys.path.insert(0, sys.argv[2])
+from test_kb_check import filled
+from guardgraph import KnowledgeBase
+with KnowledgeBase(sys.argv[1]) as base:
+    filled(base)
+"""
+
+
+def test_a_base_of_another_unicode_and_stemmer_is_refused_and_rebuilt(made, tmp_path):
+    """A message names the command, which makes the index anew; then all is found as in a base of this version."""
+    path = tmp_path / "kb.sqlite"
+    subprocess.run([sys.executable, "-c", OTHER, str(path), str(Path(__file__).parent)], check=True)
+    with pytest.raises(
+        ConfigurationError, match=r"Unicode 1\.1\.5.*`guardgraph kb rebuild .*kb\.sqlite` reads its texts"
+    ):
+        KnowledgeBase(path)
+    found = json.loads(run("kb", "check", str(path), "--json").stdout)
+    assert [finding["kind"] for finding in found["findings"]] == ["version"]
+    done = run("kb", "rebuild", str(path), "--json")
+    assert (done.exit_code, json.loads(done.stdout)["ok"]) == (0, True)
+    with KnowledgeBase(path) as base:
+        assert base.check().findings == ()
+    assert answers(path) == made[1]

@@ -65,7 +65,7 @@ def test_words_that_were_read_otherwise_must_be_read_again(base):
         connection.execute("UPDATE state SET value = 'words 0' WHERE name = 'words'")
     connection.close()
     base.close()
-    with pytest.raises(ConfigurationError, match="guardgraph kb check --repair"):
+    with pytest.raises(ConfigurationError, match="guardgraph kb rebuild"):
         base.search("wing")
 
 

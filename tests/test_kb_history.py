@@ -135,7 +135,7 @@ def test_a_file_of_the_first_format_names_the_command(tmp_path):
 
 
 def test_a_chunk_that_was_brought_back_is_found(index):
-    """Where a length says again that somebody is in a place that was left, a check finds it, and a repair ends it."""
+    """Where a length says again that somebody is in a place that was left, a check finds it, and a rebuild ends it."""
     index.put(document("kept", ["wing flow", "heat"]))
     index.put(document("gone", ["wing zebra"]))
     before = index.search("wing")
@@ -147,6 +147,6 @@ def test_a_chunk_that_was_brought_back_is_found(index):
         assert connection.execute("UPDATE lengths SET data = ? WHERE data = ?", [brought_back, data]).rowcount == 1
     with KnowledgeBase(index.path) as base:
         assert {finding.kind for finding in base.check().findings} == {"places"}
-        assert base.check(repair=True).ok
+        assert base.rebuild().ok
         assert base.check().findings == ()
     assert index.search("wing") == after != before

@@ -222,15 +222,42 @@ FIRST = "WHERE chunk = (SELECT min(chunk) FROM vectors)"
     ],
 )
 def test_a_check_finds_what_became_of_vectors(base, change, found):
-    """Each change is named; after a repair the next addition makes the vector again, and all is as it was."""
+    """Each change is named; a rebuild without the embedding names the document, and an addition makes its vector."""
     before = base.search("heat", top_k=10)
     with sqlite3.connect(base.path) as connection:
         connection.execute(change)
     assert [(item.kind, str(item)) for item in base.check().findings] == [("vectors", f"vectors: {found}")]
-    base.check(repair=True)
+    with KnowledgeBase(base.path) as words:
+        lacking = [str(item) for item in words.rebuild().without_vectors]
+    assert lacking == ["d0"] * found.startswith("d0")
     base.add(documents(TEXTS), readers=["public"])
     assert base.check().findings == ()
     assert base.search("heat", top_k=10) == before
+
+
+def test_a_rebuild_with_the_embedding_makes_the_vectors_that_are_missing(base):
+    """Vectors that are right are kept; the embedding is asked for the others alone, and for no text that is wrong."""
+    before = base.search("heat", top_k=10)
+    with sqlite3.connect(base.path) as connection:
+        connection.execute(f"UPDATE vectors SET vector = zeroblob(20) {FIRST}")
+        connection.execute("DELETE FROM vectors WHERE chunk = (SELECT max(chunk) FROM vectors)")
+        (kept,) = connection.execute("SELECT count(*) FROM vectors WHERE vector <> zeroblob(20)").fetchone()
+    embedding = Sides()
+    with KnowledgeBase(base.path, embedding=embedding) as again:
+        assert again.rebuild().ok
+        assert (len(embedding.asked), kept) == (2, 4)
+        assert again.check().findings == ()
+        assert again.search("heat", top_k=10) == before
+        with sqlite3.connect(base.path) as connection:
+            connection.execute("UPDATE chunks SET text = 'Secret' WHERE id = (SELECT min(id) FROM chunks)")
+        rebuilt = again.rebuild()
+        assert ([str(item) for item in rebuilt.refused], rebuilt.without_vectors) == (["d0"], ())
+        assert len(embedding.asked) == 2
+        assert {item.kind for item in again.check().findings} == {"row"}
+    with sqlite3.connect(base.path) as connection:
+        connection.execute("DELETE FROM vectors")
+    with KnowledgeBase(base.path, embedding=Sides(more=1)) as other, pytest.raises(ConfigurationError, match="numbers"):
+        other.rebuild()
 
 
 @pytest.mark.parametrize(
@@ -243,28 +270,28 @@ def test_a_check_finds_what_became_of_vectors(base, change, found):
     ],
 )
 def test_what_is_noted_of_an_embedding_is_put_right(base, change):
-    """Whatever befalls one note, searches go on, a check finds it, and a repair keeps every vector."""
+    """Whatever befalls one note, searches go on, a check finds it, and a rebuild keeps every vector."""
     before = base.search("heat", top_k=10)
     with sqlite3.connect(base.path) as connection:
         connection.execute(change)
     assert base.search("heat", top_k=10) == before
     assert [item.kind for item in base.check().findings] == ["vectors"]
-    assert base.check(repair=True).ok
+    assert base.rebuild().ok
     assert base.check().findings == ()
     assert base.search("heat", top_k=10) == before
 
 
 @pytest.mark.parametrize("change", ["UPDATE embeddings SET size = 7", "DELETE FROM embeddings"])
 def test_vectors_of_nobody_knows_which_embedding_are_taken_out(base, change):
-    """Without any note a repair makes a base of words, and names the documents that have no vectors now."""
+    """Without any note a rebuild makes a base of words, and names the documents that have no vectors now."""
     with sqlite3.connect(base.path) as connection:
         connection.execute(change)
     if change.startswith("UPDATE"):
         with pytest.raises(StoreError, match="damaged"):
             base.search("heat")
     assert "where it is refused, into a new file" in " ".join(run("kb", "check", str(base.path)).stdout.split())
-    repaired = base.check(repair=True)
-    assert (repaired.ok, [str(item) for item in repaired.without_vectors]) == (False, [f"d{at}" for at in range(6)])
+    rebuilt = base.rebuild()
+    assert (rebuilt.ok, [str(item) for item in rebuilt.without_vectors]) == (False, [f"d{at}" for at in range(6)])
     with KnowledgeBase(base.path) as words:
         assert words.check().findings == ()
         assert len(words.search("heat", top_k=10)) == 4
@@ -272,17 +299,17 @@ def test_vectors_of_nobody_knows_which_embedding_are_taken_out(base, change):
         KnowledgeBase(base.path, embedding=Sides())
 
 
-def test_a_repair_that_took_vectors_out_says_what_the_next_check_says(base, monkeypatch):
+def test_a_rebuild_that_took_vectors_out_says_what_the_next_check_says(base, monkeypatch):
     """Both say that it is not whole, and the command says how vectors are made again."""
     monkeypatch.chdir(base.path.parent)
     with sqlite3.connect(base.path) as connection:
         connection.execute(f"UPDATE vectors SET vector = zeroblob(20) {FIRST}")
     base.close()
     how = "to make vectors again, in Python: KnowledgeBase('kb.sqlite', embedding=...).add(...)"
-    for options in ("--repair",), ():
-        done = run("kb", "check", "kb.sqlite", *options)
+    for command in "rebuild", "check":
+        done = run("kb", command, "kb.sqlite")
         assert (done.exit_code, how in " ".join(done.stdout.split())) == (3, True), done.stdout
-        assert ("d0: it has no vectors" in done.stdout) == bool(options)
+        assert ("d0: it has no vectors" in done.stdout) == (command == "rebuild")
     assert base.add(documents(TEXTS), readers=["public"]).changed == ("d0",)
     assert base.check().findings == ()
 
@@ -292,12 +319,12 @@ def test_a_repair_that_took_vectors_out_says_what_the_next_check_says(base, monk
     ["UPDATE chunks SET text = x'ff66'", "UPDATE chunks SET section = x'ff'", "UPDATE documents SET title = x'ff'"],
 )
 def test_a_check_of_vectors_reads_what_is_no_text(base, change):
-    """Bytes in place of a text are found as any other change; after a repair and an addition all is as it was."""
+    """Bytes in place of a text are found as any other change; after a rebuild and an addition all is as it was."""
     before = base.search("heat", top_k=10)
     with sqlite3.connect(base.path) as connection:
         connection.execute(f"{change} WHERE id = (SELECT max(id) FROM {change.split()[1]})")
     assert {item.kind for item in base.check().findings} >= {"row", "vectors"}
-    base.check(repair=True)
+    base.rebuild()
     base.add(documents(TEXTS), readers=["public"])
     assert base.check().findings == ()
     assert base.search("heat", top_k=10) == before

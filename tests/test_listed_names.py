@@ -22,7 +22,7 @@ from guardgraph import (
     create_self_critique_agent,
 )
 from guardgraph.grammar import Hosts, Tightens
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.urls import host_problem
 from guardgraph.testing import scripted_tool
 
@@ -148,7 +148,7 @@ def test_what_is_more_or_less_than_a_host_is_refused(name, meant):
 def test_a_host_that_passes_is_one_that_urls_can_have(name):
     """Whatever a list names without an error, a URL of that host is on it."""
     if host_problem(name) is None:
-        assert denial(f"https://{name.strip()}/", policy=[name], execution=[name]) is None
+        assert explain_url_denial(f"https://{name.strip()}/", policy=[name], execution=[name]) is None
 
 
 class Desks(Policy):

@@ -341,10 +341,14 @@ def test_a_knowledge_base_is_added_to(file):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_prints_what_it_printed(name, copies):
-    """The same JSON document, and the same exit code."""
+    """The same JSON document, and the same exit code; a base is no longer repaired row by row, which says less."""
     done = run(*COMMANDS[name])
     assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout) == expected()["commands"][name]
+    before = expected()["commands"][name]
+    if name == "kb check":
+        without = {key: value for key, value in before.items() if key not in ("closed", "removed", "repaired")}
+        before = {**without, "refused": [], "rebuilt": False}
+    assert json.loads(done.stdout) == before
 
 
 def held(file):

@@ -10,7 +10,7 @@ from research_cases import research
 
 from guardgraph import ConfigurationError, RagPolicy, ResearchPolicy, create_rag_agent
 from guardgraph.guards import rag
-from guardgraph.guards.names import unsupported_names
+from guardgraph.guards.names import find_unsupported_names
 
 TEXT = "The mill in Aldham was built by Ann Lee for the Northern Grain Board, and a ferry goes there."
 CHUNK = {"doc_id": "a", "source": "river_guide", "title": "Mills of Essex", "section": "Quendon", "updated_at": ""}
@@ -18,7 +18,7 @@ CHUNK = {"doc_id": "a", "source": "river_guide", "title": "Mills of Essex", "sec
 
 def found(answer, text=TEXT, **texts):
     """Return the names of an answer that nothing supports."""
-    return unsupported_names(answer, cited=[text], **texts)
+    return find_unsupported_names(answer, cited=[text], **texts)
 
 
 # What a name is
@@ -149,9 +149,9 @@ def test_what_supports_a_name_in_an_answer():
     cited, other = {**CHUNK, "text": TEXT, "score": 1.0}, {**CHUNK, "text": "It is run by Zeno.", "score": 1.0}
     answer = "It is in Aldham, Essex, by Quendon, in the River Guide, says Orson of Initech."
     given = {"question": "What did Orson say?", "chunks": [cited], "packed": [cited, other]}
-    assert rag.check_names(answer, **given, known_names=["Initech"]) is None
-    assert stop_of(rag.check_names, answer, **given).evidence == {"unsupported": ["Initech"]}
-    assert stop_of(rag.check_names, "It is run by Zeno.", **given).reason == "invalid_answer:unsupported_name"
+    assert rag.check_cited_names(answer, **given, known_names=["Initech"]) is None
+    assert stop_of(rag.check_cited_names, answer, **given).evidence == {"unsupported": ["Initech"]}
+    assert stop_of(rag.check_cited_names, "It is run by Zeno.", **given).reason == "invalid_answer:unsupported_name"
 
 
 # What is not checked
@@ -182,8 +182,8 @@ def test_names_alone_tell_no_language():
 def test_a_hostile_answer_gets_a_verdict(piece):
     """Twenty thousand characters of anything are judged, as an answer and as a source."""
     long = piece * (20_000 // len(piece))
-    assert isinstance(unsupported_names(f"It is Xerxes {long}", cited=[TEXT], read=[TEXT]), list)
-    assert unsupported_names("It is Qzu Vwx", cited=[long, TEXT], read=[long]) == ["Qzu", "Vwx"]
+    assert isinstance(find_unsupported_names(f"It is Xerxes {long}", cited=[TEXT], read=[TEXT]), list)
+    assert find_unsupported_names("It is Qzu Vwx", cited=[long, TEXT], read=[long]) == ["Qzu", "Vwx"]
 
 
 # In runs

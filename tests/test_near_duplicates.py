@@ -11,7 +11,7 @@ from rag_agents import CANDIDATE, QUESTION, agent_with
 from rapidfuzz import fuzz
 from runs import check_result
 
-from guardgraph.guards.rag import collapse
+from guardgraph.guards.rag import drop_near_duplicates
 from guardgraph.guards.rag.duplicates import LEAST_ALIKE, LONGEST_COMPARED
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
@@ -31,7 +31,7 @@ def candidate(doc_id, text=TEXT, updated_at="2026-01-15", score=0.5, **fields):
 
 def shown(*candidates):
     """Return the ids that stay, each with those that it stands for."""
-    return [(item["doc_id"], item.get("duplicates", [])) for item in collapse(candidates, min_score=0.2)]
+    return [(item["doc_id"], item.get("duplicates", [])) for item in drop_near_duplicates(candidates, min_score=0.2)]
 
 
 def edited(old, new):
@@ -50,7 +50,7 @@ def test_the_most_recent_one_stays_at_the_better_rank():
         candidate("d", newest, "15 January 2026"),
     ]
     assert shown(*found) == [("d", ["a", "c"]), ("b", [])]
-    assert collapse(found, min_score=0.2)[0] == {**found[3], "duplicates": ["a", "c"]}
+    assert drop_near_duplicates(found, min_score=0.2)[0] == {**found[3], "duplicates": ["a", "c"]}
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_any_candidates(drawn):
             words[at : at + 1] = ["team"]
         found.append(candidate(str(place), f"P{topic}: {number} days. {' '.join(words)}.", updated_at, score))
     by_id = {item["doc_id"]: item for item in found}
-    kept = collapse(found, min_score=0.2)
+    kept = drop_near_duplicates(found, min_score=0.2)
     ids = [name for item in kept for name in (item["doc_id"], *item.get("duplicates", []))]
     assert sorted(ids) == sorted(by_id)
     best = [min(int(name) for name in (item["doc_id"], *item.get("duplicates", []))) for item in kept]
@@ -273,4 +273,4 @@ def test_any_candidates(drawn):
             assert fuzz.ratio(other["text"], item["text"]) > LEAST_ALIKE - 1
             assert other["updated_at"] <= item["updated_at"]
             assert min(other["score"], item["score"]) >= 0.2
-    assert collapse(kept, min_score=0.2) == kept
+    assert drop_near_duplicates(kept, min_score=0.2) == kept

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.self_critique.changes import enforceable, unapplied
+from guardgraph.guards.self_critique.changes import find_unapplied_changes, list_enforceable_changes
 from guardgraph.languages.wording import has_phrase, words
 from guardgraph.nodes.offline.self_critique import repair
 
@@ -58,14 +58,14 @@ def test_the_editors_text_obeys_and_stays(text: str, changes: list[str]) -> None
     """What does not contradict itself is obeyed; a second pass changes nothing; words are only removed or added."""
     edited = repair(text, changes)
     assert repair(edited, changes) == edited
-    required = enforceable(changes)
+    required = list_enforceable_changes(changes)
     removed = [change for change in required if change.kind == "remove"]
     consistent = [
         change
         for change in required
         if change in removed or not any(has_phrase(change.phrase, other.phrase) for other in removed)
     ]
-    assert unapplied(consistent, edited) == []
+    assert find_unapplied_changes(consistent, edited) == []
     if not required:
         assert edited == text
 

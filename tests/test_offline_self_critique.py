@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique.critique import DECISIONS, parse_critique
-from guardgraph.guards.self_critique.revision import check_final, check_patch, parse_draft
+from guardgraph.guards.self_critique.revision import check_final_draft, check_revision_patch, parse_draft
 from guardgraph.nodes.offline.self_critique import (
     UNCERTAINTY_NOTE,
     critique,
@@ -63,7 +63,7 @@ def reviewed(text: str, context: Any = CONTEXT) -> Any:
 def patched(text: str, changes: list[str]) -> str:
     """Apply changes with the reviser; the patch guard and the final guard let it pass."""
     view = {"goal": GOAL, "incident_context": CONTEXT, "draft": text, "required_changes": changes}
-    patch = check_patch(
+    patch = check_revision_patch(
         revise(view)["revised_answer"],
         draft=text,
         context=CONTEXT,
@@ -76,7 +76,7 @@ def patched(text: str, changes: list[str]) -> str:
         check_facts=True,
         regions=DEFAULT_REGIONS,
     )
-    return check_final(patch["revised_answer"], context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True)
+    return check_final_draft(patch["revised_answer"], context=CONTEXT, max_chars=980, avoid_absolute_guarantees=True)
 
 
 def test_the_demo_ends_revised_and_reads_like_a_message() -> None:

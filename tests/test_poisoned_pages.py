@@ -12,7 +12,7 @@ from web_contacts import contacts
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchPolicy, create_research_agent, web_reader
-from guardgraph.guards.quotes import stands_in
+from guardgraph.guards.quotes import is_quote_in_text
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
@@ -108,7 +108,7 @@ def test_a_page_leads_nowhere_but_where_the_lists_allow():
     assert [item["reason"] for item in result["failed_sources"]] == ["redirect_denied", "redirect_denied"]
     assert result["failed_sources"][1]["hops"][-1]["url"] == "http://169.254.169.254/latest"
     assert [item["url"] for item in result["aggregate"]["denied_sources"]] == ["http://evil.example/x"]
-    assert all(stands_in(item["quote"], shown["text"]) for item in result["passages"])
+    assert all(is_quote_in_text(item["quote"], shown["text"]) for item in result["passages"])
 
 
 def test_a_heading_that_nobody_sees_is_no_title():

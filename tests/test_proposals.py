@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_plain import JSON, VALUES, same
 
 from guardgraph.grammar import Outcome, Proposal, Stop, evidence, found, proposal, proposed_object, proposed_text
-from guardgraph.guards.proposals import check_text
+from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import NotJson, parse_json
 
@@ -173,7 +173,7 @@ def test_checking_a_text_returns_or_stops(content):
 def reason_of(content):
     """Return why an answer is refused, None for one that passes."""
     try:
-        check_text(content, "answer", ("citations",))
+        check_proposed_text(content, "answer", ("citations",))
     except Stop as stop:
         return stop.reason
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.quotes import comparable, place_of, quotes_in, stands_in
+from guardgraph.guards.quotes import find_quote_place, find_quotes, is_quote_in_text, normalise_quote_text
 
 LETTERS = "abcdeghäéñżабвгєідलमन"
 WORDS = st.one_of(
@@ -30,9 +30,9 @@ def test_a_quote_of_whole_words_stands_in_its_sentence(parts, joint, data):
     first = data.draw(st.integers(0, len(parts) - 1))
     end = data.draw(st.integers(first + 1, len(parts)))
     sentence, quote = joined(parts, joint), joined(parts[first:end], joint)
-    assert stands_in(quote, sentence)
-    assert stands_in(quote.translate(TYPOGRAPHIC), sentence)
-    assert stands_in(quote, sentence.translate(TYPOGRAPHIC))
+    assert is_quote_in_text(quote, sentence)
+    assert is_quote_in_text(quote.translate(TYPOGRAPHIC), sentence)
+    assert is_quote_in_text(quote, sentence.translate(TYPOGRAPHIC))
 
 
 @given(SENTENCES, JOINTS, st.data())
@@ -42,8 +42,8 @@ def test_a_quote_that_cuts_a_word_does_not(parts, joint, data):
     cut = data.draw(st.integers(1, len(parts[at]) - 1))
     before, behind = joined([*parts[:at], parts[at][:cut]], joint), joined([parts[at][cut:], *parts[at + 1 :]], joint)
     sentence = joined(parts, joint)
-    assert not stands_in(before, sentence) or parts[at][:cut] in parts
-    assert not stands_in(behind, sentence) or parts[at][cut:] in parts
+    assert not is_quote_in_text(before, sentence) or parts[at][:cut] in parts
+    assert not is_quote_in_text(behind, sentence) or parts[at][cut:] in parts
 
 
 @given(UNSPACED, st.data())
@@ -51,7 +51,7 @@ def test_scripts_without_blanks_are_cut_anywhere(text, data):
     """Any part of a text without blanks stands in it."""
     first = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(first + 1, len(text)))
-    assert stands_in(text[first:end], text)
+    assert is_quote_in_text(text[first:end], text)
 
 
 @given(SENTENCES, JOINTS, st.data())
@@ -61,26 +61,26 @@ def test_a_quote_has_a_place_where_it_stands(parts, joint, data):
     end = data.draw(st.integers(first + 1, len(parts)))
     sentence, quote = joined(parts, joint), joined(parts[first:end], joint)
     text = f" \n{sentence.replace(' ', data.draw(st.sampled_from([' ', '  ', chr(10)])))}\n".translate(TYPOGRAPHIC)
-    start, behind = place_of(quote, text)
-    assert comparable(text[start:behind]) == comparable(quote)
+    start, behind = find_quote_place(quote, text)
+    assert normalise_quote_text(text[start:behind]) == normalise_quote_text(quote)
     assert text[start:behind] == text[start:behind].strip()
 
 
 @given(st.text(), st.text())
 def test_a_place_is_where_a_quote_stands(quote, text):
     """Any text has a place in another one, or none, just as it stands there or not."""
-    place = place_of(quote, text)
-    assert (place is not None) == (stands_in(quote, text) and comparable(quote) != "")
+    place = find_quote_place(quote, text)
+    assert (place is not None) == (is_quote_in_text(quote, text) and normalise_quote_text(quote) != "")
     if place is not None:
-        assert comparable(text[slice(*place)]) == comparable(quote)
+        assert normalise_quote_text(text[slice(*place)]) == normalise_quote_text(quote)
 
 
 @given(st.text("aAbB.,:/-+' \n0129%(", max_size=30), st.integers(0, 30), st.integers(1, 8))
 def test_a_quote_stands_where_it_stands_beside_other_letters(text, start, length):
     """Letters of another script in a text change nothing of where a quote stands before them."""
     quote = text[start : start + length]
-    assert stands_in(quote, text) == stands_in(quote, f"{text} é")
-    assert place_of(quote, text) == place_of(quote, f"{text} é")
+    assert is_quote_in_text(quote, text) == is_quote_in_text(quote, f"{text} é")
+    assert find_quote_place(quote, text) == find_quote_place(quote, f"{text} é")
 
 
 @pytest.mark.parametrize(
@@ -88,5 +88,5 @@ def test_a_quote_stands_where_it_stands_beside_other_letters(text, start, length
 )
 def test_every_pair_of_quotation_marks_quotes(opening, closing):
     """What stands between any two that belong together is found, alone in a text."""
-    assert [quote.text for quote in quotes_in(f"It said {opening}all is well{closing} then.")] == ["all is well"]
-    assert not list(quotes_in("It said all is well then."))
+    assert [quote.text for quote in find_quotes(f"It said {opening}all is well{closing} then.")] == ["all is well"]
+    assert not list(find_quotes("It said all is well then."))

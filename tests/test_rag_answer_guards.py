@@ -86,14 +86,14 @@ def test_every_candidate_is_judged():
 def test_reference_packs(case, expected):
     """Chunks are packed as the reference implementation does."""
     limits = {"min_score": case["min_score"], "max_chunks": case["max_chunks"], "max_chars": case["max_chars"]}
-    packed = rag.pack(case["candidates"], **limits)
+    packed = rag.pack_context(case["candidates"], **limits)
     assert {**packed, "chunks": [item["doc_id"] for item in packed["chunks"]]} == expected["value"]
 
 
 def pack(*sizes_and_scores, max_chunks=3, max_chars=100, min_score=0.2):
     """Pack chunks of these sizes and scores; return the places packed and the count rejected."""
     candidates = [chunk(str(i), f" {'x' * size}\n", score=score) for i, (size, score) in enumerate(sizes_and_scores)]
-    packed = rag.pack(candidates, min_score=min_score, max_chunks=max_chunks, max_chars=max_chars)
+    packed = rag.pack_context(candidates, min_score=min_score, max_chunks=max_chunks, max_chars=max_chars)
     assert packed["total_chars"] == sum(len(item["text"]) for item in packed["chunks"])
     return [int(item["doc_id"]) for item in packed["chunks"]], packed["rejected_low_score"]
 
@@ -115,10 +115,10 @@ def test_reference_citations(case, expected):
     """Citations are parsed as the reference implementation does, and then stop the run as the contract says."""
     chunks, (valid, details, invalid, known) = case["context_chunks"], expected["value"]
     assert rag.parse_citations(case["citations"], chunks) == (valid, invalid)
-    decided = outcome(rag.cited, case["citations"], chunks)
+    decided = outcome(rag.check_citations, case["citations"], chunks)
     if invalid:
         assert decided == {"stop": "invalid_answer:citations_out_of_context"}
-        evidence = stop_of(rag.cited, case["citations"], chunks).evidence
+        evidence = stop_of(rag.check_citations, case["citations"], chunks).evidence
         assert evidence == {"invalid_citations": invalid, "context_doc_ids": known}
     elif not valid:
         assert decided == {"stop": "invalid_answer:missing_citations"}
@@ -129,7 +129,7 @@ def test_reference_citations(case, expected):
 def test_citations():
     """Ids are stripped, blanks dropped, duplicates collapsed, order kept; details are the chunks' own."""
     chunks = [chunk("a", score=0.9), chunk("b", title="B", score=0.4), chunk("c")]
-    details = rag.cited([" b ", "", "a", "\n", "b"], chunks)
+    details = rag.check_citations([" b ", "", "a", "\n", "b"], chunks)
     keys = ("doc_id", "title", "section", "updated_at", "source", "score")
     assert details == [{key: item[key] for key in keys} for item in (chunks[1], chunks[0])]
     assert [tuple(item) for item in details] == [keys, keys]
@@ -137,7 +137,7 @@ def test_citations():
 
 def test_citations_out_of_context():
     """An unknown id stops the run, with what is unknown and what was there, both sorted, each once."""
-    stop = stop_of(rag.cited, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
+    stop = stop_of(rag.check_citations, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
     assert stop.reason == "invalid_answer:citations_out_of_context"
     assert stop.evidence == {"invalid_citations": ["A", "y", "z"], "context_doc_ids": ["a", "b"]}
 
@@ -145,7 +145,7 @@ def test_citations_out_of_context():
 @pytest.mark.parametrize("citations", [[], [""], [" ", "\t"]])
 def test_missing_citations(citations):
     """An answer without an id cites nothing."""
-    stop = stop_of(rag.cited, citations, [chunk("a")])
+    stop = stop_of(rag.check_citations, citations, [chunk("a")])
     assert (stop.reason, stop.evidence) == ("invalid_answer:missing_citations", {})
 
 
@@ -172,7 +172,7 @@ SLA = chunk(
 )
 def test_supported_numbers(answer):
     """A number may be said that text, title, section or date of a cited chunk has, or the question."""
-    assert rag.check_numbers(answer, question="Which of the 3 plans?", chunks=[SLA]) is None
+    assert rag.check_cited_numbers(answer, question="Which of the 3 plans?", chunks=[SLA]) is None
 
 
 @pytest.mark.parametrize(
@@ -188,6 +188,6 @@ def test_supported_numbers(answer):
 )
 def test_unsupported_numbers(answer, unsupported):
     """A number that nobody stated, or with another unit, is refused, and shown as written."""
-    stop = stop_of(rag.check_numbers, answer, question="Which of the 3 hours?", chunks=[SLA])
+    stop = stop_of(rag.check_cited_numbers, answer, question="Which of the 3 hours?", chunks=[SLA])
     assert stop.reason == "invalid_answer:unsupported_number"
     assert stop.evidence == {"unsupported": unsupported}

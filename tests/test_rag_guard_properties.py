@@ -69,11 +69,11 @@ def test_any_retriever_output(raw, top_k):
         return
     assert len(result["value"]) <= top_k
     assert all(0 < item["score"] <= 1 and item["source"] in SOURCES for item in result["value"])
-    packed = rag.pack(result["value"], min_score=0.2, max_chunks=3, max_chars=50)
+    packed = rag.pack_context(result["value"], min_score=0.2, max_chunks=3, max_chars=50)
     assert len(packed["chunks"]) <= 3
     assert sum(len(item["text"]) for item in packed["chunks"]) == packed["total_chars"] <= 50
     for item in packed["chunks"]:
-        assert rag.cited([item["doc_id"]], packed["chunks"])[0]["doc_id"] == item["doc_id"]
+        assert rag.check_citations([item["doc_id"]], packed["chunks"])[0]["doc_id"] == item["doc_id"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,11 +82,11 @@ def test_any_answer(citations, answer, text):
     """Any strings as citations, answer and text are decided with reasons of the catalogue."""
     chunks = [chunk("a", text), chunk("b", answer)]
     for result in (
-        outcome(rag.cited, citations, chunks),
-        outcome(rag.check_numbers, answer, question=text, chunks=chunks[:1]),
+        outcome(rag.check_citations, citations, chunks),
+        outcome(rag.check_cited_numbers, answer, question=text, chunks=chunks[:1]),
     ):
         assert "value" in result or RAG_REASONS.find(result["stop"]).family == "invalid_answer"
-    assert outcome(rag.check_numbers, answer, question=text, chunks=chunks) == {"value": None}
+    assert outcome(rag.check_cited_numbers, answer, question=text, chunks=chunks) == {"value": None}
 
 
 SEEDED = """
@@ -104,9 +104,9 @@ def decide(guard, *args, **kwargs):
 for value, texts in json.load(sys.stdin):
     decide(rag.parse_intent, value, allowed_sources=SOURCES, max_top_k=6)
     decide(rag.parse_candidates, value, allowed_sources=SOURCES, top_k=4)
-    decide(rag.check_sources, set(texts), allowed=SOURCES)
-    decide(rag.cited, texts, CHUNKS)
-    decide(rag.check_numbers, " ".join(texts), question="", chunks=CHUNKS)
+    decide(rag.check_allowed_sources, set(texts), allowed=SOURCES)
+    decide(rag.check_citations, texts, CHUNKS)
+    decide(rag.check_cited_numbers, " ".join(texts), question="", chunks=CHUNKS)
 """
 
 
@@ -125,5 +125,5 @@ def test_hostile_sizes(piece):
     text = piece * (30_000 // len(piece))
     expected = "stop" if piece.strip() else "invalid_intent:query"
     assert expected in str(outcome(parse, {**INTENT, "query": text, "sources": [text]}))
-    assert "citations_out_of_context" in str(outcome(rag.cited, [text, "a"], [chunk("b", text)]))
-    assert outcome(rag.check_numbers, text, question="q", chunks=[chunk("a", text)]) == {"value": None}
+    assert "citations_out_of_context" in str(outcome(rag.check_citations, [text, "a"], [chunk("b", text)]))
+    assert outcome(rag.check_cited_numbers, text, question="q", chunks=[chunk("a", text)]) == {"value": None}

@@ -131,7 +131,7 @@ def test_names_are_exact(name):
 
 def execute(intent, policy=SOURCES, execution=SOURCES, max_query_chars=240):
     """Hold an intent against the runtime."""
-    return rag.check_execution(intent, policy=policy, execution=execution, max_query_chars=max_query_chars)
+    return rag.check_intent_execution(intent, policy=policy, execution=execution, max_query_chars=max_query_chars)
 
 
 def test_no_sources_named_are_those_on_both_lists():

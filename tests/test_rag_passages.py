@@ -10,7 +10,7 @@ from runs import check_result
 
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.guards import rag
-from guardgraph.guards.rag import shown_passages
+from guardgraph.guards.rag import cut_to_best_passages
 from guardgraph.languages.terms import terms
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
@@ -22,7 +22,7 @@ SMALL = RagBudget(max_context_chunks=3, max_context_chars=2200)
 
 def shown_of(text, query, max_chars):
     """Return the best passage of a text, None where there is none."""
-    place = rag.best_passage(text, query, terms=terms, max_chars=max_chars)
+    place = rag.find_best_passage(text, query, terms=terms, max_chars=max_chars)
     return text[slice(*place)] if place else None
 
 
@@ -74,7 +74,7 @@ def test_a_text_that_fits_or_is_not_relevant_stays():
     """What fits the context is shown whole; what is not relevant is no context, however long."""
     limits = {"query": "P1 response", "terms": terms, "min_score": 0.2, "max_chunks": 6, "max_chars": 8000}
     found = [{**CANDIDATE, "text": "P1. " * 2000}, {**long_chunk(), "score": 0.19}]
-    assert shown_passages(found, **limits) == found
+    assert cut_to_best_passages(found, **limits) == found
     result = agent_with(long_chunk(score=0.19)).invoke(QUESTION)
     assert (result["outcome"], result["clarify_reason"]) == ("clarify", "nothing_relevant")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guardgraph.guards.urls import dedupe, denial
+from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 
 SAMPLE = json.loads((Path(__file__).parent / "data" / "research_sample_output.json").read_text())
@@ -26,12 +26,12 @@ def test_the_demo_finds_what_the_sample_says():
     """The demo's query finds all recorded hits; they dedupe and are denied as in the sample."""
     hints, aggregate = DEMO["policy_hints"], SAMPLE["aggregate"]
     hits = demo_hits()
-    urls, dropped = dedupe([hit["url"] for hit in hits], max_urls=hints["max_urls"])
+    urls, dropped = dedupe_found_urls([hit["url"] for hit in hits], max_urls=hints["max_urls"])
     denied = [
         {"url": url, "reason": reason}
         for url in urls
         if (
-            reason := denial(
+            reason := explain_url_denial(
                 url,
                 policy=hints["allowed_domains_policy"],
                 execution=hints["allowed_domains_execution"],

@@ -11,8 +11,13 @@ from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.research.plan import RESEARCH_ACTIONS, found_urls, parse_plan, plan_query
-from guardgraph.guards.research.request import HINTED_LIMITS, narrowed_domains, parse_research_request, research_limit
+from guardgraph.guards.research.plan import RESEARCH_ACTIONS, parse_research_plan, read_found_urls, read_plan_query
+from guardgraph.guards.research.request import (
+    HINTED_LIMITS,
+    narrow_research_domains,
+    parse_research_request,
+    tighten_research_limit,
+)
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 REQUEST = json.loads((DEMO / "research_request.json").read_text(encoding="utf-8"))
@@ -79,41 +84,41 @@ def test_a_malformed_request_names_its_field(goal, request_, field):
 def test_a_hint_tightens_a_limit(hints, expected):
     """Finite numbers and their spellings lower it, never raise it; anything else leaves it as it is."""
     for hint in hints:
-        assert research_limit("max_urls", hint, allowed=6) == expected, hint
+        assert tighten_research_limit("max_urls", hint, allowed=6) == expected, hint
 
 
 def test_hints_have_bounds():
     """Each limit has its own bounds, and what is allowed is never exceeded, bounds or not."""
     bounds = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
     for name, (least, most) in bounds.items():
-        assert research_limit(name, -1, allowed=5000) == least
-        assert research_limit(name, 10_000, allowed=5000) == most
-        assert research_limit(name, 10_000, allowed=0) == research_limit(name, -1, allowed=0) == 0
-        assert research_limit(name, None, allowed=5000) == 5000
-        assert research_limit(name, None, allowed=2) == 2
+        assert tighten_research_limit(name, -1, allowed=5000) == least
+        assert tighten_research_limit(name, 10_000, allowed=5000) == most
+        assert tighten_research_limit(name, 10_000, allowed=0) == tighten_research_limit(name, -1, allowed=0) == 0
+        assert tighten_research_limit(name, None, allowed=5000) == 5000
+        assert tighten_research_limit(name, None, allowed=2) == 2
 
 
 @given(ANY_JSON, st.integers(0, 5000))
 def test_no_hint_loosens(hint, allowed):
     """Whatever a request asks for, no limit is above what is allowed."""
     for name in HINTED_LIMITS:
-        assert 0 <= research_limit(name, hint, allowed=allowed) <= allowed
+        assert 0 <= tighten_research_limit(name, hint, allowed=allowed) <= allowed
 
 
 def test_a_domain_hint_only_narrows():
     """A hint leaves the hosts of the deployment that it names in any spelling, in the deployment's order."""
     allowed = ["b.example", "a.example", "münchen.example", "no host/"]
     hint = ["A.Example", "evil.example", "xn--mnchen-3ya.example", "B.EXAMPLE", "b.example:1", "also none/"]
-    assert narrowed_domains({}, "d", allowed) == allowed
-    assert narrowed_domains({"d": []}, "d", allowed) == []
-    assert narrowed_domains({"d": hint}, "d", allowed) == allowed[:3]
-    assert narrowed_domains({"d": ["evil.example"]}, "d", allowed) == []
+    assert narrow_research_domains({}, "d", allowed) == allowed
+    assert narrow_research_domains({"d": []}, "d", allowed) == []
+    assert narrow_research_domains({"d": hint}, "d", allowed) == allowed[:3]
+    assert narrow_research_domains({"d": ["evil.example"]}, "d", allowed) == []
 
 
 @pytest.mark.parametrize("hint", [None, "a.example", {}, 5, True, ["a.example", 1], [["a.example"]]])
 def test_a_domain_hint_is_a_list_of_texts(hint):
     """Anything but a list of texts is an error, never the deployment's list."""
-    stop = stop_of(narrowed_domains, {"allowed_domains_policy": hint}, "allowed_domains_policy", ["a.example"])
+    stop = stop_of(narrow_research_domains, {"allowed_domains_policy": hint}, "allowed_domains_policy", ["a.example"])
     assert stop.reason == "invalid_request:policy_hints.allowed_domains_policy"
     assert stop.evidence["details"]["field"] == "policy_hints.allowed_domains_policy"
 
@@ -121,30 +126,30 @@ def test_a_domain_hint_is_a_list_of_texts(hint):
 def test_plans_of_the_reference():
     """Every reference plan is accepted in its normal form or refused for its reason."""
     for given_, expected in reference_cases("research_plan"):
-        assert outcome(parse_plan, given_["raw_steps"], max_steps=given_["max_steps"]) == expected
+        assert outcome(parse_research_plan, given_["raw_steps"], max_steps=given_["max_steps"]) == expected
 
 
 def test_a_plan_is_reduced_to_what_it_means():
     """Keys beyond id, action and args are left out; a long foreign action is cut in the evidence."""
-    assert parse_plan([step | {"why": "x"} for step in STEPS], max_steps=5) == STEPS
-    stop = stop_of(parse_plan, [*STEPS[:4], {"id": "x", "action": "a" * 500, "args": {}}], max_steps=5)
+    assert parse_research_plan([step | {"why": "x"} for step in STEPS], max_steps=5) == STEPS
+    stop = stop_of(parse_research_plan, [*STEPS[:4], {"id": "x", "action": "a" * 500, "args": {}}], max_steps=5)
     assert stop.evidence["details"]["received"] == [*RESEARCH_ACTIONS[:4], "a" * 80]
 
 
 @pytest.mark.parametrize("query", [None, "", " \n", 1, ["q"], {"q": 1}, True])
 def test_a_plan_names_what_to_search(query):
     """The first step's query is a text that is not blank; it is stripped."""
-    assert plan_query([{**STEPS[0], "args": {"query": " P1 status\n"}}, *STEPS[1:]]) == "P1 status"
-    assert stop_of(plan_query, [{**STEPS[0], "args": {"query": query}}]).reason == "invalid_search:query"
-    assert stop_of(plan_query, STEPS).reason == "invalid_search:query"
+    assert read_plan_query([{**STEPS[0], "args": {"query": " P1 status\n"}}, *STEPS[1:]]) == "P1 status"
+    assert stop_of(read_plan_query, [{**STEPS[0], "args": {"query": query}}]).reason == "invalid_search:query"
+    assert stop_of(read_plan_query, STEPS).reason == "invalid_search:query"
 
 
 def test_hits_are_a_list_of_objects():
     """A hit whose url is missing or no text stays, to be shown as dropped; anything else ends the run."""
-    assert found_urls([{"url": "https://a"}, {}, {"url": 5}]) == ["https://a", None, 5]
-    assert found_urls([]) == []
+    assert read_found_urls([{"url": "https://a"}, {}, {"url": 5}]) == ["https://a", None, 5]
+    assert read_found_urls([]) == []
     for raw in (None, {}, "hits", [{"url": "https://a"}, "https://b"], 10**5000):
-        stop = stop_of(found_urls, raw)
+        stop = stop_of(read_found_urls, raw)
         assert stop.reason == "tool_invalid_output:search_sources"
         assert len(stop.evidence["details"]["given"]) <= 120
 
@@ -153,18 +158,20 @@ def test_hits_are_a_list_of_objects():
 def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
     verdicts = [
-        outcome(research_limit, "max_urls", first, allowed=6),
-        outcome(narrowed_domains, {"d": first}, "d", ["a.example"]),
+        outcome(tighten_research_limit, "max_urls", first, allowed=6),
+        outcome(narrow_research_domains, {"d": first}, "d", ["a.example"]),
         outcome(parse_research_request, first, second),
         outcome(
             parse_research_request,
             "goal",
             {"request": {"question": "q", "region": first}, "policy_hints": second},
         ),
-        outcome(parse_plan, first, max_steps=4),
-        outcome(parse_plan, [STEPS[0] | {"id": first}, *STEPS[1:4], STEPS[4] | {"action": second}], max_steps=5),
-        outcome(plan_query, [STEPS[0] | {"args": first if isinstance(first, dict) else {"query": first}}]),
-        outcome(found_urls, first),
-        outcome(found_urls, [{"url": first}]),
+        outcome(parse_research_plan, first, max_steps=4),
+        outcome(
+            parse_research_plan, [STEPS[0] | {"id": first}, *STEPS[1:4], STEPS[4] | {"action": second}], max_steps=5
+        ),
+        outcome(read_plan_query, [STEPS[0] | {"args": first if isinstance(first, dict) else {"query": first}}]),
+        outcome(read_found_urls, first),
+        outcome(read_found_urls, [{"url": first}]),
     ]
     assert [name for verdict in verdicts if (name := verdict.get("stop")) and not name.startswith(FAMILIES)] == []

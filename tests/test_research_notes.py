@@ -10,10 +10,10 @@ from guard_cases import DATA, json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardgraph.guards.quotes import stands_in
-from guardgraph.guards.research.answer import check_answer_facts, cited_notes, parse_research_answer
+from guardgraph.guards.quotes import is_quote_in_text
+from guardgraph.guards.research.answer import check_answer_facts, parse_research_answer, select_cited_notes
 from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
-from guardgraph.guards.research.pages import is_readable, parse_page
+from guardgraph.guards.research.pages import is_usable_page, parse_source_page
 from guardgraph.guards.stop import Stop
 
 DEMO = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
@@ -39,11 +39,11 @@ def verify(*notes, **changes):
 
 def test_a_page_has_a_body():
     """Title and date may be missing; a blank body is nothing to read, and what has no body is no page."""
-    assert parse_page({"body": " x ", "title": None}) == {"title": "", "published_at": "", "body": " x "}
-    assert [parse_page(page) for page in PAGES.values()] == list(PAGES.values())
-    assert parse_page({"body": "\n", "title": "T"}) is None
+    assert parse_source_page({"body": " x ", "title": None}) == {"title": "", "published_at": "", "body": " x "}
+    assert [parse_source_page(page) for page in PAGES.values()] == list(PAGES.values())
+    assert parse_source_page({"body": "\n", "title": "T"}) is None
     for raw in (None, "page", [], {}, {"body": None}, {"title": "T", "body": 1}):
-        assert stop_of(parse_page, raw).reason == "tool_invalid_output:read_source"
+        assert stop_of(parse_source_page, raw).reason == "tool_invalid_output:read_source"
 
 
 def test_notes_of_the_reference():
@@ -87,7 +87,7 @@ def test_the_demo_is_verified():
     answer = parse_research_answer(SAMPLE["answer"], SAMPLE["citations"], notes=notes, max_answer_chars=850)
     check_answer_facts(answer, notes=notes, regions=CHECKS["regions"])
     assert answer == {"answer": SAMPLE["answer"], "citations": ["n1", "n2"]}
-    assert cited_notes(notes, ["n2", "n1"]) == notes
+    assert select_cited_notes(notes, ["n2", "n1"]) == notes
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_checks_can_be_switched_off():
 )
 def test_a_quote_is_verbatim(quote, text, expected):
     """White space and the kinds of quote marks and dashes aside, every character counts, and words are whole."""
-    assert stands_in(quote, text) is expected
+    assert is_quote_in_text(quote, text) is expected
 
 
 @pytest.mark.parametrize(
@@ -234,8 +234,8 @@ def test_only_cited_notes_support_an_answer():
 def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
     notes = parse_notes([note()], max_notes=1)
-    page = outcome(parse_page, first)
-    assert is_readable(first, policy=[], execution=[]) == (page.get("value") is not None)
+    page = outcome(parse_source_page, first)
+    assert is_usable_page(first, policy=[], execution=[]) == (page.get("value") is not None)
     verdicts = [
         page,
         outcome(number_notes, first),
@@ -261,14 +261,14 @@ def test_any_note_gets_a_verdict(claim, quote, url, title):
 @given(st.text(min_size=1), st.text(), st.text())
 def test_a_text_stands_in_itself(quote, before, after):
     """What is copied from a page with its surroundings is always found there."""
-    assert stands_in(quote, f"{before} {quote} {after}")
+    assert is_quote_in_text(quote, f"{before} {quote} {after}")
 
 
 def test_a_citation_means_one_note():
     """Of two notes with one id, the first is cited, and the other licenses nothing."""
     claims = ("Monthly uptime is 99%.", "Monthly uptime is 98%.")
     first, second = parse_notes([note(id="n1", claim=claim, quote=claim) for claim in claims], max_notes=2)
-    assert cited_notes([first, second], ["n1"]) == [first]
+    assert select_cited_notes([first, second], ["n1"]) == [first]
     answer = parse_research_answer("Uptime is 98%.", ["n1"], notes=[first, second], max_answer_chars=850)
     with pytest.raises(Stop, match="unsupported_number"):
         check_answer_facts(answer, notes=[first, second], regions=())

@@ -13,7 +13,7 @@ from runs import check_result
 from web_server import WebServer, after, answer, drip, redirect
 
 from guardgraph import ConfigurationError, listed_search, searx_search
-from guardgraph.guards.urls import dedupe
+from guardgraph.guards.urls import dedupe_found_urls
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.tools.recordings import recorded_notes, recorded_reader
@@ -177,7 +177,7 @@ def test_a_file_of_urls_is_read_as_it_is(tmp_path_factory, lines):
     file.write_text("\n".join([*lines, SLA]), encoding="utf-8")
     hits = listed_search(file)({"query": "anything", "max_results": 1000})
     assert hits[-1] == {"url": SLA}
-    assert SLA in dedupe([hit["url"] for hit in hits], max_urls=1000)[0]
+    assert SLA in dedupe_found_urls([hit["url"] for hit in hits], max_urls=1000)[0]
 
 
 def test_a_file_of_urls_has_comments_and_an_order(tmp_path):

@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique.request import parse_self_critique_request
-from guardgraph.guards.self_critique.revision import check_final, check_patch, parse_draft, patch_similarity
+from guardgraph.guards.self_critique.revision import (
+    check_final_draft,
+    check_revision_patch,
+    measure_patch_similarity,
+    parse_draft,
+)
 
 DATA = Path(__file__).parents[1] / "guardgraph" / "tools" / "data"
 CONTEXT = json.loads((DATA / "self_critique_incident_context.json").read_text())
@@ -51,7 +56,7 @@ PATCH_LIMITS = {
 
 def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
     """Return why a revision is refused, and the evidence."""
-    stop = stop_of(check_patch, text, **{**PATCH_LIMITS, **limits})
+    stop = stop_of(check_revision_patch, text, **{**PATCH_LIMITS, **limits})
     json.dumps(stop.evidence)
     return stop.reason, stop.evidence
 
@@ -90,7 +95,7 @@ def test_the_fact_check_can_be_switched_off() -> None:
     """Without it, form alone counts, for a draft and a revision."""
     assert drafted("31% in the EU.", check_facts=False) == {"value": "31% in the EU."}
     revised = f"{DRAFT} {NOTE} 31%."
-    assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, "check_facts": False})
+    assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, "check_facts": False})
 
 
 def test_policy_hints_are_no_facts() -> None:
@@ -101,7 +106,7 @@ def test_policy_hints_are_no_facts() -> None:
 
 def test_a_patch_passes_with_its_measures() -> None:
     """The stripped text comes with its similarity in 3 digits and its growth in 2."""
-    patch = check_patch(f" {DRAFT} {NOTE} ", **PATCH_LIMITS)
+    patch = check_revision_patch(f" {DRAFT} {NOTE} ", **PATCH_LIMITS)
     assert patch == {
         "revised_answer": f"{DRAFT} {NOTE}",
         "patch_similarity": 0.958,
@@ -150,7 +155,9 @@ def test_growth_is_held_against_the_smaller_limit() -> None:
 
     def verdict(budget: float, hint: float | None) -> Any:
         return outcome(
-            check_patch, revised, **{**limits, "max_length_increase_pct": budget, "hinted_length_increase_pct": hint}
+            check_revision_patch,
+            revised,
+            **{**limits, "max_length_increase_pct": budget, "hinted_length_increase_pct": hint},
         )
 
     assert verdict(growth, None)["value"]["length_increase_pct"] == 22.22
@@ -165,7 +172,7 @@ def test_a_revision_may_keep_a_claim_that_was_allowed() -> None:
     soft = {"context": context, "check_facts": False, "avoid_absolute_guarantees": False}
     revised = f"{DRAFT} {NOTE} It is resolved."
     assert patch_stop(revised, context=context, check_facts=False)[0] == "patch_violation:restricted_claims"
-    assert "value" in outcome(check_patch, revised, **{**PATCH_LIMITS, **soft})
+    assert "value" in outcome(check_revision_patch, revised, **{**PATCH_LIMITS, **soft})
     kept = {**soft, "context": {}, "draft": f"{DRAFT} It is resolved."}
     assert patch_stop(revised, **kept) == ("patch_violation:restricted_claims", {"claims": ["resolved"]})
     assert patch_stop(f"{DRAFT} {NOTE} We guarantee it.", **soft)[1] == {"claims": ["guarantee"]}
@@ -191,26 +198,26 @@ SHORT = "Payments fail."
 def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, reason: str | None) -> None:
     """One occurrence of each added phrase with its separator counts neither as growth nor as another text."""
     limits = {**PATCH_LIMITS, "draft": SHORT, "required_changes": changes, "min_similarity": 0.5}
-    verdict = outcome(check_patch, revised, **limits)
+    verdict = outcome(check_revision_patch, revised, **limits)
     assert verdict.get("stop") == reason
     if reason is None:
         grown = 100 * (len(revised) - len(SHORT)) / len(SHORT)
         assert verdict["value"]["length_increase_pct"] == round(grown, 2)
-        assert verdict["value"]["patch_similarity"] == round(patch_similarity(SHORT, revised), 3)
+        assert verdict["value"]["patch_similarity"] == round(measure_patch_similarity(SHORT, revised), 3)
 
 
 def test_the_final_text_obeys_the_same_rule() -> None:
     """An approved draft cannot carry a restricted claim, unless something licenses it."""
     limits = {"context": {"incident": {"status": "open"}}, "max_chars": 980, "avoid_absolute_guarantees": True}
-    assert check_final(f" {DRAFT}", **limits) == DRAFT
-    assert outcome(check_final, " ", **limits)["stop"] == "invalid_answer:empty"
-    assert outcome(check_final, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
+    assert check_final_draft(f" {DRAFT}", **limits) == DRAFT
+    assert outcome(check_final_draft, " ", **limits)["stop"] == "invalid_answer:empty"
+    assert outcome(check_final_draft, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
     claim = "Recovery is guaranteed."
-    assert stop_of(check_final, claim, **limits).evidence == {"claims": ["guarantee"]}
+    assert stop_of(check_final_draft, claim, **limits).evidence == {"claims": ["guarantee"]}
     over = {**limits, "context": {"incident": {"status": "Resolved"}}}
-    assert outcome(check_final, claim, **over)["stop"] == "invalid_answer:restricted_claims"
-    assert outcome(check_final, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"
-    assert outcome(check_final, "It is resolved.", **over) == {"value": "It is resolved."}
+    assert outcome(check_final_draft, claim, **over)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(check_final_draft, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(check_final_draft, "It is resolved.", **over) == {"value": "It is resolved."}
 
 
 @given(JSON, st.one_of(JSON, st.just(CONTEXT)))
@@ -218,10 +225,10 @@ def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
     """Any value as draft, revision or answer, against any context, passes or stops."""
     context = context if isinstance(context, dict) else {"value": context}
     assert set(drafted(text, context=context)) & {"value", "stop"}
-    assert "stop" in outcome(check_patch, text, **{**PATCH_LIMITS, "context": context})
+    assert "stop" in outcome(check_revision_patch, text, **{**PATCH_LIMITS, "context": context})
     limits = {"context": context, "max_chars": 98}
     for hard in (True, False):
-        assert set(outcome(check_final, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
+        assert set(outcome(check_final_draft, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
 
 
 def longest_common(old: list[str], new: list[str]) -> int:
@@ -243,13 +250,13 @@ def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> N
     """The bit-parallel length is the one of the definition."""
     total = len(old) + len(new)
     expected = 2 * longest_common(old, new) / total if total else 1
-    assert patch_similarity(" ".join(old), " ".join(new)) == expected
+    assert measure_patch_similarity(" ".join(old), " ".join(new)) == expected
 
 
 def test_similarity_is_fast_on_long_texts() -> None:
     """Thousands of words take a moment, not minutes."""
     old = " ".join(f"w{place % 997}" for place in range(10_000))
-    assert patch_similarity(old, old[::-1]) < patch_similarity(old, f"{old} x") < 1
+    assert measure_patch_similarity(old, old[::-1]) < measure_patch_similarity(old, f"{old} x") < 1
 
 
 def test_a_request_is_read_with_its_hints() -> None:

@@ -27,7 +27,7 @@ from self_critique_cases import (
     revise,
 )
 
-from guardgraph.guards.self_critique.revision import check_final
+from guardgraph.guards.self_critique.revision import check_final_draft
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import Reply
 
@@ -240,4 +240,4 @@ def test_a_run_stops_in_each_phase(entry, case):
 def test_a_blank_answer_is_stopped_by_the_final_guard():
     """No run gets there: the draft guard and the patch guard let no blank text pass."""
     limits = {"context": {}, "max_chars": 980, "avoid_absolute_guarantees": True}
-    assert stop_of(check_final, " ", **limits).reason == "invalid_answer:empty"
+    assert stop_of(check_final_draft, " ", **limits).reason == "invalid_answer:empty"

@@ -242,8 +242,8 @@ PACKED = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOU
 def test_any_answer(answer, cited):
     """Whatever is let through: each sentence cites packed chunks, sentences have every word, and no mark is left."""
     try:
-        text, marks = rag.read_marks(answer, PACKED)
-        sentences = rag.marked_sentences(text, marks, cited)
+        text, marks = rag.read_citation_marks(answer, PACKED)
+        sentences = rag.read_marked_sentences(text, marks, cited)
     except Stop:
         return
     covered = {place for item in sentences for place in range(item.start, item.end)}
@@ -271,12 +271,12 @@ def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
     document = f"Head.\n{text}\nTail."
     item = {**FOUND[0], "title": "", "section": "", "updated_at": "", "text": text, "span": [6, 6 + len(text)]}
     limits = {"min_score": 0.2, "max_chunks": 3, "max_chars": max_chars}
-    shown = rag.shown_passages([item], query="P1", terms=terms, **limits)
-    for chunk in rag.pack(shown, **limits)["chunks"]:
+    shown = rag.cut_to_best_passages([item], query="P1", terms=terms, **limits)
+    for chunk in rag.pack_context(shown, **limits)["chunks"]:
         assert document[slice(*chunk["span"])] == chunk["text"]
-        whole = rag.likely_sentences(chunk["text"], [chunk], terms=terms)
-        [detail] = rag.with_spans(
-            rag.cited(["doc_a"], [chunk]),
+        whole = rag.match_sentences_to_chunks(chunk["text"], [chunk], terms=terms)
+        [detail] = rag.add_citation_spans(
+            rag.check_citations(["doc_a"], [chunk]),
             [chunk],
             answer=chunk["text"],
             sentences=whole,

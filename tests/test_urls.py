@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.guards.urls import allowed_hosts, dedupe, denial
+from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial, list_allowed_hosts
 from guardgraph.plain.urls import identity, normal_host
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
@@ -87,17 +87,17 @@ def test_identity_is_idempotent_and_judged(text):
     """Any text has an identity that is its own identity, or none; and every identity gets a verdict."""
     known = identity(text)
     if known is None:
-        assert dedupe([text], max_urls=1)[0] == {}
+        assert dedupe_found_urls([text], max_urls=1)[0] == {}
     else:
         assert identity(known) == known
         assert "#" not in known
-        assert denial(known, policy=[], execution=[]) is not None
+        assert explain_url_denial(known, policy=[], execution=[]) is not None
 
 
 @given(st.lists(st.one_of(URLS, st.none(), st.integers())), st.integers(0, 4))
 def test_dedupe_keeps_each_once(urls, max_urls):
     """Survivors are distinct, in order of appearance and at most max_urls; what was dropped is shown."""
-    survivors, dropped = dedupe(urls, max_urls=max_urls)
+    survivors, dropped = dedupe_found_urls(urls, max_urls=max_urls)
     known = [name for url in urls if (name := identity(url)) is not None]
     assert list(survivors) == list(dict.fromkeys(known))[:max_urls]
     assert all(identity(spelled) == name for name, spelled in survivors.items())
@@ -108,7 +108,7 @@ def test_dedupe_keeps_each_once(urls, max_urls):
 def test_dropped_urls_are_shown():
     """What was dropped can be recognised, whatever it was, beyond the limit too."""
     urls = ["https://a.example/", "https://b.example/", "x" * 500, None, 12, {"a": float("nan")}]
-    survivors, dropped = dedupe(urls, max_urls=1)
+    survivors, dropped = dedupe_found_urls(urls, max_urls=1)
     assert survivors == {"https://a.example": "https://a.example/"}
     assert dropped == ["x" * 197 + "...", "null", "12", '{"a": NaN}']
 
@@ -139,7 +139,7 @@ def test_dropped_urls_are_shown():
 )
 def test_denial_gives_the_first_reason(url, expected):
     """Scheme, user, port, policy and execution are judged in this order, hosts exactly."""
-    assert denial(url, policy=POLICY, execution=EXECUTION) == expected
+    assert explain_url_denial(url, policy=POLICY, execution=EXECUTION) == expected
 
 
 def test_the_first_spelling_is_fetched_as_the_standard_writes_it():
@@ -149,7 +149,7 @@ def test_the_first_spelling_is_fetched_as_the_standard_writes_it():
         "https://vendor.example.com/Docs",
         "http:\\\\h\\a b",
     ]
-    assert dedupe(urls, max_urls=9)[0] == {
+    assert dedupe_found_urls(urls, max_urls=9)[0] == {
         "https://vendor.example.com/Docs": "https://vendor.example.com/Docs/?utm_source=x",
         "http://h/a%20b": "http://h/a%20b",
     }
@@ -157,19 +157,19 @@ def test_the_first_spelling_is_fetched_as_the_standard_writes_it():
 
 def test_allowed_hosts_are_those_on_both_lists():
     """They are spelled as URLs carry them, sorted; what is no host allows nothing."""
-    assert allowed_hosts(policy=POLICY, execution=EXECUTION) == [
+    assert list_allowed_hosts(policy=POLICY, execution=EXECUTION) == [
         "[2001:db8::1]",
         "vendor.example.com",
         "xn--mnchen-3ya.example",
     ]
-    assert allowed_hosts(policy=["a.example", "no host/"], execution=["no host/"]) == []
+    assert list_allowed_hosts(policy=["a.example", "no host/"], execution=["no host/"]) == []
 
 
 def test_both_lists_are_needed():
     """A host must be on both lists; an empty list allows nothing."""
     url = "https://vendor.example.com"
-    assert denial(url, policy=[], execution=EXECUTION) == "source_denied_policy"
-    assert denial(url, policy=POLICY, execution=[]) == "source_denied_execution"
+    assert explain_url_denial(url, policy=[], execution=EXECUTION) == "source_denied_policy"
+    assert explain_url_denial(url, policy=POLICY, execution=[]) == "source_denied_execution"
 
 
 @pytest.mark.parametrize(
@@ -203,5 +203,5 @@ def test_a_list_names_hosts(name, expected):
 def test_a_hostile_url_costs_little(url):
     """A text of 100,000 characters is judged in well under a second."""
     begin = thread_time()
-    denial(identity(url) or url, policy=POLICY, execution=EXECUTION)
+    explain_url_denial(identity(url) or url, policy=POLICY, execution=EXECUTION)
     assert thread_time() - begin < 1

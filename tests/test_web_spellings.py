@@ -7,7 +7,7 @@ from web_contacts import contacts
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ReadFailure, WebLimits, web_reader
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.urls import normal_host, parsed_url
 from guardgraph.state.research import READ_FAILURES
 
@@ -101,7 +101,7 @@ def test_what_is_judged_is_what_is_dialled(web, reader, url):
     """A URL that the lists allow is asked at its host with its path; of any other not even the name is looked up."""
     page, resolved, log, seen = asked_by(web, reader, {"url": url, "hosts": list(HOSTS)})
     parsed = parsed_url(url)
-    if parsed is None or denial(parsed.href, policy=HOSTS, execution=HOSTS) is not None:
+    if parsed is None or explain_url_denial(parsed.href, policy=HOSTS, execution=HOSTS) is not None:
         assert page.reason == "address_denied"
         assert (resolved, log, seen) == ([], [], [])
         return

@@ -10,7 +10,7 @@ from test_what_if_exact import check_exact, some
 
 from guardgraph import ReadFailure, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.graphs.replay.whatif import judge_recording_again
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.testing import InMemoryRecorder
 
 HOSTS = (SLA_HOST, STATUS_HOST, REGULATOR_HOST)
@@ -23,7 +23,7 @@ def leading(*way, size=1000):
     def read(request):
         hosts, limits, hops = request["hosts"], request["limits"], []
         for url in [request["url"], *(way if request["url"].endswith("/a") else ())]:
-            hops.append({"url": url, "denied": denial(url, policy=hosts, execution=hosts)})
+            hops.append({"url": url, "denied": explain_url_denial(url, policy=hosts, execution=hosts)})
             if hops[-1]["denied"] is not None:
                 return ReadFailure("redirect_denied", {"hops": hops, "limits": limits})
         if size > limits["max_wire_bytes"]:

@@ -66,19 +66,18 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
             screen.show((f"{kind}: {len(findings) - _SHOWN} more; --json has them", "red"), hang=2)
     if not checked.findings:
         screen.show(("no findings", "green"), indent=0)
-    elif checked.repaired:
-        screen.show(("repaired", "green"), indent=0)
-    else:
-        screen.show(f"to put it right: guardgraph kb check --repair {file}", indent=0)
+    elif not checked.rebuilt:
+        screen.show(f"to make the index anew of what is right: guardgraph kb rebuild {file}", indent=0)
+    if checked.rebuilt:
+        screen.show(("the index is made anew", "green"), indent=0)
     for items, became in (
-        (checked.closed, "nobody may read it now; add it again"),
-        (checked.removed, "taken out; add it again"),
+        (checked.refused, "not what was put in; add it again"),
         (checked.without_vectors, "it has no vectors"),
         (checked.lost, "add the documents again"),
     ):
         for item in items:
             screen.show((f"{item}: {became}", "red"), hang=2)
-    if checked.without_vectors or (not checked.repaired and any(item.kind == "vectors" for item in checked.findings)):
+    if checked.without_vectors or (not checked.rebuilt and any(item.kind == "vectors" for item in checked.findings)):
         again = f"KnowledgeBase({file!r}, embedding=...).add(...); where it is refused, into a new file"
         screen.show(f"to make vectors again, in Python: {again}", indent=0)
 

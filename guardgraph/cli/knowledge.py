@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -19,6 +19,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
+    from guardgraph.knowledge.checking import CheckedBase
     from guardgraph.knowledge.index.scopes import Scope
     from guardgraph.state.context import Caller
 
@@ -178,19 +179,40 @@ def check(
     *,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Put right what is found; what cannot be is nobody's until it is added again."),
+        typer.Option("--repair", help="Another name of `kb rebuild`, for this version alone."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Check whether a knowledge base is what was put in.
 
-    That is the file, each document and chunk, who may read it, and all that is counted of words. Exit code 3 if
-    something is not; with --repair, if documents have to be added again.
+    That is the file, each document and chunk, who may read it, and all that is counted of words. Nothing is changed.
+    Exit code 3 if something is not.
     """
-    from guardgraph.knowledge.checking import check_file
+    from guardgraph.knowledge.checking import check_file, rebuild_file
 
     inputs.load_environment()
-    checked = check_file(Path(inputs.existing_file("FILE", file)), repair=repair)
+    path = Path(inputs.existing_file("FILE", file))
+    checked = rebuild_file(path) if repair else check_file(path)
+    if repair:
+        note("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
+    _show_checked(file, checked, as_json)
+
+
+@app.command()
+def rebuild(file: File, *, as_json: Json = False) -> None:
+    """Make the index anew from the stored texts that are what was put in.
+
+    That takes a base that another version read, too. Texts that are not what was put in stay out of the index and are
+    named. Exit code 3 if documents have to be added again.
+    """
+    from guardgraph.knowledge.checking import rebuild_file
+
+    inputs.load_environment()
+    _show_checked(file, rebuild_file(Path(inputs.existing_file("FILE", file))), as_json)
+
+
+def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:
+    """Print what came of a check, and exit as it ended."""
     if as_json:
         _print_json(checked.plain())
     else:

@@ -10,13 +10,13 @@ from guardgraph.state.outcome import Outcome
 
 __all__ = [
     "Proposal",
-    "check_text",
+    "build_tool_stop",
+    "check_proposed_text",
     "found",
     "proposal",
     "proposed_object",
     "proposed_text",
     "reviewed",
-    "tool_failure",
 ]
 
 SHORTEST_FENCE = 3
@@ -54,25 +54,25 @@ def proposal(packed: str) -> Proposal:
     if outcome.form == "value":
         return Proposal(outcome.content, None, outcome.about)
     try:
-        return Proposal(_said(outcome.content), outcome.content, outcome.about)
+        return Proposal(_parse_proposal_json(outcome.content), outcome.content, outcome.about)
     except NotJson:
         return Proposal(None, outcome.content, outcome.about, unreadable=True)
 
 
-def _said(text: str) -> JsonValue:
+def _parse_proposal_json(text: str) -> JsonValue:
     """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is.
 
     Raises:
         NotJson: it is neither.
     """
-    if (inside := _fenced(text)) is None:
+    if (inside := _unwrap_proposal_fence(text)) is None:
         return parse_json(text)
     if not isinstance(value := parse_json(inside), dict):
         raise NotJson("no object in the fence")
     return value
 
 
-def _fenced(text: str) -> str | None:
+def _unwrap_proposal_fence(text: str) -> str | None:
     """Return what stands inside a Markdown fence, None where the text is not one fence from beginning to end."""
     opening, _, rest = text.strip().partition("\n")
     inside, _, closing = rest.rpartition("\n")
@@ -110,11 +110,11 @@ def proposed_text(packed: str, name: str, lists: tuple[str, ...] = ()) -> Propos
     """
     given = proposed_object(packed)
     if given.text is not None:
-        check_text(given.value, name, lists)
+        check_proposed_text(given.value, name, lists)
     return given
 
 
-def check_text(value: JsonValue, name: str, lists: tuple[str, ...] = ()) -> None:
+def check_proposed_text(value: JsonValue, name: str, lists: tuple[str, ...] = ()) -> None:
     """Check that a value is an object with a text under `name` and lists of strings under `lists`.
 
     Raises:
@@ -122,14 +122,14 @@ def check_text(value: JsonValue, name: str, lists: tuple[str, ...] = ()) -> None
     """
     fields = value if isinstance(value, dict) else {}
     wrong = [] if isinstance(fields.get(name), str) else [name]
-    wrong += [key for key in lists if not _is_list_of_strings(fields.get(key))]
+    wrong += [key for key in lists if not _is_proposed_list(fields.get(key))]
     if wrong:
         raise Stop("llm_invalid_schema", details={"fields": wrong, "given": excerpt(value)})
     if not fields[name].strip():
         raise Stop("llm_empty", details={"field": name})
 
 
-def _is_list_of_strings(value: JsonValue) -> bool:
+def _is_proposed_list(value: JsonValue) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
@@ -147,10 +147,10 @@ def found(packed: str, tool: str) -> JsonValue:
     outcome = Outcome.unpacked(packed)
     if outcome.form != "failure":
         return outcome.content
-    raise tool_failure(outcome, tool)
+    raise build_tool_stop(outcome, tool)
 
 
-def tool_failure(outcome: Outcome, tool: str) -> Stop:
+def build_tool_stop(outcome: Outcome, tool: str) -> Stop:
     """Return the stop that a tool's failure is; see `found`."""
     reason, details = outcome.content["reason"], outcome.content["details"]
     named = {"max_seconds": "max_seconds", "tool_unavailable": f"tool_unavailable:{tool}"}

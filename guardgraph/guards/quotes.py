@@ -11,7 +11,7 @@ from guardgraph.languages.sentences import paragraph_spans
 from guardgraph.plain.letters import is_unspaced
 from guardgraph.plain.memory import remembered
 
-__all__ = ["Quote", "comparable", "place_of", "quotes_in", "stands_in"]
+__all__ = ["Quote", "find_quote_place", "find_quotes", "is_quote_in_text", "normalise_quote_text"]
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
@@ -61,31 +61,31 @@ class Quote(NamedTuple):
     """What is quoted, without marks and the punctuation at its ends."""
 
 
-def quotes_in(text: str) -> Iterator[Quote]:
+def find_quotes(text: str) -> Iterator[Quote]:
     """Yield what stands between quotation marks of any kind within a paragraph, if it has two words at least.
 
     One word between quotation marks is called so rather than quoted. In scripts without blanks a letter counts as a
-    word, as in `stands_in`.
+    word, as in `is_quote_in_text`.
     """
     if _MARK.search(text) is None:
         return
     for first, last in paragraph_spans(text):
         for match in _QUOTED.finditer(text, first, last):
             quoted = match[match.lastindex or 0].strip(_PUNCTUATION)
-            if sum(map(_words, quoted.split())) > 1:
+            if sum(map(_count_quoted_words, quoted.split())) > 1:
                 yield Quote(*match.span(), quoted)
 
 
-def _words(word: str) -> int:
+def _count_quoted_words(word: str) -> int:
     return max(sum(map(is_unspaced, word)), any(map(str.isalnum, word)))
 
 
-def comparable(text: str) -> str:
+def normalise_quote_text(text: str) -> str:
     """Return a text with runs of white space as one blank, and typographic quote marks and dashes as plain ones."""
     return " ".join((text if text.isascii() else text.translate(_SAME)).split())
 
 
-def stands_in(quote: str, text: str) -> bool:
+def is_quote_in_text(quote: str, text: str) -> bool:
     """Say whether a text contains a quote verbatim, white space and the kinds of quote marks and dashes aside.
 
     A quote begins and ends where words do, in scripts without blanks at any letter. A number counts as a whole:
@@ -95,18 +95,18 @@ def stands_in(quote: str, text: str) -> bool:
         quote: what is said to be quoted.
         text: what it is said to be quoted from.
     """
-    quote, text = comparable(quote), comparable(text)
+    quote, text = normalise_quote_text(quote), normalise_quote_text(text)
     start = text.find(quote)
     if start < 0:
         return False
-    marked = _with_whole_words(quote)
+    marked = _mark_quote_words(quote)
     # A quote mostly fits where it first stands, so that the rest need not be read.
-    begin, end = _around(start, start + len(quote), text)
-    return marked in _with_whole_words(text[begin:end]) or marked in _with_whole_words(text)
+    begin, end = _widen_quote_span(start, start + len(quote), text)
+    return marked in _mark_quote_words(text[begin:end]) or marked in _mark_quote_words(text)
 
 
-def place_of(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where a quote stands in a text, verbatim as `stands_in` has it, and first.
+def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quote stands in a text, verbatim as `is_quote_in_text` has it, and first.
 
     Args:
         quote: what is said to be quoted.
@@ -115,29 +115,29 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
     Returns:
         Where it begins and ends in the text, in characters; None where it does not stand there.
     """
-    wanted, read = comparable(quote), comparable(text)
+    wanted, read = normalise_quote_text(quote), normalise_quote_text(text)
     first = read.find(wanted) if wanted else -1
     if first < 0:
         return None
-    marked = _with_whole_words(wanted)
-    begin, end = _around(first, first + len(wanted), read)
-    start = _start_in(read[begin:end], marked)
+    marked = _mark_quote_words(wanted)
+    begin, end = _widen_quote_span(first, first + len(wanted), read)
+    start = _find_quote_start(read[begin:end], marked)
     if start is None:
-        begin, start = 0, _start_in(read, marked)
+        begin, start = 0, _find_quote_start(read, marked)
     if start is None:
         return None
     place = begin + start
-    return _in_original(place, read, text), _in_original(place + len(wanted) - 1, read, text) + 1
+    return _map_quote_place(place, read, text), _map_quote_place(place + len(wanted) - 1, read, text) + 1
 
 
-def _start_in(read: str, marked: str) -> int | None:
+def _find_quote_start(read: str, marked: str) -> int | None:
     """Return where a quote with its words marked stands in a text first, None where it does not."""
-    whole = _with_whole_words(read)
+    whole = _mark_quote_words(read)
     at = whole.find(marked)
     return at - whole.count("\n", 0, at) if at >= 0 else None
 
 
-def _in_original(place: int, read: str, text: str) -> int:
+def _map_quote_place(place: int, read: str, text: str) -> int:
     """Return where a character of a comparable text stands in the text itself."""
     if len(read) == len(text):
         return place
@@ -146,13 +146,13 @@ def _in_original(place: int, read: str, text: str) -> int:
     return next(islice(_BLACK.finditer(text), words, None)).start() + within
 
 
-def _around(start: int, end: int, text: str) -> tuple[int, int]:
+def _widen_quote_span(start: int, end: int, text: str) -> tuple[int, int]:
     """Return where a part of a text begins and ends with the blanks around it, which no word reaches across."""
     blank = text.find(" ", end)
     return text.rfind(" ", 0, start) + 1, blank if blank >= 0 else len(text)
 
 
 @remembered(texts=256, chars=1000)
-def _with_whole_words(text: str) -> str:
+def _mark_quote_words(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its words begin and end.
     return "\n".join((_ASCII_WORD if text.isascii() else _WORD).split(text))

@@ -6,7 +6,16 @@ from typing import Any
 
 from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt, json_problem
 
-__all__ = ["LONGEST_QUESTION", "NAME_LIMIT", "Stop", "asked_text", "check_depth", "evidence", "refused", "shown_name"]
+__all__ = [
+    "LONGEST_QUESTION",
+    "NAME_LIMIT",
+    "Stop",
+    "build_request_stop",
+    "check_request_depth",
+    "evidence",
+    "read_request_text",
+    "shown_name",
+]
 
 LONGEST_QUESTION = 20_000
 """Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
@@ -32,7 +41,7 @@ class Stop(Exception):
         return f"Stop({self.reason!r}, {', '.join(self.evidence)})"
 
 
-def refused(field: str, given: JsonValue, allowed: str) -> Stop:
+def build_request_stop(field: str, given: JsonValue, allowed: str) -> Stop:
     """Return the stop for a field of the input that cannot be read.
 
     Args:
@@ -47,7 +56,7 @@ def refused(field: str, given: JsonValue, allowed: str) -> Stop:
     return Stop(f"invalid_request:{field}", details=details)
 
 
-def asked_text(field: str, given: JsonValue) -> str:
+def read_request_text(field: str, given: JsonValue) -> str:
     """Return a question or a goal of the input, stripped.
 
     Raises:
@@ -55,20 +64,20 @@ def asked_text(field: str, given: JsonValue) -> str:
             characters.
     """
     if not isinstance(given, str) or not given.strip():
-        raise refused(field, given, "a text that is not blank")
+        raise build_request_stop(field, given, "a text that is not blank")
     if len(given) > LONGEST_QUESTION:
-        raise refused(field, given, f"a text of at most {LONGEST_QUESTION} characters")
+        raise build_request_stop(field, given, f"a text of at most {LONGEST_QUESTION} characters")
     return given.strip()
 
 
-def check_depth(field: str, given: JsonValue) -> None:
+def check_request_depth(field: str, given: JsonValue) -> None:
     """Refuse what is nested so deeply that no state could hold it together with what stands around it.
 
     Raises:
         Stop: ``invalid_request:<field>``.
     """
     if (problem := json_problem(given, INPUT_DEPTH)) is not None:
-        raise refused(field, problem, f"plain JSON of at most {INPUT_DEPTH} levels")
+        raise build_request_stop(field, problem, f"plain JSON of at most {INPUT_DEPTH} levels")
 
 
 def shown_name(name: str) -> str:

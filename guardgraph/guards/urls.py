@@ -8,13 +8,13 @@ from functools import lru_cache
 from guardgraph.plain.json import excerpt
 from guardgraph.plain.urls import normal_host, target
 
-__all__ = ["allowed_hosts", "dedupe", "denial"]
+__all__ = ["dedupe_found_urls", "explain_url_denial", "list_allowed_hosts"]
 
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
 
 
-def dedupe(urls: Sequence[object], *, max_urls: int) -> tuple[dict[str, str], list[str]]:
+def dedupe_found_urls(urls: Sequence[object], *, max_urls: int) -> tuple[dict[str, str], list[str]]:
     """Keep every URL once.
 
     Args:
@@ -34,7 +34,7 @@ def dedupe(urls: Sequence[object], *, max_urls: int) -> tuple[dict[str, str], li
     return spelled, [excerpt(url, SHOWN_URL_CHARS) for url, known in targets if known is None]
 
 
-def denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
+def explain_url_denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> str | None:
     """Say why a URL may not be read.
 
     A host is on a list when it is exactly one of its names; ``example.com.`` and ``www.example.com`` are
@@ -56,23 +56,27 @@ def denial(url: str, *, policy: Collection[str], execution: Collection[str]) -> 
         return "source_denied_userinfo"
     if known.port:
         return "source_denied_port"
-    if known.host not in _hosts(tuple(policy)):
+    if known.host not in _normalise_allowed_hosts(tuple(policy)):
         return "source_denied_policy"
-    if known.host not in _hosts(tuple(execution)):
+    if known.host not in _normalise_allowed_hosts(tuple(execution)):
         return "source_denied_execution"
     return None
 
 
-def allowed_hosts(*, policy: Collection[str], execution: Collection[str]) -> list[str]:
+def list_allowed_hosts(*, policy: Collection[str], execution: Collection[str]) -> list[str]:
     """Return the hosts that stand on both lists, as URLs carry them, sorted.
 
     Args:
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
     """
-    return sorted(host for host in _hosts(tuple(policy)) & _hosts(tuple(execution)) if host is not None)
+    return sorted(
+        host
+        for host in _normalise_allowed_hosts(tuple(policy)) & _normalise_allowed_hosts(tuple(execution))
+        if host is not None
+    )
 
 
 @lru_cache(maxsize=64)
-def _hosts(names: tuple[str, ...]) -> frozenset[str | None]:
+def _normalise_allowed_hosts(names: tuple[str, ...]) -> frozenset[str | None]:
     return frozenset(map(normal_host, names))

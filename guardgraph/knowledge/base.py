@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from guardgraph.knowledge.checking import CheckedBase, check_file
+from guardgraph.knowledge.checking import CheckedBase, check_file, rebuild_file
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.ingest.adding import add_folder
 from guardgraph.knowledge.ingest.collection import Collection
@@ -196,15 +196,36 @@ class KnowledgeBase:
     def check(self, *, repair: bool = False) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in.
 
+        Nothing is changed.
+
         Args:
-            repair: whether what is found is put right, in one transaction: words, postings and statistics are counted
-                anew from the stored texts, and documents that are not what was put in, or of which a chunk is gone,
-                are nobody's until they are added again.
+            repair: another name of `rebuild`, for this version alone; call that one.
+
+        Returns:
+            What was found.
 
         Raises:
-            StoreError: the file cannot be read, or is damaged beyond repair; nothing was changed.
+            StoreError: the file cannot be read.
         """
-        return check_file(self.path, repair=repair)
+        return self.rebuild() if repair else check_file(self.path)
+
+    def rebuild(self) -> CheckedBase:
+        """Make the index anew from the stored texts whose hash is right, in one transaction.
+
+        Words, postings and statistics are counted anew, and vectors that are right are kept. Those that are missing or
+        damaged are made where the base has its embedding; else they are taken out. What has another hash than it was
+        put in with stays in the file and is shown to nobody until it is added again. Others may search meanwhile.
+
+        A base whose words another version read is refused here; ``guardgraph kb rebuild FILE`` takes it.
+
+        Returns:
+            What was found before, and what the index does not have.
+
+        Raises:
+            ConfigurationError: the embedding returned no vectors; nothing was changed.
+            StoreError: the file cannot be read or written, or is damaged where no index is; likewise.
+        """
+        return rebuild_file(self.path, self.index.embedder)
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""

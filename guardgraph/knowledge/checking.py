@@ -1,57 +1,56 @@
-"""Checking a knowledge base: whether its file, its rows and all that is counted are what was put in."""
+"""Whether a knowledge base is what was put in, and its index made anew of what is."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from guardgraph.knowledge.index.collected import Lost, check_collections
+from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
-from guardgraph.knowledge.index.findings import BaseFinding, Findings
-from guardgraph.knowledge.index.mending import Doubtful, Mending
-from guardgraph.knowledge.index.rebuilding import rebuild
+from guardgraph.knowledge.index.findings import BaseFinding, Doubtful, Findings
+from guardgraph.knowledge.index.rebuilding import missing_vectors, rebuild
 from guardgraph.knowledge.index.recounting import check_words
 from guardgraph.knowledge.index.rows import check_rows
 from guardgraph.knowledge.index.schema import words_problem
-from guardgraph.knowledge.index.vectors import check_vectors, mend_vectors
+from guardgraph.knowledge.index.vectors import check_vectors
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["CheckedBase", "check_file"]
+__all__ = ["CheckedBase", "check_file", "rebuild_file"]
 
 _ANEW = "`guardgraph kb add` of the same folders into a new file makes it again"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedBase:
-    """What came of checking a knowledge base."""
+    """What came of checking a knowledge base, or of making its index anew."""
 
     documents: int
     chunks: int
     findings: tuple[BaseFinding, ...]
-    """What was found, before anything was repaired; the first hundred of each kind."""
-    repaired: bool = False
-    """Whether something was found, and was put right."""
-    closed: tuple[Doubtful, ...] = ()
-    """Documents that are not what was put in, which nobody may read now; to add them again opens them."""
-    removed: tuple[Doubtful, ...] = ()
-    """Chunks and documents that belonged to nothing, and were taken out; to add their documents again brings them
-    back."""
+    """What was found, before the index was made anew; the first hundred of each kind."""
+    rebuilt: bool = False
+    """Whether the index was made anew."""
+    refused: tuple[Doubtful, ...] = ()
+    """Documents of which something is not what was put in, or is gone; that is not in the index, and shown to nobody.
+    Chunks of which no document is there, and documents that nobody could name, were taken out. To add them again
+    brings them back, and until then each check says so of those that are in the file."""
     lost: tuple[Lost, ...] = ()
     """Documents and collections that are not there, and that nothing names any more; to add them again brings them
     back."""
     without_vectors: tuple[Doubtful, ...] = ()
-    """Documents whose vectors were taken out, or were not there; to add them again with the embedding makes them, in a
-    new file where nothing tells any more which embedding it was."""
+    """Documents whose vectors were taken out, or were not there; to add them again with the embedding, or to make the
+    index anew with it, makes them; in a new file where nothing tells any more which embedding it was."""
 
     @property
     def ok(self) -> bool:
-        """Whether the base is what was put in, maybe because it was repaired."""
-        left = (self.closed, self.removed, self.lost, self.without_vectors)
-        return not self.findings or (self.repaired and not any(left))
+        """Whether the base is what was put in: nothing was found, or an index that was made anew has all of it."""
+        return not any((self.refused, self.lost, self.without_vectors)) if self.rebuilt else not self.findings
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""
@@ -59,33 +58,54 @@ class CheckedBase:
         return {"ok": self.ok, **plain}
 
 
-def check_file(path: Path, *, repair: bool = False) -> CheckedBase:
-    """Check the file of a knowledge base.
-
-    Args:
-        path: the file, which is there.
-        repair: whether what is found is put right, in one transaction: words, postings and statistics are counted anew
-            from the stored texts, also where another version counted them, and documents that are not what was put in
-            are nobody's.
+def check_file(path: Path) -> CheckedBase:
+    """Check the file of a knowledge base, which is there.
 
     Raises:
         ConfigurationError: it is no knowledge base of this format.
-        StoreError: SQLite cannot read it, or finds it damaged beyond repair; nothing was changed.
+        StoreError: SQLite cannot read it.
     """
+    with _opened(path) as file:
+        return _checked(file)
+
+
+def rebuild_file(path: Path, embedder: Embedder | None = None) -> CheckedBase:
+    """Make the index of a knowledge base anew from the stored texts whose hash is right, in one transaction.
+
+    Args:
+        path: the file, which is there; another version may have read its words.
+        embedder: makes vectors that are missing, where it made the others.
+
+    Raises:
+        ConfigurationError: it is no knowledge base of this format, or the embedding returned no vectors; nothing was
+            changed.
+        StoreError: SQLite cannot read or write it, or finds it damaged where no index is; likewise.
+    """
+    with _opened(path) as file:
+        checked, vectors = _checked(file), dict[bytes, bytes]()
+        if embedder is not None:  # before others have to wait for the transaction
+            with file.reading() as connection:
+                vectors = missing_vectors(connection, embedder, file.shown)
+        with file.writing() as connection:
+            return _rebuilt(connection, checked, vectors, file.shown)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[File]:
     file = File(path, to_check=True)
     try:
-        with file.reading() as connection:
-            checked = CheckedBase(*_counts(connection), tuple(_found(connection)))
-        if not repair or checked.ok:
-            return checked
-        with file.writing() as connection:
-            return _repaired(connection, checked, file.shown)
+        yield file
     except StoreError as error:
         if type(error.__cause__) is sqlite3.DatabaseError:  # errors of its subclasses are no damage: locked, full
             raise StoreError(f"{error}; {_ANEW}") from error
         raise
     finally:
         file.close()
+
+
+def _checked(file: File) -> CheckedBase:
+    with file.reading() as connection:
+        return CheckedBase(*_counts(connection), tuple(_found(connection)))
 
 
 def _found(connection: sqlite3.Connection) -> Findings:
@@ -110,23 +130,21 @@ def _damage(connection: sqlite3.Connection) -> list[str]:
     return [" ".join(str(message).split()) for (message,) in rows if message != "ok"]
 
 
-def _repaired(connection: sqlite3.Connection, checked: CheckedBase, shown: str) -> CheckedBase:
+def _rebuilt(
+    connection: sqlite3.Connection, checked: CheckedBase, vectors: Mapping[bytes, bytes], shown: str
+) -> CheckedBase:
     if _damage(connection):
         connection.execute("REINDEX")
         if damage := _damage(connection):
-            raise StoreError(f"{shown}: damaged beyond repair ({damage[0]}); {_ANEW}")
-    mending = Mending(connection)
-    mending.mend(check_rows(connection, Findings()))
-    mending.reread(mend_vectors(connection))
-    rebuild(connection)
+            raise StoreError(f"{shown}: damaged where no index is ({damage[0]}); {_ANEW}")
+    rebuilt = rebuild(connection, vectors)
     return CheckedBase(
         *_counts(connection),
         checked.findings,
-        repaired=True,
-        closed=_in_order(mending.closed),
-        removed=_in_order(mending.removed),
-        lost=tuple(mending.lost),
-        without_vectors=_in_order(mending.without_vectors),
+        rebuilt=True,
+        refused=_in_order(rebuilt.refused),
+        lost=tuple(rebuilt.lost),
+        without_vectors=_in_order(rebuilt.without_vectors),
     )
 
 

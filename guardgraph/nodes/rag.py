@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from guardgraph.guards import rag as guards
-from guardgraph.guards.proposals import Proposal, check_text, found, proposal, proposed_object
+from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.terms import terms
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
@@ -69,7 +69,7 @@ def check_request(state: JsonObject, run: RagRun) -> Pass:
 def usable_sources(intent: Intent, run: RagRun) -> list[str]:
     """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
     with evidence(intent=intent):
-        return guards.check_execution(
+        return guards.check_intent_execution(
             intent,
             policy=run.policy.allowed_sources_policy,
             execution=run.policy.allowed_sources_execution,
@@ -79,9 +79,9 @@ def usable_sources(intent: Intent, run: RagRun) -> list[str]:
 
 def check_chunks(chunks: list[Candidate], run: RagRun) -> None:
     """Stop a run that holds a chunk which whoever asks now may not read, or of a source that has been switched off."""
-    guards.check_access(chunks, caller=run.caller, required=run.policy.require_access)
+    guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
     allowed = set(run.policy.allowed_sources_policy) & set(run.policy.allowed_sources_execution)
-    guards.check_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
+    guards.check_allowed_sources({chunk["source"] for chunk in chunks}, allowed=allowed)
 
 
 def plan(planner: Proposer) -> Body:
@@ -192,10 +192,10 @@ def _call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:
     required = run.policy.require_access
 
     def holds(recorded: JsonValue) -> str | None:
-        is_refusal = isinstance(recorded, dict) and guards.is_uncontrolled(recorded.get("details"))
+        is_refusal = isinstance(recorded, dict) and guards.is_uncontrolled_access(recorded.get("details"))
         return "what it found had no readers, and was not kept" if is_refusal and not required else None
 
-    refuse = partial(guards.access_refusal, caller=run.caller, required=required)
+    refuse = partial(guards.explain_access_refusal, caller=run.caller, required=required)
     return Call("tool", retriever, request, refuse=refuse, holds=holds)
 
 
@@ -219,7 +219,7 @@ def found_candidates(state: RagState, run: RagRun) -> tuple[RetrievalRequest, li
     """Return what a retriever was asked, and what it returned, held against it."""
     asked = state["asked_retrieval"]
     returned = found(state["found_candidates"], "retrieve")
-    guards.check_access(returned, caller=run.caller, required=run.policy.require_access)
+    guards.check_candidate_access(returned, caller=run.caller, required=run.policy.require_access)
     return asked, guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
 
 
@@ -247,11 +247,11 @@ def packed_or_clarified(
 def _packed(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
     """Leave out near-duplicates, cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
-    once = guards.collapse(candidates, min_score=relevant)
-    shown = guards.shown_passages(
+    once = guards.drop_near_duplicates(candidates, min_score=relevant)
+    shown = guards.cut_to_best_passages(
         once, query=query, terms=terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
-    return guards.pack(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
+    return guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
 def _retrieved(state: RagState, given: Found, packed: Retrieval, ranked: list[Candidate] | None) -> Step:
@@ -351,7 +351,7 @@ def _kept(outcome: Outcome) -> str:
     """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
     packed = outcome.packed()
     with suppress(Stop):  # what is no proposal is the guard's to judge
-        if guards.abstains(proposed_object(packed).value):
+        if guards.is_abstaining_answer(proposed_object(packed).value):
             return Outcome("value", {"insufficient": True}, outcome.about).packed()
     return packed
 
@@ -367,9 +367,9 @@ def check_answer(clarification: str) -> Body:
     )
     def body(state: RagState, run: RagRun) -> Pass:
         chunks = state["accepted_context"]["chunks"]
-        guards.check_access(chunks, caller=run.caller, required=run.policy.require_access)
+        guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
         given = proposed_object(state["proposed_answer"])
-        if guards.abstains(given.value):
+        if guards.is_abstaining_answer(given.value):
             nearest = state["nearest_score"]
             return asked_to_clarify(clarification, "answerer_abstained", nearest, about=given.about)
         return _checked(given, state, run)
@@ -387,13 +387,13 @@ class _Read(NamedTuple):
 
 
 def _checked(given: Proposal, state: RagState, run: RagRun) -> Pass:
-    check_text(given.value, "answer", ("citations",))
+    check_proposed_text(given.value, "answer", ("citations",))
     question, chunks, policy = state["task"]["question"], _usable_chunks(state, run), run.policy
     read = _read(given.value, chunks, marked=policy.require_sentence_citations)
     _hold(read, question, chunks, policy)
     citations = [item["doc_id"] for item in read.details]
     by: SpansBy = "cited" if policy.require_sentence_citations or len(citations) == 1 else "words"
-    details = guards.with_spans(
+    details = guards.add_citation_spans(
         read.details, read.used, answer=read.text, sentences=read.sentences, spans_by=by, terms=terms
     )
     passages = [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used]
@@ -408,24 +408,26 @@ def _read(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _Re
     text, citations = proposed["answer"].strip(), proposed["citations"]
     marks = list[guards.Mark]()
     if marked:
-        text, marks = guards.read_marks(text, chunks)
+        text, marks = guards.read_citation_marks(text, chunks)
         citations = [*citations, *(name for mark in marks for name in mark.ids)]
-    details = guards.cited(citations, chunks)
+    details = guards.check_citations(citations, chunks)
     used = [chunk for item in details for chunk in chunks if chunk["doc_id"] == item["doc_id"]]
     if marked:
-        return _Read(text, guards.marked_sentences(text, marks, [item["doc_id"] for item in details]), details, used)
-    return _Read(text, guards.likely_sentences(text, used, terms=terms), details, used)
+        return _Read(
+            text, guards.read_marked_sentences(text, marks, [item["doc_id"] for item in details]), details, used
+        )
+    return _Read(text, guards.match_sentences_to_chunks(text, used, terms=terms), details, used)
 
 
 def _hold(read: _Read, question: str, chunks: list[Candidate], policy: RagPolicy) -> None:
     """Hold an answer against what it cites: where sentences must cite, one by one, and then as a whole."""
     if policy.require_sentence_citations:
-        guards.check_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
+        guards.check_cited_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)
     if policy.check_numbers:
-        guards.check_numbers(read.text, question=question, chunks=read.used)
+        guards.check_cited_numbers(read.text, question=question, chunks=read.used)
     if policy.check_names:
         known = policy.known_names
-        guards.check_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)
+        guards.check_cited_names(read.text, question=question, chunks=read.used, packed=chunks, known_names=known)
 
 
 def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
@@ -439,5 +441,5 @@ def _usable_chunks(state: RagState, run: RagRun) -> list[Candidate]:
 def answered(state: RagState, run: RagRun) -> dict[str, Any]:
     """End with a grounded answer, unless the run was resumed here by somebody who may not read what it is made of."""
     chunks = state["accepted_context"]["chunks"]
-    guards.check_access(chunks, caller=run.caller, required=run.policy.require_access)
+    guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
     return {"outcome": "grounded_answer", **state["accepted_answer"]}

@@ -11,7 +11,7 @@ from guardgraph.guards import urls
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import found, proposed_object, proposed_text
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.guards.urls import allowed_hosts
+from guardgraph.guards.urls import list_allowed_hosts
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, json_text
 from guardgraph.state.research import Note, ResearchBudget, ResearchPolicy, ResearchState, ResearchTask, Sources
@@ -63,20 +63,22 @@ def usable_sources(
     names: Iterable[str], state: ResearchState, run: ResearchRun, *, led_to: Mapping[str, str] | None = None
 ) -> tuple[list[str], Sources]:
     """Return the URLs that may be used now, also where their pages were in the end; and what became of the sources."""
-    return guards.usable_sources(names, state["accepted_sources"], **lists(state["task"], run), led_to=led_to or {})
+    return guards.select_usable_sources(
+        names, state["accepted_sources"], **lists(state["task"], run), led_to=led_to or {}
+    )
 
 
 def reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
     """Return where a reader may go at this moment: the hosts on both lists, and the caps of a page."""
     return {
-        "hosts": allowed_hosts(**lists(task, run)),
+        "hosts": list_allowed_hosts(**lists(task, run)),
         "limits": {name: getattr(run.budget, name) for name in PAGE_LIMITS},
     }
 
 
 def limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request's hints may tighten."""
-    return guards.research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
+    return guards.tighten_research_limit(name, task["policy_hints"].get(name), allowed=getattr(run.budget, name))
 
 
 def regions(run: ResearchRun) -> tuple[str, ...]:
@@ -87,7 +89,7 @@ def regions(run: ResearchRun) -> tuple[str, ...]:
 def lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
     """Return both domain lists as they are at this moment, narrowed by the request's hints."""
     hints, policy = task["policy_hints"], run.policy
-    narrowed = guards.narrowed_domains
+    narrowed = guards.narrow_research_domains
     return {
         "policy": narrowed(hints, "allowed_domains_policy", policy.allowed_domains_policy),
         "execution": narrowed(hints, "allowed_domains_execution", policy.allowed_domains_execution),
@@ -113,7 +115,7 @@ def check_plan(state: ResearchState, run: ResearchRun) -> Pass:
     given = proposed_object(state["proposed_plan"])
     with evidence(raw_plan=given.raw):
         raw = given.value.get("steps") if isinstance(given.value, dict) else None
-        steps = guards.parse_plan(raw, max_steps=run.budget.max_steps)
+        steps = guards.parse_research_plan(raw, max_steps=run.budget.max_steps)
     history = {"action": "propose_research_plan", "step_ids": [step["id"] for step in steps], **given.about}
     return Pass({"accepted_plan": steps}, steps=(Step({"phase": "plan", "steps": len(steps)}, history),))
 
@@ -122,7 +124,7 @@ def check_plan(state: ResearchState, run: ResearchRun) -> Pass:
 def check_query(state: ResearchState, run: ResearchRun) -> Pass:
     """Take the query out of the plan."""
     with evidence(raw_plan={"steps": state["accepted_plan"]}):
-        return Pass({"accepted_query": guards.plan_query(state["accepted_plan"])})
+        return Pass({"accepted_query": guards.read_plan_query(state["accepted_plan"])})
 
 
 def search(tool: Outside) -> Body:
@@ -146,7 +148,7 @@ def search(tool: Outside) -> Body:
 def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
     """Read what the search returned."""
     most = 2 * limit("max_urls", state["task"], run)
-    hits = guards.found_urls(found(state["found_hits"], "search_sources"))[:most]
+    hits = guards.read_found_urls(found(state["found_hits"], "search_sources"))[:most]
     counted = {"query": state["accepted_query"], "candidates": len(hits)}
     step = Step({"phase": "search", **counted}, {"action": "search_sources", **counted})
     return Pass({"accepted_hits": hits}, steps=(step,))
@@ -155,10 +157,10 @@ def check_hits(state: ResearchState, run: ResearchRun) -> Pass:
 @declares(phase="dedupe", reads=["task", "accepted_hits"], writes=["accepted_sources"], stops=["no_sources"])
 def dedupe(state: ResearchState, run: ResearchRun) -> Pass:
     """Keep every URL once."""
-    spellings, dropped = urls.dedupe(state["accepted_hits"], max_urls=limit("max_urls", state["task"], run))
+    spellings, dropped = urls.dedupe_found_urls(state["accepted_hits"], max_urls=limit("max_urls", state["task"], run))
     if not spellings:
         raise Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
-    sources = guards.found_sources(spellings, dropped)
+    sources = guards.start_research_sources(spellings, dropped)
     counted = {"urls_after_dedupe": len(spellings)}
     step = Step({"phase": "dedupe", **counted}, {"action": "dedupe_urls", **counted})
     return Pass({"accepted_sources": sources}, steps=(step,))
@@ -182,13 +184,13 @@ def read(reader: Outside) -> Body:
         task, sources = state["task"], state["accepted_sources"]
         usable, _ = usable_sources(sources["allowed_urls"], state, run)
         most, scope, allowed = limit("max_read_pages", task, run), reader_scope(task, run), lists(task, run)
-        ask = partial(Call, "tool", reader, scope=scope, holds=partial(guards.read_otherwise, **scope))
+        ask = partial(Call, "tool", reader, scope=scope, holds=partial(guards.explain_page_difference, **scope))
         brought: list[list[str]] = []
         pages = 0
         while pages < most and (wanted := usable[len(brought) : len(brought) + most - pages]):
-            outcomes = yield [ask({"url": guards.spelled(url, sources)}) for url in wanted]
+            outcomes = yield [ask({"url": guards.find_source_spelling(url, sources)}) for url in wanted]
             brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
-            pages += sum(guards.is_readable(outcome.content, **allowed) for outcome in outcomes)
+            pages += sum(guards.is_usable_page(outcome.content, **allowed) for outcome in outcomes)
         return {"found_pages": json_text(brought)}
 
     return body
@@ -203,8 +205,10 @@ def read(reader: Outside) -> Body:
 def check_pages(state: ResearchState, run: ResearchRun) -> Pass:
     """Sort what the reader brought into pages and failures."""
     usable, sources = usable_sources(state["accepted_sources"]["allowed_urls"], state, run)
-    pages, sources = guards.read_pages(state["found_pages"], sources, usable=usable)
-    used, sources = usable_sources(pages, {**state, "accepted_sources": sources}, run, led_to=guards.final_urls(pages))
+    pages, sources = guards.sort_read_pages(state["found_pages"], sources, usable=usable)
+    used, sources = usable_sources(
+        pages, {**state, "accepted_sources": sources}, run, led_to=guards.map_final_page_urls(pages)
+    )
     return Pass({"accepted_pages": {url: pages[url] for url in used}, "accepted_sources": sources})
 
 
@@ -214,7 +218,7 @@ def extract(extractor: Outside) -> Body:
     @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["found_notes"])
     def body(state: ResearchState, run: ResearchRun) -> Steps:
         pages = state["accepted_pages"]
-        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+        usable, _ = usable_sources(pages, state, run, led_to=guards.map_final_page_urls(pages))
         outcome = yield Call("tool", extractor, _view(state, run, pages={url: pages[url] for url in usable}))
         return {"found_notes": outcome.packed()}
 
@@ -227,8 +231,8 @@ def propose_notes(extractor: Proposer) -> Body:
     @declares(phase="read_extract", reads=["task", "accepted_sources", "accepted_pages"], writes=["proposed_notes"])
     def body(state: ResearchState, run: ResearchRun) -> Steps:
         pages = state["accepted_pages"]
-        usable, _ = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
-        shown = [guards.page_shown(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
+        usable, _ = usable_sources(pages, state, run, led_to=guards.map_final_page_urls(pages))
+        shown = [guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
         outcome = yield extractor.call(_view(state, run, pages=shown))
         return {"proposed_notes": outcome.packed()}
 
@@ -261,14 +265,14 @@ def check_notes(state: ResearchState, run: ResearchRun) -> Pass:
 def check_proposed_notes(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
     given = proposed_object(state["proposed_notes"])
-    return _accepted(guards.number_notes(guards.proposed_notes(given.value)), state, run, given.about)
+    return _accepted(guards.number_notes(guards.read_proposed_notes(given.value)), state, run, given.about)
 
 
 def _accepted(raw: list[JsonValue], state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
     pages = state["accepted_pages"]
-    _, sources = usable_sources(pages, state, run, led_to=guards.final_urls(pages))
+    _, sources = usable_sources(pages, state, run, led_to=guards.map_final_page_urls(pages))
     if not raw:
-        raise guards.no_reliable_sources(sources)
+        raise guards.build_sources_stop(sources)
     notes = guards.place_notes(guards.parse_notes(raw, max_notes=limit("max_notes", state["task"], run)), pages=pages)
     read_pages, denied = len(pages), sources["denied_sources"]
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
@@ -317,7 +321,7 @@ def synthesize(writer: Proposer) -> Body:
         view = {
             "goal": task["goal"],
             "question": task["question"],
-            "notes": list(map(guards.note_shown, notes)),
+            "notes": list(map(guards.show_note, notes)),
             "max_answer_chars": limit("max_answer_chars", task, run),
         }
         outcome = yield writer.call(view)
@@ -355,9 +359,9 @@ def check_answer(state: ResearchState, run: ResearchRun) -> Pass:
 
 def _usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
     notes = state["accepted_notes"]
-    led_to = {guards.asked_url(note): note["url"] for note in notes}
+    led_to = {guards.find_note_url(note): note["url"] for note in notes}
     usable, sources = usable_sources(led_to, state, run, led_to=led_to)
-    return [note for note in notes if guards.asked_url(note) in usable], sources
+    return [note for note in notes if guards.find_note_url(note) in usable], sources
 
 
 @declares(phase="synthesize", reads=(*FOUND, "accepted_answer"), writes=RESULT)
@@ -365,7 +369,7 @@ def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief."""
     answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
     pages = state["accepted_pages"]
-    cited = guards.cited_notes(notes, answer["citations"])
+    cited = guards.select_cited_notes(notes, answer["citations"])
     extra = {key: sources[key] for key in ("dropped_urls", "failed_sources") if sources[key]}
     aggregate = {
         "query": state["accepted_query"],
@@ -381,7 +385,7 @@ def answered(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     return {
         "outcome": "grounded_research_answer",
         **answer,
-        "citation_details": [guards.citation(note, pages.get(guards.asked_url(note))) for note in cited],
+        "citation_details": [guards.describe_citation(note, pages.get(guards.find_note_url(note))) for note in cited],
         "passages": [{key: note[key] for key in ("id", "claim", "quote")} for note in cited],
         "aggregate": aggregate,
         **extra,

@@ -9,7 +9,7 @@ from typing import Any
 from guardgraph.guards import self_critique as guards
 from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.proposals import proposed_object, proposed_text
-from guardgraph.guards.self_critique.revision import length_increase_pct
+from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.sentences import sentences
 from guardgraph.languages.wording import normalised, text_hash
@@ -271,7 +271,7 @@ def check_patch(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
 
 def _patch(text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun) -> Patch:
     task, budget = state["task"], run.budget
-    return guards.check_patch(
+    return guards.check_revision_patch(
         text,
         draft=state["accepted_draft"],
         context=task["incident_context"],
@@ -292,8 +292,8 @@ def _measured(patch: Patch, required: Sequence[str], attempts: int) -> JsonObjec
         "patch_similarity": patch["patch_similarity"],
         "length_increase_pct": patch["length_increase_pct"],
         "required_changes_total": len(required),
-        "required_changes_enforced": len(guards.enforceable(required)),
-        "required_changes_unenforced": sum(guards.parse_change(item) is None for item in required),
+        "required_changes_enforced": len(guards.list_enforceable_changes(required)),
+        "required_changes_unenforced": sum(guards.parse_required_change(item) is None for item in required),
         "attempts_used": attempts,
         "retried": attempts > 1,
         "revised_hash": text_hash(patch["revised_answer"]),
@@ -322,7 +322,7 @@ def audit_change(before: str, after: str, *, risks_count: int, required_changes_
         before_chars=before_chars,
         after_chars=after_chars,
         delta_chars=after_chars - before_chars,
-        length_increase_pct=round(length_increase_pct(before_chars, after_chars), 2),
+        length_increase_pct=round(measure_length_increase(before_chars, after_chars), 2),
         risks_count=risks_count,
         required_changes_count=required_changes_count,
         diff_excerpt=diff_excerpt(before, after),
@@ -380,7 +380,7 @@ def check_final(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     check_decision(accepted, run)
     before = state["accepted_draft"]
     revising = accepted["decision"] == "revise"
-    answer = guards.check_final(
+    answer = guards.check_final_draft(
         state["accepted_revision"]["revised_answer"] if revising else before,
         context=task["incident_context"],
         max_chars=run.budget.max_answer_chars,

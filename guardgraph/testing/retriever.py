@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple, Protocol
 
-from guardgraph.guards.rag import access_refusal, parse_candidates
+from guardgraph.guards.rag import explain_access_refusal, parse_candidates
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
@@ -111,7 +111,7 @@ def asked(
         request["caller"] = {"tenant": None, "user": None, "groups": [], **caller}
     returned = base.search(request)
     asking = Caller.model_validate(caller) if caller is not None else None
-    if (details := access_refusal(returned, caller=asking, required=True)) is not None:
+    if (details := explain_access_refusal(returned, caller=asking, required=True)) is not None:
         raise AssertionError(f"search({question!r:.80}) of {caller}: {details['given']}; allowed: {details['allowed']}")
     if isinstance(returned, list) and len(returned) > top_k:
         raise AssertionError(f"search({question!r:.80}): {len(returned)} candidates; at most top_k, {top_k}")

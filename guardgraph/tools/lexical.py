@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from heapq import nlargest
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -15,7 +14,7 @@ from guardgraph.plain.findings import shown
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
-from guardgraph.tools.relevance import Known, asked, damping, most_common, rarity, readings, scaled, score, searched
+from guardgraph.tools.relevance import Known, asked, best, damping, most_common, readings, scaled, searched, share
 from guardgraph.world.call import mark_as_instant
 
 __all__ = ["Asked", "LexicalRetriever"]
@@ -119,11 +118,8 @@ class LexicalRetriever:
         found = [
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
         ]
-        best = nlargest(top_k, found, key=covered.__getitem__)
-        rare = rarity(self._indexes[0].known.chance, whole)
-        scores = {index: score(covered[index], whole, rare) for index in best}
-        ranked = sorted(best, key=lambda index: (-scores[index], index))
-        return [_candidate(self.documents[index], scores[index]) for index in ranked if scores[index] > 0]
+        ranked = best([covered[index] for index in found], whole, self._indexes[0].known, top_k)
+        return [_candidate(self.documents[found[place]], score) for place, score in ranked]
 
     def _covered(self, query: str) -> tuple[float, list[float]]:
         """Return what a query says, and how much of it each document covers."""
@@ -133,10 +129,10 @@ class LexicalRetriever:
         for reading, term, times in scaled(asked(query, self._language, tuple(self._indexes[0].postings))):
             postings, known = self._indexes[reading]
             found = [held[form] for held, form in zip(postings.values(), term, strict=True) if form in held]
-            weight = times * known.weight(sum(map(len, found)))
+            weight = known.weight(times, sum(map(len, found)))
             whole += weight
-            for document, share in chain.from_iterable(found):
-                covered[document] += weight * share
+            for document, of_term in chain.from_iterable(found):
+                covered[document] += weight * of_term
         return whole, covered
 
 
@@ -164,16 +160,16 @@ def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
     for count in counts:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
-    return _Index(_postings(counts, languages), Known(len(counts), totals.total(), once))
+    known = Known(len(counts), totals.total(), once)
+    return _Index(_postings(counts, languages, known.average), known)
 
 
-def _postings(counts: Sequence[Counter[str]], languages: Sequence[str]) -> dict[str, _Postings]:
-    average = sum(count.total() for count in counts) / max(len(counts), 1)
+def _postings(counts: Sequence[Counter[str]], languages: Sequence[str], average: float) -> dict[str, _Postings]:
     postings: dict[str, _Postings] = {language: defaultdict(list) for language in sorted(set(languages))}
     for index, (count, language) in enumerate(zip(counts, languages, strict=True)):
         damped = damping(count.total(), average)
         for term, times in count.items():
-            postings[language][term].append((index, times / (times + damped)))
+            postings[language][term].append((index, share(times, damped)))
     return postings
 
 

@@ -1,7 +1,7 @@
 """The formula of relevance: what words weigh, what a passage covers of a question, and what that is beyond chance.
 
-`LexicalRetriever` tells what it is and where it comes from. Every index computes it with the same operations in the
-same order, so scores agree to the last digit.
+`LexicalRetriever` tells what it is and where it comes from. It stands here once: an index counts words and adds up, by
+Python or by numpy, and all that it adds up is computed here. So scores of all indexes agree to the last digit.
 """
 
 from __future__ import annotations
@@ -9,12 +9,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from heapq import nlargest
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from guardgraph.languages.language import language_of
 from guardgraph.languages.terms import DEFAULT_LANGUAGE, beginnings, content_words, stems
 
-__all__ = ["Asked", "Known", "asked", "damping", "most_common", "rarity", "readings", "scaled", "score", "searched"]
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["Asked", "Known", "asked", "best", "damping", "most_common", "readings", "scaled", "searched", "share"]
+
+_Number = TypeVar("_Number", float, "NDArray[float64]")
+"""One, or an array of numpy's, which computes all of its own."""
 
 _K1: Final = 1.6
 _B: Final = 0.4
@@ -48,17 +56,27 @@ class Known(NamedTuple):
     once: int
     """How many words occur once."""
 
-    def weight(self, holders: int) -> float:
-        """Return what a term weighs that so many passages have; one that none has is evidence of something else."""
+    @property
+    def average(self) -> float:
+        """Words of a passage."""
+        return self.words / max(self.passages, 1)
+
+    def weight(self, times: float, holders: int) -> float:
+        """Return what a term weighs in a question; one that no passage has is evidence of something else.
+
+        Args:
+            times: how much it counts in the question.
+            holders: how many passages have it.
+        """
         if holders:
-            return math.log(1 + self.passages / (holders + 0.5))
-        return math.log(1 + self.passages / 1.5) + math.log(max(self.words, 1) / max(self.once, 1))
+            return times * math.log(1 + self.passages / (holders + 0.5))
+        return times * (math.log(1 + self.passages / 1.5) + math.log(max(self.words, 1) / max(self.once, 1)))
 
     @property
     def chance(self) -> float:
         """What the best passage covers by chance of any question."""
-        share = (self.words - self.once) / max(self.words + _SHORT * self.passages, 1)
-        return _CHANCE * share * math.log1p(self.passages / _TRIES)
+        known = (self.words - self.once) / max(self.words + _SHORT * self.passages, 1)
+        return _CHANCE * known * math.log1p(self.passages / _TRIES)
 
 
 Asked = tuple[Counter[tuple[str, ...]], ...]
@@ -94,17 +112,40 @@ def scaled(terms: Asked) -> Iterator[tuple[int, tuple[str, ...], float]]:
             yield reading, term, times * scale
 
 
-def damping(length: int, average: float) -> float:
+def damping(length: _Number, average: float) -> _Number:
     """Return what a term's count is held against, in a passage of so many words."""
     return _K1 * (1 - _B + _B * length / max(average, 1))
 
 
-def rarity(chance: float, whole: float) -> float:
-    """Return how rarely chance covers what a question says."""
-    return math.exp(-min(chance, _LARGEST_CHANCE * whole))
+def share(count: _Number, damped: _Number) -> _Number:
+    """Return how much of a term's weight a passage covers.
+
+    Args:
+        count: how often the passage has the term.
+        damped: what its count is held against, as `damping` returns it.
+    """
+    return count / (count + damped)
 
 
-def score(covered: float, whole: float, rarity: float) -> float:
+def best(covered: Sequence[float], whole: float, known: Known, wanted: int) -> list[tuple[int, float]]:
+    """Return the passages that cover most, each with its relevance above 0; the best first, equal ones in their order.
+
+    Args:
+        covered: what each passage covers of a question.
+        whole: what the question says.
+        known: of the base, in the first reading.
+        wanted: how many passages at most.
+
+    Returns:
+        Their places in `covered`, and their scores.
+    """
+    rarity = math.exp(-min(known.chance, _LARGEST_CHANCE * whole))
+    places = nlargest(wanted, range(len(covered)), key=covered.__getitem__)
+    scored = [(place, _score(covered[place], whole, rarity)) for place in places if covered[place] > 0]
+    return sorted((hit for hit in scored if hit[1] > 0), key=lambda hit: (-hit[1], hit[0]))
+
+
+def _score(covered: float, whole: float, rarity: float) -> float:
     """Return the relevance of a passage, 0..1, rounded to four digits."""
     # A question of hundreds of words may cover more than the exponential of a float can hold.
     beyond = math.log1p(math.expm1(min(covered, _LARGEST_EXPONENT)) * rarity) + max(covered - _LARGEST_EXPONENT, 0)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from ada_url import URL
 
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject, excerpt
 from guardgraph.plain.urls import parsed_url
@@ -91,7 +91,7 @@ class Hops:
     def _judged(self, reason: str, parsed: URL, denied: str | None) -> Place:
         place = Place(parsed)
         # The whole of it, with user and port: what is dialled has neither.
-        denied = denial(parsed.href, policy=self._hosts, execution=self._hosts) or denied
+        denied = explain_url_denial(parsed.href, policy=self._hosts, execution=self._hosts) or denied
         if denied is not None:
             raise self._denied(reason, excerpt(place.url, LONGEST_URL), denied)
         if len(place.url) > LONGEST_URL:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from uuid import uuid4
 
-from guardgraph.guards.quotes import comparable, place_of
-from guardgraph.guards.research.pages import failed_read, parse_page
+from guardgraph.guards.quotes import find_quote_place, normalise_quote_text
+from guardgraph.guards.research.pages import describe_failed_page, parse_source_page
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import allowed_hosts, denial
+from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
@@ -107,10 +107,10 @@ def _rechecked(note: Cited, text_of: Text) -> Rechecked:
         is_denied = failure.reason.startswith("source_denied_") or failure.reason == "redirect_denied"
         verdict: Verdict = "denied" if is_denied else "gone"
         return Rechecked(note.id, note.url, verdict, str(failure))
-    if place_of(note.quote, text) is None:
+    if find_quote_place(note.quote, text) is None:
         return Rechecked(note.id, note.url, "changed")
     start, end = note.span or (0, 0)
-    stands = comparable(text[start:end]) == comparable(note.quote)
+    stands = normalise_quote_text(text[start:end]) == normalise_quote_text(note.quote)
     return Rechecked(note.id, note.url, "same" if stands else "moved")
 
 
@@ -125,7 +125,7 @@ def live_pages(
         execution: hosts that may be read now.
         limits: the caps of a page, by their names in the budget.
     """
-    scope = {"hosts": allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
+    scope = {"hosts": list_allowed_hosts(policy=policy, execution=execution), "limits": dict(limits)}
 
     @cache
     def read(url: str) -> str:
@@ -133,9 +133,9 @@ def live_pages(
         outcome = perform_call(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
         try:
             if outcome.form == "failure":
-                failed = failed_read(url, outcome)
+                failed = describe_failed_page(url, outcome)
                 raise ReadFailure(failed["reason"], failed.get("details"))
-            page = parse_page(outcome.content)
+            page = parse_source_page(outcome.content)
         except Stop as stop:
             raise ReadFailure(stop.reason, stop.evidence.get("details")) from None
         if page is None:
@@ -151,7 +151,7 @@ GRACE = 5.0
 
 
 def _check_allowed(url: str, policy: Collection[str], execution: Collection[str]) -> None:
-    if (reason := denial(url, policy=policy, execution=execution)) is not None:
+    if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
         raise ReadFailure(reason)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kb_faults import damaged, repairs_survived, shared, survived
+from kb_faults import damaged, rebuilds_survived, shared, survived
 
 
 def test_twenty_kills(tmp_path):
@@ -10,9 +10,9 @@ def test_twenty_kills(tmp_path):
     assert survived(tmp_path, kills=20, seed=20, documents=2400) > 10
 
 
-def test_twenty_kills_of_a_repair(tmp_path):
-    """Whenever the process is killed that repairs a base, it is as it was or whole, and the next repair completes."""
-    assert repairs_survived(tmp_path, kills=20, seed=20) > 5
+def test_twenty_kills_of_a_rebuild(tmp_path):
+    """Whenever the process is killed that rebuilds a base, it is as it was or whole, and the next rebuild completes."""
+    assert rebuilds_survived(tmp_path, kills=20, seed=20) > 5
 
 
 def test_eight_readers_and_two_writers_for_a_minute(tmp_path):
@@ -22,5 +22,5 @@ def test_eight_readers_and_two_writers_for_a_minute(tmp_path):
 
 def test_hundreds_of_damaged_files(tmp_path):
     """A file that was cut or changed says so, or answers with what was put in for those who ask."""
-    answered, repaired = damaged(tmp_path, trials=400, seed=400)
-    assert (answered > 20, repaired > 5) == (True, True)
+    answered, rebuilt = damaged(tmp_path, trials=400, seed=400)
+    assert (answered > 20, rebuilt > 5) == (True, True)

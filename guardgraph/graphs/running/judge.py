@@ -15,7 +15,7 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.session import REFUSED, Visit
-from guardgraph.guards.stop import Stop, refused
+from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger, storable
 
@@ -64,14 +64,14 @@ def _raise_node_refusal(part: Part, state: JsonObject) -> None:
         for field in part.declaration.reads:
             value = state.get(field)
             if isinstance(value, dict) and REFUSED in value:
-                raise refused(field, value[REFUSED], "plain JSON")
+                raise build_request_stop(field, value[REFUSED], "plain JSON")
 
 
 def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
     """Refuse an input whose fields are larger than the run's budget allows."""
     for field in part.declaration.reads if part.declaration.entry else ():
         if is_larger(state.get(field), most):
-            raise refused(field, f"more than {most} bytes (max_input_bytes)", "plain JSON")
+            raise build_request_stop(field, f"more than {most} bytes (max_input_bytes)", "plain JSON")
 
 
 def _choose_guard_way(part: Part, passed: Any) -> str:

@@ -17,12 +17,17 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from guardgraph.guards.facts.keys import NO_KEY, Meaning, meaning_of, number_of
-from guardgraph.guards.facts.labels import DEFAULT_REGIONS, incident_ids_in, regions_in, severities_in
-from guardgraph.guards.facts.licence import Given, Licence, given_by
-from guardgraph.guards.facts.moments import Undated, one_source, undated_in
-from guardgraph.guards.facts.numbers import numbers_in
-from guardgraph.guards.facts.spelling import visible
+from guardgraph.guards.facts.keys import NO_KEY, Meaning, read_json_number, read_number_meaning
+from guardgraph.guards.facts.labels import (
+    DEFAULT_REGIONS,
+    find_incident_id_facts,
+    find_region_facts,
+    find_severity_facts,
+)
+from guardgraph.guards.facts.licence import Given, Licence, index_licensed_numbers
+from guardgraph.guards.facts.moments import Undated, collect_undated_days, unite_undated_days
+from guardgraph.guards.facts.numbers import read_text_numbers
+from guardgraph.guards.facts.spelling import drop_invisible_characters
 from guardgraph.guards.facts.values import Number
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
@@ -72,7 +77,7 @@ class Facts:
     """Of which these are all: what each of them licenses is found out once."""
 
     def __or__(self, other: Facts) -> Facts:
-        return _all_of((self, other), self.undated | other.undated)
+        return _unite_facts((self, other), self.undated | other.undated)
 
     @property
     def parts(self) -> tuple[Facts, ...]:
@@ -80,9 +85,9 @@ class Facts:
         return self._joined or (self,)
 
     @cached_property
-    def given(self) -> Given:
+    def licence_keys(self) -> Given:
         """What the numbers license."""
-        return given_by(self.numbers | self.implied | self.numerals)
+        return index_licensed_numbers(self.numbers | self.implied | self.numerals)
 
 
 _NO_FACTS = Facts()
@@ -113,7 +118,7 @@ def facts_in_text(text: str, *, regions: Collection[str] = DEFAULT_REGIONS) -> F
         text: any text, also what a model wrote.
         regions: the names that count as regions (policy); case matters.
     """
-    return _facts(text, _listed(regions))
+    return _read_text_facts(text, _sort_region_names(regions))
 
 
 def facts_in_texts(
@@ -128,35 +133,35 @@ def facts_in_texts(
         dated_by: texts that say of which year the source is, and license nothing else.
         regions: the names that count as regions (policy); case matters.
     """
-    listed = _listed(regions)
-    facts = [_facts(text, listed) for text in texts]
-    return _of_source([*facts, *(Facts(undated=_facts(text, listed).undated) for text in dated_by)])
+    listed = _sort_region_names(regions)
+    facts = [_read_text_facts(text, listed) for text in texts]
+    return _unite_source_facts([*facts, *(Facts(undated=_read_text_facts(text, listed).undated) for text in dated_by)])
 
 
-def _listed(regions: Collection[str]) -> tuple[str, ...]:
+def _sort_region_names(regions: Collection[str]) -> tuple[str, ...]:
     return regions if isinstance(regions, tuple) else tuple(sorted(regions))
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def _facts(text: str, regions: tuple[str, ...]) -> Facts:
-    text = visible(text)
-    severities, unlabelled = severities_in(text)
-    incident_ids, unnamed = incident_ids_in(unlabelled)
-    numbers, implied, numerals = numbers_in(unnamed)
-    named = regions_in(text, regions)
+def _read_text_facts(text: str, regions: tuple[str, ...]) -> Facts:
+    text = drop_invisible_characters(text)
+    severities, unlabelled = find_severity_facts(text)
+    incident_ids, unnamed = find_incident_id_facts(unlabelled)
+    numbers, implied, numerals = read_text_numbers(unnamed)
+    named = find_region_facts(text, regions)
     if numbers or severities or incident_ids or named or implied or numerals:
-        return Facts(numbers, severities, incident_ids, named, implied, numerals, undated_in(numbers))
+        return Facts(numbers, severities, incident_ids, named, implied, numerals, collect_undated_days(numbers))
     return _NO_FACTS
 
 
-def _of_source(facts: Iterable[Facts]) -> Facts:
+def _unite_source_facts(facts: Iterable[Facts]) -> Facts:
     some = [each for each in facts if each is not _NO_FACTS]
     if len(some) < 2:
         return some[0] if some else _NO_FACTS
-    return _all_of(some, one_source(chain.from_iterable(each.undated for each in some)))
+    return _unite_facts(some, unite_undated_days(chain.from_iterable(each.undated for each in some)))
 
 
-def _all_of(some: Sequence[Facts], undated: frozenset[Undated]) -> Facts:
+def _unite_facts(some: Sequence[Facts], undated: frozenset[Undated]) -> Facts:
     return Facts(
         frozenset().union(*[each.numbers for each in some]),
         frozenset().union(*[each.severities for each in some]),
@@ -183,44 +188,44 @@ def facts_in_json(
         The facts: ``{"eta_minutes": 45}`` says 45 minutes, ``{"affected_pct": 27}`` and
         ``{"failure_rate": 0.27}`` say 27 %.
     """
-    names, unread = _listed(regions), frozenset(ignore)
+    names, unread = _sort_region_names(regions), frozenset(ignore)
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, RecursionError):  # no JSON, or nested without end
-        return _facts_of_json(value, names, unread)
+        return _read_json_facts(value, names, unread)
     if len(text) > KNOWN_CONTEXT_CHARS:
-        return _facts_of_json(value, names, unread)
-    return _facts_of_json_text(text, names, unread)
+        return _read_json_facts(value, names, unread)
+    return _read_json_text_facts(text, names, unread)
 
 
 @lru_cache(maxsize=KNOWN_CONTEXTS)
-def _facts_of_json_text(text: str, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
+def _read_json_text_facts(text: str, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
     """Read a context that several guards of a run read, by its text: it is read again when anything in it changed."""
-    return _facts_of_json(json.loads(text), regions, ignore)
+    return _read_json_facts(json.loads(text), regions, ignore)
 
 
-def _facts_of_json(value: JsonValue, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
+def _read_json_facts(value: JsonValue, regions: tuple[str, ...], ignore: frozenset[str]) -> Facts:
     found: set[Number] = set()
     texts: set[str] = set()
-    for leaf, meaning in _leaves(value, ignore):
-        number = number_of(leaf, meaning)
+    for leaf, meaning in _walk_fact_leaves(value, ignore):
+        number = read_json_number(leaf, meaning)
         if number:
             found.add(number)
         elif isinstance(leaf, str):
             texts.add(leaf)
     numbers = frozenset(found)
-    said = Facts(numbers=numbers, undated=undated_in(numbers)) if numbers else _NO_FACTS
-    return _of_source([said, facts_in_texts(texts, regions=regions)])
+    said = Facts(numbers=numbers, undated=collect_undated_days(numbers)) if numbers else _NO_FACTS
+    return _unite_source_facts([said, facts_in_texts(texts, regions=regions)])
 
 
-def _leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Meaning]]:
+def _walk_fact_leaves(value: JsonValue, ignore: frozenset[str]) -> Iterator[tuple[JsonValue, Meaning]]:
     """Walk without recursion, since a JSON value may be nested deeper than the stack; keys are leaves too."""
     rest: list[tuple[JsonValue, Meaning]] = [(value, NO_KEY)]
     while rest:
         item, meaning = rest.pop()
         if isinstance(item, dict):
             kept = [(key, child) for key, child in item.items() if key not in ignore]
-            rest += [(child, meaning_of(key) if isinstance(key, str) else NO_KEY) for key, child in kept]
+            rest += [(child, read_number_meaning(key) if isinstance(key, str) else NO_KEY) for key, child in kept]
             yield from ((key, NO_KEY) for key, _ in kept)
         elif isinstance(item, list | tuple):
             rest += [(child, meaning) for child in item]
@@ -238,16 +243,18 @@ def unsupported(claimed: Facts, licence: Facts) -> Unsupported:
     # Every number licenses itself; only what is put differently needs to be looked up.
     said = licence.numbers | licence.implied | licence.numerals
     differently = (claimed.numbers | claimed.numerals) - said
-    given = [each for part in licence.parts if (each := part.given)] if differently else []
+    given = [each for part in licence.parts if (each := part.licence_keys)] if differently else []
     allowed = Licence(given, licence.undated if differently else ())
     known_ids = {name.casefold() for name in licence.incident_ids}
     return Unsupported(
-        numbers=_shown([number.shown for number in differently if not allowed.covers(number)]),
-        severities=_shown(claimed.severities - licence.severities),
-        incident_ids=_shown([name for name in claimed.incident_ids if name.casefold() not in known_ids]),
-        regions=_shown(claimed.regions - licence.regions),
+        numbers=_show_unsupported_facts([number.shown for number in differently if not allowed.covers_number(number)]),
+        severities=_show_unsupported_facts(claimed.severities - licence.severities),
+        incident_ids=_show_unsupported_facts(
+            [name for name in claimed.incident_ids if name.casefold() not in known_ids]
+        ),
+        regions=_show_unsupported_facts(claimed.regions - licence.regions),
     )
 
 
-def _shown(names: Collection[str]) -> tuple[str, ...]:
+def _show_unsupported_facts(names: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted({shown_name(name) for name in names})) if names else ()

@@ -15,7 +15,7 @@ _MORE: Final = "more greater larger longer higher older bigger better later tall
 _LESS: Final = "less fewer smaller shorter lower younger earlier lighter slower"
 
 
-def _bounds_before() -> dict[tuple[str, ...], Bound]:
+def _list_amount_bounds() -> dict[tuple[str, ...], Bound]:
     found: dict[tuple[str, ...], Bound] = {}
     sides: tuple[tuple[str, Bound, Bound], ...] = ((_MORE, "least", "most"), (_LESS, "most", "least"))
     for words, side, other in sides:
@@ -29,7 +29,7 @@ def _bounds_before() -> dict[tuple[str, ...], Bound]:
     return found
 
 
-BEFORE: Final = _bounds_before()
+BEFORE: Final = _list_amount_bounds()
 """What bounds the number behind it; of two phrases the longer counts."""
 
 BEHIND: Final[dict[tuple[str, ...], Bound]] = {

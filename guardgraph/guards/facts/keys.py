@@ -7,15 +7,15 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.grammar import LABELS
 from guardgraph.guards.facts.moments import YEARS, Date
-from guardgraph.guards.facts.references import label
-from guardgraph.guards.facts.tokens import MAX_DIGITS, number_in
-from guardgraph.guards.facts.units import FRACTION, PERCENT, key_unit, units_named
+from guardgraph.guards.facts.references import make_number_label
+from guardgraph.guards.facts.tokens import MAX_DIGITS, read_number_token
+from guardgraph.guards.facts.units import FRACTION, PERCENT, find_units, read_key_unit
 from guardgraph.guards.facts.values import BARE, Amount, Counted, Number, Quantity, Unit, Value, Written
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.plain.memory import remembered
 
-__all__ = ["NO_KEY", "Meaning", "meaning_of", "number_of"]
+__all__ = ["NO_KEY", "Meaning", "read_json_number", "read_number_meaning"]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _COUNTING: Final = frozenset({"count", "counts", "num", "number", "no"})
@@ -37,7 +37,7 @@ NO_KEY: Final = Meaning()
 
 
 @remembered(texts=1024, chars=64)
-def meaning_of(key: str) -> Meaning:
+def read_number_meaning(key: str) -> Meaning:
     """Read what the numbers under a key are.
 
     Args:
@@ -46,9 +46,9 @@ def meaning_of(key: str) -> Meaning:
     words = [word.lower() for word in _WORD.findall(key)]
     if "per" in words:
         at = words.index("per")
-        units = units_named("_".join(words[at + 1 :]))
-        return meaning_of("_".join(words[:at]))._replace(per=units[0] if units else None)
-    if (unit := key_unit(key)) is not None:
+        units = find_units("_".join(words[at + 1 :]))
+        return read_number_meaning("_".join(words[:at]))._replace(per=units[0] if units else None)
+    if (unit := read_key_unit(key)) is not None:
         return Meaning(unit)
     if not words:
         return NO_KEY
@@ -59,7 +59,7 @@ def meaning_of(key: str) -> Meaning:
     return Meaning(counted="surely" if counts else "")
 
 
-def number_of(value: JsonValue, meaning: Meaning) -> Number | None:
+def read_json_number(value: JsonValue, meaning: Meaning) -> Number | None:
     """Read a number of a JSON value.
 
     Args:
@@ -76,13 +76,13 @@ def number_of(value: JsonValue, meaning: Meaning) -> Number | None:
     if isinstance(value, str) and value[:1].isalpha():
         return None  # as most texts are
     text = str(value).strip()
-    amount = value if type(value) is int else _amount_of(text)
-    return Number(shown_name(text), tuple(_readings(amount, text, meaning))) if amount is not None else None
+    amount = value if type(value) is int else _read_signed_amount(text)
+    return Number(shown_name(text), tuple(_list_number_readings(amount, text, meaning))) if amount is not None else None
 
 
-def _readings(amount: Amount, text: str, meaning: Meaning) -> list[Value]:
+def _list_number_readings(amount: Amount, text: str, meaning: Meaning) -> list[Value]:
     if meaning.of:
-        return [label(meaning.of, text)]
+        return [make_number_label(meaning.of, text)]
     unit = BARE if meaning.unit == FRACTION and not -1 <= amount <= 1 else meaning.unit
     readings: list[Value] = [Quantity(amount, unit, meaning.counted, meaning.per)]
     if unit == FRACTION:
@@ -92,9 +92,9 @@ def _readings(amount: Amount, text: str, meaning: Meaning) -> list[Value]:
     return readings
 
 
-def _amount_of(text: str) -> Amount | None:
+def _read_signed_amount(text: str) -> Amount | None:
     digits = text.lstrip("-")
-    amount, suffix = (number_in(digits) if digits[:1].isdecimal() else None) or (None, "")
+    amount, suffix = (read_number_token(digits) if digits[:1].isdecimal() else None) or (None, "")
     if amount is None or suffix:
         return None
     return -amount if text.startswith("-") else amount

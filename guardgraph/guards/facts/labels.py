@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["DEFAULT_REGIONS", "incident_ids_in", "regions_in", "severities_in"]
+__all__ = ["DEFAULT_REGIONS", "find_incident_id_facts", "find_region_facts", "find_severity_facts"]
 
 DEFAULT_REGIONS: Final[tuple[str, ...]] = (
     "US",
@@ -37,7 +37,7 @@ _DIGIT = re.compile(r"\d")
 _NONE: Final = frozenset[str]()
 
 
-def severities_in(text: str) -> tuple[frozenset[str], str]:
+def find_severity_facts(text: str) -> tuple[frozenset[str], str]:
     """Find severities: "P1", "SEV2" and spellings such as "sev-2", "Severity 2".
 
     Returns:
@@ -51,7 +51,7 @@ def severities_in(text: str) -> tuple[frozenset[str], str]:
     return found, _SEVERITY.sub(" ; ", text) if found else text
 
 
-def incident_ids_in(text: str) -> tuple[frozenset[str], str]:
+def find_incident_id_facts(text: str) -> tuple[frozenset[str], str]:
     """Find incident ids as written: ``inc_payments_20260306``, ``INC-2026-001``, ``INC12345``.
 
     Returns:
@@ -70,16 +70,16 @@ def incident_ids_in(text: str) -> tuple[frozenset[str], str]:
     return frozenset(found), _INCIDENT.sub(" ; ", text) if found else text
 
 
-def regions_in(text: str, regions: tuple[str, ...]) -> frozenset[str]:
+def find_region_facts(text: str, regions: tuple[str, ...]) -> frozenset[str]:
     """Find the named regions: whole words, case as listed; "U.S." and "USA" are "US"."""
-    pattern, spellings = _region_names(regions)
+    pattern, spellings = _compile_region_pattern(regions)
     return frozenset(spellings[name] for name in pattern.findall(text))
 
 
 @lru_cache(maxsize=64)
-def _region_names(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+def _compile_region_pattern(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     """Let each branch begin with a letter, so that the search jumps to the places where a name can begin."""
-    spellings = _spellings(regions)
+    spellings = _list_region_spellings(regions)
     tails: dict[str, list[str]] = {}
     for name in sorted(spellings, key=lambda name: (-len(name), name)):
         tails.setdefault(re.escape(name[0]), []).append(re.escape(name[1:]))
@@ -88,7 +88,7 @@ def _region_names(regions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
     return re.compile(rf"(?:{names or '(?!)'})(?![\w$]|[ ]\$|[ ][Dd]ollar)"), spellings
 
 
-def _spellings(regions: tuple[str, ...]) -> dict[str, str]:
+def _list_region_spellings(regions: tuple[str, ...]) -> dict[str, str]:
     spellings = {"USA": "US", "U.S.A.": "US"} if "US" in regions else {}
     for region in regions:
         if region.isalpha() and region.isupper() and len(region) <= 3:

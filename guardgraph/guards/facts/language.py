@@ -12,7 +12,7 @@ from guardgraph.languages.numbers import magnitudes, number_words
 from guardgraph.languages.units import measures
 from guardgraph.languages.words import stop_words
 
-__all__ = ["is_latin", "surely"]
+__all__ = ["is_latin_language", "tell_number_language"]
 
 _LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
 
@@ -33,12 +33,12 @@ _LETTERS_OF_A_WORD: Final = 4
 """A Han character says about as much as so many letters."""
 
 
-def is_latin(language: str) -> bool:
+def is_latin_language(language: str) -> bool:
     """Say whether a language is written in Latin letters; one that nothing tells is taken for English."""
     return language in ("", "en") or language in _LATIN
 
 
-def surely(text: str) -> str:
+def tell_number_language(text: str) -> str:
     """Tell the language of a text, "" where too little tells it from English.
 
     Args:
@@ -50,7 +50,7 @@ def surely(text: str) -> str:
     """
     if text.isascii():
         words = set(text[:_READ].lower().split())
-        own_words, foreign_words = _telling()
+        own_words, foreign_words = _split_stop_words()
         if len(words & own_words) > len(words & foreign_words):
             return "en"
     elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
@@ -63,32 +63,36 @@ def surely(text: str) -> str:
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
     own = (stop_words(language) & found) - stop_words("en")
     # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
-    own -= _no_evidence(language)
-    english = len(found & _telling()[0])
-    return language if len(own) > max(text.isascii(), english) else _by_tables(found, english)
+    own -= _list_words_beside_numbers(language)
+    english = len(found & _split_stop_words()[0])
+    return language if len(own) > max(text.isascii(), english) else _tell_language_by_magnitudes(found, english)
 
 
-def _by_tables(found: set[str], english: int) -> str:
+def _tell_language_by_magnitudes(found: set[str], english: int) -> str:
     """Tell a language by its magnitudes and months too: Spanish by "millones"; "" where two are as likely."""
-    scores = sorted((len(found & _evidence(language)), language) for language in _LATIN)
+    scores = sorted((len(found & _list_language_evidence(language)), language) for language in _LATIN)
     (second, _), (most, best) = scores[-2:]
     return best if most > max(1, second, english) else ""
 
 
 @cache
-def _evidence(language: str) -> frozenset[str]:
+def _list_language_evidence(language: str) -> frozenset[str]:
     names = frozenset({*magnitudes(language), *(name for name in months(language) if len(name) > 3)})
-    return (stop_words(language) - _no_evidence(language) | names) - stop_words("en") - frozenset(measures(""))
+    return (
+        (stop_words(language) - _list_words_beside_numbers(language) | names)
+        - stop_words("en")
+        - frozenset(measures(""))
+    )
 
 
 @cache
-def _no_evidence(language: str) -> frozenset[str]:
+def _list_words_beside_numbers(language: str) -> frozenset[str]:
     """Return the words that stand beside numbers in every language."""
     return number_words(language).beginnings | frozenset(measures(""))
 
 
 @cache
-def _telling() -> tuple[frozenset[str], frozenset[str]]:
+def _split_stop_words() -> tuple[frozenset[str], frozenset[str]]:
     """Return the stop words of English alone, and those of the other languages in Latin letters."""
     others = frozenset[str]().union(*(stop_words(language) for language in _LATIN))
     return stop_words("en") - others, others - stop_words("en")

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from guardgraph.guards.facts.moments import Date, Undated, Weekday
 from guardgraph.guards.facts.values import Bound, Key, Named, Number, Quantity, Value
 
-__all__ = ["Given", "Licence", "given_by"]
+__all__ = ["Given", "Licence", "index_licensed_numbers"]
 
 Given: TypeAlias = "Mapping[Key, int]"
 """What numbers license: by the key, the sides of an amount that stay open."""
@@ -18,13 +18,13 @@ _SIDES: Final[dict[Bound, int]] = {"": _ANY, "least": 1, "most": 2}
 """Which sides of an amount a bound leaves open: only opposite bounds conflict."""
 
 
-def given_by(numbers: Iterable[Number]) -> Given:
+def index_licensed_numbers(numbers: Iterable[Number]) -> Given:
     """Return what numbers license."""
     given: dict[Key, int] = {}
     for number in numbers:
         for value in number.readings:
             sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
-            for key in value.gives():
+            for key in value.list_licensed_keys():
                 given[key] = given.get(key, 0) | sides
     return given
 
@@ -44,20 +44,22 @@ class Licence:
             for day in source.days:
                 self._years.setdefault(day, []).append(source.years)
 
-    def covers(self, number: Number) -> bool:
+    def covers_number(self, number: Number) -> bool:
         """Say whether at least one meaning of the number is licensed."""
-        return any(self._covers(value) for value in number.readings)
+        return any(self._covers_number_value(value) for value in number.readings)
 
-    def _covers(self, value: Value) -> bool:
+    def _covers_number_value(self, value: Value) -> bool:
         sides = _SIDES[value.bound] if isinstance(value, Quantity) else _ANY
-        needed = value.needs()
+        needed = value.list_needed_keys()
         if any(given.get(key, 0) & sides for given in self._given for key in needed):
             return True
-        if isinstance(value, Named | Weekday) and (excuse := value.excuse()):
-            return not self._has(excuse.absent) and (excuse.given is None or self._has(excuse.given))
+        if isinstance(value, Named | Weekday) and (excuse := value.find_licence_excuse()):
+            return not self._has_licence_key(excuse.absent) and (
+                excuse.given is None or self._has_licence_key(excuse.given)
+            )
         if not isinstance(value, Date) or value.year is None or value.month is None:
             return False
         return any(value.year in years for years in self._years.get((value.month, value.day), ()))
 
-    def _has(self, key: Key) -> bool:
+    def _has_licence_key(self, key: Key) -> bool:
         return any(key in given for given in self._given)

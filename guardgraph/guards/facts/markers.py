@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from guardgraph.guards.facts.grammar import ANNOUNCING
-from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
+from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
 
-__all__ = ["without_markers"]
+__all__ = ["strip_number_markers"]
 
 _LINE = re.compile(r"^[ \t>#*+•-]*+\(?\d{1,2}[.)]\**+[ \t]++(?=\S)", re.MULTILINE)
 _ITEM = re.compile(r"\d(?<!\w\d)\d?[.)](?=[ ]+\S)")
@@ -34,7 +34,7 @@ _JOINING: Final = frozenset(
 )
 
 
-def without_markers(text: str) -> tuple[str, frozenset[int]]:
+def strip_number_markers(text: str) -> tuple[str, frozenset[int]]:
     """Take out list markers, citations and what only announces a step.
 
     A number before a full stop or a bracket is a marker where it begins a line, or where numbers of its shape
@@ -47,22 +47,22 @@ def without_markers(text: str) -> tuple[str, frozenset[int]]:
         The text without them, and the numbers by which they count.
     """
     if "[" in text:
-        text = _CITATION.sub(_uncited, text)
+        text = _CITATION.sub(_drop_citation_number, text)
     marked: set[int] = set()
     if _ANNOUNCES.search(text):
-        text = _ANNOUNCED.sub(lambda match: _announced(match, marked), text)
+        text = _ANNOUNCED.sub(lambda match: _drop_step_number(match, marked), text)
     if not _MARKED.search(text):
         return text, frozenset(marked)
     kept, at = [], 0
-    for start, end in _items(text):
+    for start, end in _find_list_numbers(text):
         marked.update(map(int, _NUMBER.findall(text, start, end)))
         kept.append(text[at:start])
         at = end
-    text = _LINE.sub(lambda match: _unlisted(match, marked), "; ".join([*kept, text[at:]]))
+    text = _LINE.sub(lambda match: _drop_list_number(match, marked), "; ".join([*kept, text[at:]]))
     return text, frozenset(marked)
 
 
-def _announced(match: re.Match[str], marked: set[int]) -> str:
+def _drop_step_number(match: re.Match[str], marked: set[int]) -> str:
     place = FIRST.get(match["place"].lower()) or ORDINALS.get(match["place"].lower()) if match["place"] else None
     if match["place"] and place is None:
         return match[0]
@@ -70,21 +70,21 @@ def _announced(match: re.Match[str], marked: set[int]) -> str:
     return match["before"] + ";"
 
 
-def _unlisted(match: re.Match[str], marked: set[int]) -> str:
-    if "(" in match[0] and _unit_follows(match.string, match.end()):
+def _drop_list_number(match: re.Match[str], marked: set[int]) -> str:
+    if "(" in match[0] and _has_unit_after_number(match.string, match.end()):
         return match[0]
     marked.update(map(int, _NUMBER.findall(match[0])))
     return ""
 
 
-def _items(text: str) -> list[tuple[int, int]]:
+def _find_list_numbers(text: str) -> list[tuple[int, int]]:
     """Find the markers that count on from 1, each of the shapes "(1)", "1)" and "1." for itself."""
     runs: list[list[tuple[int, int]]] = []
     current: dict[str, list[tuple[int, int]]] = {}
     for match in _ITEM.finditer(text):
         (start, end), number = match.span(), int(match[0][:-1])
-        shape = _shape(text, start, match[0][-1])
-        if shape is None or _unit_follows(text, end):
+        shape = _classify_list_number(text, start, match[0][-1])
+        if shape is None or _has_unit_after_number(text, end):
             continue
         if number == 1:
             current[shape] = []
@@ -94,7 +94,7 @@ def _items(text: str) -> list[tuple[int, int]]:
     return sorted(span for run in runs if len(run) > 1 for span in run)
 
 
-def _shape(text: str, start: int, close: str) -> str | None:
+def _classify_list_number(text: str, start: int, close: str) -> str | None:
     before = text[max(start - 2, 0) : start].rjust(2)
     if before[1] == "(":
         return "()" if close == ")" and before[0].isspace() else None
@@ -106,18 +106,18 @@ def _shape(text: str, start: int, close: str) -> str | None:
     return close if begins or (close == ")" and not aside) else None
 
 
-def _uncited(match: re.Match[str]) -> str:
+def _drop_citation_number(match: re.Match[str]) -> str:
     text, (start, end) = match.string, match.span()
     before, after, word = text[max(start - 1, 0) : start], text[end : end + 1], _WORDS.match(text, end)
     glued = match[0][0] == "[" and (before.isalnum() or before in _CITED)
     cited = glued or after in _CLOSING or (word is not None and word[1] in _JOINING)
-    return " " if cited and not _unit_follows(text, end) else match[0].translate(_NO_BRACKETS)
+    return " " if cited and not _has_unit_after_number(text, end) else match[0].translate(_NO_BRACKETS)
 
 
-def _unit_follows(text: str, at: int) -> bool:
+def _has_unit_after_number(text: str, at: int) -> bool:
     """Say whether a unit stands at the place; a capital begins the words of an item."""
     match = _WORDS.match(text, at)
     if match is None:
         return text[at : at + 2].strip()[:1] in ("%", "％", "‰")
     names = (match[1], f"{match[1]} {match[2]}")
-    return any(name.islower() and units_named(name) for name in names)
+    return any(name.islower() and find_units(name) for name in names)

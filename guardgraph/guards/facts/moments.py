@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from guardgraph.guards.facts.values import Excuse, Key, Number
 
-__all__ = ["YEARS", "Clock", "Date", "Decade", "Undated", "Weekday", "one_source", "undated_in"]
+__all__ = ["YEARS", "Clock", "Date", "Decade", "Undated", "Weekday", "collect_undated_days", "unite_undated_days"]
 
 YEARS: Final = range(1000, 3000)
 """Whole numbers that can be a year, and so lie in a decade."""
@@ -22,7 +22,7 @@ class Date(NamedTuple):
     day: int | None = None
     kind: Literal["date"] = "date"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         year, month, day = self[:3]
         yield "date", year, month, day
@@ -32,18 +32,18 @@ class Date(NamedTuple):
             yield "day", day
         if year is not None:
             yield from (("=", year), ("date", year, None, None))
-            yield from Decade(year // 10).gives()
+            yield from Decade(year // 10).list_licensed_keys()
             if month is not None and day is not None:
-                yield from _weekday_of(year, month, day)
+                yield from _find_date_weekday(year, month, day)
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         if self.month is None:
             return (("=", self.year),) if self.day is None else (("day", self.day),)
         return (("date", *self[:3]),)
 
 
-def _weekday_of(year: int, month: int, day: int) -> Iterator[Key]:
+def _find_date_weekday(year: int, month: int, day: int) -> Iterator[Key]:
     try:
         yield "weekday", date(year, month, day).isoweekday()
     except ValueError:  # no such day
@@ -57,12 +57,12 @@ class Decade(NamedTuple):
     short: bool = False
     kind: Literal["decade"] = "decade"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "decade", self.number % 10
         yield ("any decade" if self.short else "full decade"), self.number
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         if self.short:
             return (("decade", self.number),)
@@ -81,28 +81,28 @@ class Clock(NamedTuple):
     """Minutes ahead of UTC, of each zone that has the name."""
     kind: Literal["clock"] = "clock"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         for exact in (True, False):
-            yield self._key("clock", 0, exact)
+            yield self._make_clock_key("clock", 0, exact)
             if not self.zone:
-                yield self._key("local", 0, exact)
-            yield self._key(self.zone, 0, exact)
+                yield self._make_clock_key("local", 0, exact)
+            yield self._make_clock_key(self.zone, 0, exact)
             for ahead in self.ahead:
-                yield self._key("utc" if len(self.ahead) == 1 else "perhaps utc", ahead, exact)
-            yield from (self._key("likely utc", ahead, exact) for ahead in self.ahead[:1])
+                yield self._make_clock_key("utc" if len(self.ahead) == 1 else "perhaps utc", ahead, exact)
+            yield from (self._make_clock_key("likely utc", ahead, exact) for ahead in self.ahead[:1])
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         if not self.zone:
-            return (self._key("clock", 0, self.exact),)
-        zoned = [self._key("utc", ahead, self.exact) for ahead in self.ahead]
+            return (self._make_clock_key("clock", 0, self.exact),)
+        zoned = [self._make_clock_key("utc", ahead, self.exact) for ahead in self.ahead]
         # Two names that several zones share (CST and PST) are compared by the zone that each names first.
         other = "perhaps utc" if len(self.ahead) == 1 else "likely utc"
-        zoned += [self._key(other, ahead, self.exact) for ahead in self.ahead[:1]]
-        return self._key("local", 0, self.exact), self._key(self.zone, 0, self.exact), *zoned
+        zoned += [self._make_clock_key(other, ahead, self.exact) for ahead in self.ahead[:1]]
+        return self._make_clock_key("local", 0, self.exact), self._make_clock_key(self.zone, 0, self.exact), *zoned
 
-    def _key(self, name: str, ahead: int, exact: bool) -> Key:
+    def _make_clock_key(self, name: str, ahead: int, exact: bool) -> Key:
         second = (self.second - ahead * 60) % 86_400
         return name, exact, second if exact else second // 60
 
@@ -114,15 +114,15 @@ class Weekday(NamedTuple):
     dated: bool = False
     kind: Literal["weekday"] = "weekday"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield from (("weekday", self.number), ("weekdays",))
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         return (("weekday", self.number),)
 
-    def excuse(self) -> Excuse | None:
+    def find_licence_excuse(self) -> Excuse | None:
         """Return when it is no other thing though it is not licensed."""
         return Excuse(("weekdays",)) if self.dated else None
 
@@ -135,7 +135,7 @@ class Undated(NamedTuple):
     years: frozenset[int]
 
 
-def undated_in(numbers: Iterable[Number]) -> frozenset[Undated]:
+def collect_undated_days(numbers: Iterable[Number]) -> frozenset[Undated]:
     """Collect the days without a year, and the years, that a source names; nothing where it has neither."""
     days: set[tuple[int, int | None]] = set()
     years: set[int] = set()
@@ -149,7 +149,7 @@ def undated_in(numbers: Iterable[Number]) -> frozenset[Undated]:
     return frozenset([Undated(frozenset(days), frozenset(years))]) if days or years else frozenset()
 
 
-def one_source(parts: Iterable[Undated]) -> frozenset[Undated]:
+def unite_undated_days(parts: Iterable[Undated]) -> frozenset[Undated]:
     """Put together what several texts of one source say about time."""
     listed = list(parts)
     if len(listed) < 2:

@@ -8,38 +8,38 @@ from functools import cache
 from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
 
-from guardgraph.guards.facts.language import is_latin, surely
+from guardgraph.guards.facts.language import is_latin_language, tell_number_language
 from guardgraph.guards.facts.moments import Date
-from guardgraph.guards.facts.quantities import PLAIN, Hit, has_digits, quantity_at
-from guardgraph.guards.facts.readers import readers_of
+from guardgraph.guards.facts.quantities import PLAIN, Hit, begins_number_digits, read_quantity
+from guardgraph.guards.facts.readers import choose_number_readers
 from guardgraph.guards.facts.references import (
-    identifier_at,
-    label,
-    label_before,
-    named,
-    roman_at,
-    version_at,
+    make_number_label,
+    read_identifier_fact,
+    read_named_number,
+    read_number_label,
+    read_roman_numeral,
+    read_version_number,
 )
-from guardgraph.guards.facts.spelling import plain
+from guardgraph.guards.facts.spelling import normalise_number_spelling
 from guardgraph.guards.facts.times import (
-    is_dated,
-    year_at,
+    is_year_number,
+    read_year_number,
 )
 from guardgraph.guards.facts.tokens import (
     ORDINAL_SUFFIXES,
     Token,
-    range_end,
-    shown,
-    tokens_of,
+    find_number_range_end,
+    show_number_tokens,
+    split_number_tokens,
 )
-from guardgraph.guards.facts.translation import translated
+from guardgraph.guards.facts.translation import translate_number_tokens
 from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
-from guardgraph.guards.facts.words import implied, spelled
+from guardgraph.guards.facts.words import read_implied_number, read_number_word
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.memory import remembered
 
-__all__ = ["Numbers", "numbers_in"]
+__all__ = ["Numbers", "read_text_numbers"]
 
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
@@ -50,7 +50,7 @@ _DASHES: Final = frozenset("-–—‒/")
 
 
 @cache
-def _month_names() -> tuple[str, ...]:
+def _list_month_names() -> tuple[str, ...]:
     return tuple(MONTHS)
 
 
@@ -80,23 +80,26 @@ class _Found(NamedTuple):
     """"implied" where words say it in passing, "numeral" for the Roman numeral of a name."""
 
 
-def numbers_in(text: str) -> Numbers:
+def read_text_numbers(text: str) -> Numbers:
     """Read the numbers of a text, in time linear in its length; lines of another script in the language of these."""
-    language = surely(text)
-    if not text.isascii() and "\n" in text and not is_latin(language):
-        runs = [_numbers_in("\n".join(lines), "en" if ascii else language) for ascii, lines in _runs(text)]
+    language = tell_number_language(text)
+    if not text.isascii() and "\n" in text and not is_latin_language(language):
+        runs = [
+            _read_language_numbers("\n".join(lines), "en" if ascii else language)
+            for ascii, lines in _split_number_scripts(text)
+        ]
         return Numbers(*(frozenset().union(*kind) for kind in zip(*runs, strict=True)))
-    return _numbers_in(text, language)
+    return _read_language_numbers(text, language)
 
 
-def _runs(text: str) -> Iterator[tuple[bool, Iterator[str]]]:
+def _split_number_scripts(text: str) -> Iterator[tuple[bool, Iterator[str]]]:
     """Part a text into runs of lines, those of ASCII letters apart: a base may say the same in two languages."""
     return groupby(text.split("\n"), key=lambda line: line.isascii() and any(map(str.isalpha, line)))
 
 
-def _numbers_in(text: str, language: str) -> Numbers:
-    plain_text, marked = plain(text, language)
-    read = [_numbers_of(part, language) for part in _parts(plain_text)]
+def _read_language_numbers(text: str, language: str) -> Numbers:
+    plain_text, marked = normalise_number_spelling(text, language)
+    read = [_read_sentence_numbers(part, language) for part in _split_number_sentences(plain_text)]
     if len(read) == 1 and not marked:
         return read[0]
     counted = (Number(str(each), (Ordinal(each), Label("step", str(each), None))) for each in marked)
@@ -104,7 +107,7 @@ def _numbers_in(text: str, language: str) -> Numbers:
     return Numbers(frozenset().union(*claimed), frozenset(counted).union(*implied), frozenset().union(*numerals))
 
 
-def _parts(text: str) -> Iterator[str]:
+def _split_number_sentences(text: str) -> Iterator[str]:
     """Part a text where no number reaches across: behind a full stop, unless a month stands before ("Oct. 5").
 
     A revision has most of its sentences from its draft, and an answer from its notes.
@@ -112,60 +115,60 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     for match in _STOP.finditer(text):
         end = match.end() - 1
-        if not text[max(end - 12, start) : end - 1].lower().endswith(_month_names()):
+        if not text[max(end - 12, start) : end - 1].lower().endswith(_list_month_names()):
             yield text[start:end]
             start = end
     yield text[start:]
 
 
 @remembered(texts=512, chars=300)
-def _numbers_of(part: str, language: str) -> Numbers:
-    tokens = translated(tokens_of(part), language)
+def _read_sentence_numbers(part: str, language: str) -> Numbers:
+    tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]
     if not starts:
         return _NO_NUMBERS
     found: list[_Found] = []
     before = _Found((), 0, 0)
     for at in starts:
-        now = _read(tokens, at, before) if at >= before.end else None
+        now = _read_number_at(tokens, at, before) if at >= before.end else None
         if now is None:
             continue
         if found:
-            found[-1], now = _as_range(tokens, before, now)
+            found[-1], now = _join_number_range(tokens, before, now)
         found.append(now)
         before = now
     by_role: dict[str, list[Number]] = {"claimed": [], "implied": [], "numeral": []}
     for each in found:
-        by_role[each.role].append(Number(shown_name(shown(tokens, each.first, each.end)), each.readings))
+        by_role[each.role].append(Number(shown_name(show_number_tokens(tokens, each.first, each.end)), each.readings))
     return Numbers(*map(frozenset, by_role.values()))
 
 
-def _read(tokens: list[Token], at: int, before: _Found) -> _Found | None:
+def _read_number_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
     if tokens[at].identifier:
-        name, claimed = identifier_at(tokens[at])
+        name, claimed = read_identifier_fact(tokens[at])
         return _Found((name,), at, at + 1, role="claimed" if claimed else "implied")
-    if (version := version_at(tokens, at)) is not None:
+    if (version := read_version_number(tokens, at)) is not None:
         return _Found((version,), at, at + 1, of="version")
-    of = label_before(tokens, at) or _label_shared(tokens, at, before)
-    if of and (labelled := _labelled(tokens, at, of)):
+    of = read_number_label(tokens, at) or _share_number_label(tokens, at, before)
+    if of and (labelled := _read_labelled_number(tokens, at, of)):
         return labelled
-    for reader in readers_of(tokens[at].text):
+    for reader in choose_number_readers(tokens[at].text):
         if moment := reader(tokens, at):
             return _Found(moment[0], at, moment[1])
-    return _amount_at(tokens, at, before) or _aside(tokens, at)
+    return _read_amount_at(tokens, at, before) or _read_unusual_number(tokens, at)
 
 
-def _aside(tokens: list[Token], at: int) -> _Found | None:
-    if roman := roman_at(tokens, at):
+def _read_unusual_number(tokens: list[Token], at: int) -> _Found | None:
+    if roman := read_roman_numeral(tokens, at):
         return _Found(roman, at, at + 1, role="claimed" if isinstance(roman[0], Label) else "numeral")
     text = tokens[at].text
-    if has_digits(text):
+    if begins_number_digits(text):
         return _Found((Written(text.translate(_UNWRITTEN).casefold()),), at, at + 1)
-    said = implied(tokens, at)
+    said = read_implied_number(tokens, at)
     return _Found(said[0], at, said[1], role="implied") if said else None
 
 
-def _label_shared(tokens: list[Token], at: int, before: _Found) -> str:
+def _share_number_label(tokens: list[Token], at: int, before: _Found) -> str:
     """Return the label that a number shares with the one before: "Sections 3 and 4", "pages 8-13"."""
     if not before.of or not before.readings:
         return ""
@@ -173,74 +176,80 @@ def _label_shared(tokens: list[Token], at: int, before: _Found) -> str:
     return before.of if joined else ""
 
 
-def _labelled(tokens: list[Token], at: int, of: str) -> _Found | None:
+def _read_labelled_number(tokens: list[Token], at: int, of: str) -> _Found | None:
     """Read the number behind a label; with a unit of its own it is an amount ("Section 3 hours")."""
     token = tokens[at]
-    if token.identifier or roman_at(tokens, at):
+    if token.identifier or read_roman_numeral(tokens, at):
         return None
-    hit = quantity_at(tokens, at, at)
+    hit = read_quantity(tokens, at, at)
     if hit is None and token.text.isalpha():
-        amount, end, _ = spelled(tokens, at)
-        return _Found(_labels(of, str(amount), amount), at, end, of=of) if amount is not None else None
+        amount, end, _ = read_number_word(tokens, at)
+        return _Found(_list_label_readings(of, str(amount), amount), at, end, of=of) if amount is not None else None
     if hit is None:
         is_dotted = token.text.replace(".", "").isdecimal()
-        return _Found((label(of, token.text),), at, at + 1, of=of) if is_dotted and has_digits(token.text) else None
+        return (
+            _Found((make_number_label(of, token.text),), at, at + 1, of=of)
+            if is_dotted and begins_number_digits(token.text)
+            else None
+        )
     if hit.measures is not PLAIN or (hit.per and not hit.counted):
         return None
     text = token.text if token.text.replace(".", "").isdecimal() else str(hit.amount)
-    return _Found(_labels(of, text, hit.amount), at, hit.end, of=of)
+    return _Found(_list_label_readings(of, text, hit.amount), at, hit.end, of=of)
 
 
-def _labels(of: str, text: str, amount: Amount) -> tuple[Value, ...]:
+def _list_label_readings(of: str, text: str, amount: Amount) -> tuple[Value, ...]:
     """Return what a labelled number means; "a Mach number of 4" is Mach number 4."""
-    return (label(of, text), *((Quantity(amount),) if of == "number" else ()))
+    return (make_number_label(of, text), *((Quantity(amount),) if of == "number" else ()))
 
 
-def _amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
-    hit = quantity_at(tokens, at, before.end)
+def _read_amount_at(tokens: list[Token], at: int, before: _Found) -> _Found | None:
+    hit = read_quantity(tokens, at, before.end)
     if hit is None:
         amount, suffix = tokens[at].number or (None, "")
         if amount is None or suffix.lower() not in ORDINAL_SUFFIXES:
             return None
         return _Found((Quantity(amount, counted="surely"),), at, at + 1)  # "10x"
-    readings: tuple[Value, ...] = hit.readings()
-    if hit.measures[0][1] == ERAS["AD"] and (year := year_at(tokens, at)) is not None:
+    readings: tuple[Value, ...] = hit.list_readings()
+    if hit.measures[0][1] == ERAS["AD"] and (year := read_year_number(tokens, at)) is not None:
         readings = (*readings, Date(year))
     if hit.measures is PLAIN and hit.first == at and hit.end == at + 1 and not hit.bound:
-        readings = _plain_readings(tokens, at, hit, readings)
+        readings = _list_plain_number_readings(tokens, at, hit, readings)
     return _Found(readings, hit.first, hit.end, hit)
 
 
-def _plain_readings(tokens: list[Token], at: int, hit: Hit, readings: tuple[Value, ...]) -> tuple[Value, ...]:
-    year = year_at(tokens, at)
+def _list_plain_number_readings(
+    tokens: list[Token], at: int, hit: Hit, readings: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    year = read_year_number(tokens, at)
     if year is not None:
-        dated = is_dated(tokens, at) and not hit.counted
+        dated = is_year_number(tokens, at) and not hit.counted
         return (Date(year),) if dated else (*readings, Date(year))
     if tokens[at].number is None:
         return readings
-    names = named(tokens, at, hit.amount, counted=hit.counted)
+    names = read_named_number(tokens, at, hit.amount, counted=hit.counted)
     return (*names, *readings[1:]) if names else readings
 
 
-def _as_range(tokens: list[Token], before: _Found, now: _Found) -> tuple[_Found, _Found]:
+def _join_number_range(tokens: list[Token], before: _Found, now: _Found) -> tuple[_Found, _Found]:
     """Let two ends of a range say for each other what is said once: "10-15 minutes", "1939-45", "October 8-13"."""
-    behind = range_end(tokens, before.first, before.end)
+    behind = find_number_range_end(tokens, before.first, before.end)
     if behind is None or now.first != behind + (tokens[behind].lower == "the"):
         return before, now
     if before.hit and now.hit:
-        if (year := _end_year(tokens, before, now)) is not None:
+        if (year := _read_range_end_year(tokens, before, now)) is not None:
             return before, now._replace(readings=(Date(year),))
-        return _shared(before, before.hit, now, now.hit)
+        return _share_range_unit(before, before.hit, now, now.hit)
     start = before.readings[0] if before.readings else None
-    if isinstance(start, Date) and start.day and (day := _day_of(now)) is not None:
-        return _days(tokens, before, now, start, day)
+    if isinstance(start, Date) and start.day and (day := _read_range_day(now)) is not None:
+        return _complete_day_range(tokens, before, now, start, day)
     end = now.readings[0] if now.readings else None
-    if isinstance(end, Date) and end.day and (first := _day_of(before)) is not None:
+    if isinstance(end, Date) and end.day and (first := _read_range_day(before)) is not None:
         return before._replace(readings=(Date(end.year, end.month, first),)), now
     return before, now
 
 
-def _day_of(found: _Found) -> int | None:
+def _read_range_day(found: _Found) -> int | None:
     """Return the day that a plain number or a place can be: "7" and "7th" in "7th to 26th of April"."""
     value = found.readings[0] if found.readings else None
     if isinstance(value, Ordinal):
@@ -250,26 +259,28 @@ def _day_of(found: _Found) -> int | None:
     return found.hit.amount if 1 <= found.hit.amount <= 31 else None
 
 
-def _days(tokens: list[Token], before: _Found, now: _Found, start: Date, day: int) -> tuple[_Found, _Found]:
+def _complete_day_range(
+    tokens: list[Token], before: _Found, now: _Found, start: Date, day: int
+) -> tuple[_Found, _Found]:
     if start.year is not None:
         return before, now
     at = now.end + (tokens[now.end].text == ",")
-    year, end = year_at(tokens, at), now.end
+    year, end = read_year_number(tokens, at), now.end
     if year is not None:
         start, end = start._replace(year=year), at + 1
     return before._replace(readings=(start,)), now._replace(readings=(start._replace(day=day),), end=end)
 
 
-def _end_year(tokens: list[Token], before: _Found, now: _Found) -> int | None:
+def _read_range_end_year(tokens: list[Token], before: _Found, now: _Found) -> int | None:
     """Return the year that two digits end a range of years with: 1945 in "1939-45"."""
-    year, text = year_at(tokens, before.end - 1), tokens[now.first].text
+    year, text = read_year_number(tokens, before.end - 1), tokens[now.first].text
     joined = now.first == before.end or tokens[before.end].text in _DASHES
     if year is None or not joined or len(text) != 2 or not text.isdecimal() or now.end != now.first + 1:
         return None
     return year // 100 * 100 + int(text) if int(text) > year % 100 else None
 
 
-def _shared(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, _Found]:
+def _share_range_unit(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, _Found]:
     """Find what both ends of a range are measured in: "10-15 minutes", "$5 to 10 million"."""
     if other.measures is PLAIN and (not other.counted and other.per is None):
         return before, now
@@ -282,15 +293,15 @@ def _shared(before: _Found, one: Hit, now: _Found, other: Hit) -> tuple[_Found, 
         one, other = one._replace(measures=shared), other._replace(measures=shared)
     else:
         return before, now
-    readings: tuple[Value, ...] = one.readings()
+    readings: tuple[Value, ...] = one.list_readings()
     if other.measures[0][0] != 1:  # "3 to 30 million" may begin with 3
-        readings += one._replace(measures=tuple((1, unit) for _, unit in one.measures)).readings()
+        readings += one._replace(measures=tuple((1, unit) for _, unit in one.measures)).list_readings()
     dates = tuple(value for value in before.readings if isinstance(value, Date))
     return (
         before._replace(readings=readings + dates, hit=one),
-        now._replace(readings=tuple(chain(other.readings(), _dates(now))), hit=other),
+        now._replace(readings=tuple(chain(other.list_readings(), _filter_date_readings(now))), hit=other),
     )
 
 
-def _dates(found: _Found) -> Iterator[Value]:
+def _filter_date_readings(found: _Found) -> Iterator[Value]:
     return (value for value in found.readings if isinstance(value, Date))

@@ -12,7 +12,7 @@ from typing import Final
 from guardgraph.languages.numbers import magnitudes
 from guardgraph.languages.units import currencies, measures
 
-__all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "in_plain_digits", "ordinal"]
+__all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "write_ordinal_number", "write_plain_digits"]
 
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""
@@ -96,7 +96,7 @@ _LONGEST_NAME: Final = 8
 """Characters of the longest name of a unit that is looked for where no blank parts it from the next word."""
 
 
-def in_plain_digits(text: str, language: str) -> str:
+def write_plain_digits(text: str, language: str) -> str:
     """Write the numerals of a text as ASCII digits, in time linear in its length.
 
     Args:
@@ -109,57 +109,62 @@ def in_plain_digits(text: str, language: str) -> str:
     if text.isascii():
         return text
     text = _LISTED.sub(lambda match: f"{match[1]}{int(unicodedata.numeric(match[2]))}. ", text)
-    text = _POWER.sub(_power, text)
-    for pattern, by in ((_RAISED, _digits), (_ENCLOSED, _enclosed), (_ROMAN, _roman), (_WIDE, _narrow)):
+    text = _POWER.sub(_write_power_of_ten, text)
+    for pattern, by in (
+        (_RAISED, _write_superscript_number),
+        (_ENCLOSED, _write_enclosed_number),
+        (_ROMAN, _write_roman_number),
+        (_WIDE, _narrow_wide_number_sign),
+    ):
         text = pattern.sub(by, text)
-    text = _MIXED.sub(" ", text.translate(_decimals(frozenset(text))).translate(_ARABIC))
-    return _unparted(text, language) if re.search(f"[{_UNPARTED}]", text) else text
+    text = _MIXED.sub(" ", text.translate(_map_script_digits(frozenset(text))).translate(_ARABIC))
+    return _write_unspaced_numbers(text, language) if re.search(f"[{_UNPARTED}]", text) else text
 
 
-def ordinal(number: int) -> str:
+def write_ordinal_number(number: int) -> str:
     """Write a place as in English: "1st", "19th"."""
     return f"{number}{'th' if number % 100 in (11, 12, 13) else _ENDINGS.get(number % 10, 'th')}"
 
 
-def _power(match: re.Match[str]) -> str:
+def _write_power_of_ten(match: re.Match[str]) -> str:
     power = "".join("-" if sign in "⁻-" else str(unicodedata.digit(sign)) for sign in match[2])
     return f"{(match[1] or '1').replace(',', '.')}e{power}"
 
 
-def _digits(match: re.Match[str]) -> str:
+def _write_superscript_number(match: re.Match[str]) -> str:
     return "".join(str(unicodedata.digit(sign)) for sign in match[0])
 
 
-def _enclosed(match: re.Match[str]) -> str:
+def _write_enclosed_number(match: re.Match[str]) -> str:
     return "".join(str(int(unicodedata.numeric(sign))) for sign in match[0])
 
 
-def _roman(match: re.Match[str]) -> str:
+def _write_roman_number(match: re.Match[str]) -> str:
     values = [int(unicodedata.numeric(sign)) for sign in match[0]]
     signed = [-one if one < other else one for one, other in zip(values, [*values[1:], 0], strict=True)]
     return str(sum(signed))
 
 
-def _narrow(match: re.Match[str]) -> str:
+def _narrow_wide_number_sign(match: re.Match[str]) -> str:
     return _WIDE_SIGNS[match[0]]
 
 
-def _decimals(signs: frozenset[str]) -> Mapping[int, str]:
+def _map_script_digits(signs: frozenset[str]) -> Mapping[int, str]:
     """Return what the digits of other scripts are in ASCII."""
     return {ord(sign): str(unicodedata.decimal(sign)) for sign in signs if not sign.isascii() and sign.isdecimal()}
 
 
-def _unparted(text: str, language: str) -> str:
+def _write_unspaced_numbers(text: str, language: str) -> str:
     """Write Han numerals and dates in digits, and part numbers from the letters beside them."""
-    text = _HAN_RUN.sub(_han, text)
-    text = _PLACE.sub(lambda match: f" {ordinal(int(match[1]))} ", text)
-    text = _CLOCK.sub(_clock, _DATE.sub(_date, text))
+    text = _HAN_RUN.sub(_write_han_number, text)
+    text = _PLACE.sub(lambda match: f" {write_ordinal_number(int(match[1]))} ", text)
+    text = _CLOCK.sub(_write_han_clock_time, _DATE.sub(_write_han_date, text))
     text = _EDGE.sub(" ", text)
-    names = _names(language)
-    return _BEHIND.sub(lambda match: _parted(match[0], names), text)
+    names = _list_unspaced_unit_names(language)
+    return _BEHIND.sub(lambda match: _part_unspaced_units(match[0], names), text)
 
 
-def _han(match: re.Match[str]) -> str:
+def _write_han_number(match: re.Match[str]) -> str:
     run, text = match["run"], match.string
     if len(run) > _LONGEST_HAN:
         return run.translate(_HAN_DIGITS) if _DIGIT_SIGNS.keys() >= set(run) else match[0]
@@ -167,28 +172,28 @@ def _han(match: re.Match[str]) -> str:
         text[match.start() - 1 : match.start()] if match.start() else "",
         text[match.end() : match.end() + 1],
     )
-    amount = _han_amount(run)
+    amount = _read_han_number(run)
     if match["of"]:
-        whole = _han_amount(match["of"])
+        whole = _read_han_number(match["of"])
         return match[0] if not whole or amount is None else f" {amount}% " if whole == 100 else f" {amount}/{whole} "
     if amount is None or run in _IDIOMS or (run in _MYRIADS or (run in _PLACES and run not in "十百千")):
         return match[0]
     if match["place"]:
-        return f" {ordinal(amount)} "
+        return f" {write_ordinal_number(amount)} "
     if before.isdecimal():
         return match[0]  # "3万": a magnitude
     single = len(run) == 1
-    if single and (run == "一" or not (after in _MEASURED or _is_unit(text, match.end()))):
+    if single and (run == "一" or not (after in _MEASURED or _is_chinese_unit(text, match.end()))):
         return match[0]
     return f"{amount}"
 
 
-def _is_unit(text: str, at: int) -> bool:
+def _is_chinese_unit(text: str, at: int) -> bool:
     """Say whether a Chinese unit of two characters or more begins here: 公里, 分钟."""
-    return any(text[at : at + length] in _names("zh") for length in (2, 3))
+    return any(text[at : at + length] in _list_unspaced_unit_names("zh") for length in (2, 3))
 
 
-def _han_amount(run: str) -> int | None:
+def _read_han_number(run: str) -> int | None:
     """Read a Han numeral: 一千六百 is 1600, 三万 30,000, 一九九八 1998; None where the signs make no number."""
     if all(sign in _DIGIT_SIGNS for sign in run):
         return int("".join(str(_DIGIT_SIGNS[sign]) for sign in run))
@@ -213,7 +218,7 @@ def _han_amount(run: str) -> int | None:
     return total + section + max(digit, 0)
 
 
-def _date(match: re.Match[str]) -> str:
+def _write_han_date(match: re.Match[str]) -> str:
     if match[1]:
         day = "".join(f"-{int(part):02}" for part in (match[2], match[3]) if part)
         return f" {match[1]}{day} "
@@ -223,7 +228,7 @@ def _date(match: re.Match[str]) -> str:
     return f" {_MONTHS[month - 1]} {match[5]} " if match[5] else f" in {_MONTHS[month - 1]} "
 
 
-def _clock(match: re.Match[str]) -> str:
+def _write_han_clock_time(match: re.Match[str]) -> str:
     half, hour = match[1] or "", int(match[2])
     minute = "30" if match[4] else (match[3] or "0").zfill(2)
     if hour > 24 or not (half or match[3] or match[4]):
@@ -232,12 +237,12 @@ def _clock(match: re.Match[str]) -> str:
 
 
 @cache
-def _names(language: str) -> frozenset[str]:
+def _list_unspaced_unit_names(language: str) -> frozenset[str]:
     """Every name that may stand right behind a number without a blank before the next word."""
     return frozenset({*measures(language), *currencies(language), *magnitudes(language), *"千百", *UNPARTED_NAMES})
 
 
-def _parted(word: str, names: frozenset[str]) -> str:
+def _part_unspaced_units(word: str, names: frozenset[str]) -> str:
     """Part the magnitudes and the unit with which a word begins: 万美元的 is 万, 美元 and the rest."""
     parts: list[str] = []
     at = 0

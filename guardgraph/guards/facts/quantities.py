@@ -8,11 +8,19 @@ from typing import Final, NamedTuple, TypeAlias
 
 from guardgraph.guards.facts.grammar import BEFORE, BEHIND, FUNCTION_WORDS, PLURALS
 from guardgraph.guards.facts.tokens import ORDINAL_SUFFIXES, Token
-from guardgraph.guards.facts.units import CURRENCIES, ERAS, GLUED_SCALES, SCALES, SYMBOLS, units_at, units_named
+from guardgraph.guards.facts.units import (
+    CURRENCIES,
+    ERAS,
+    GLUED_SCALES,
+    SCALES,
+    SYMBOLS,
+    find_units,
+    find_units_in_words,
+)
 from guardgraph.guards.facts.values import BARE, Amount, Bound, Counted, Quantity, Unit
-from guardgraph.guards.facts.words import spelled
+from guardgraph.guards.facts.words import read_number_word
 
-__all__ = ["PLAIN", "Hit", "Measures", "has_digits", "quantity_at"]
+__all__ = ["PLAIN", "Hit", "Measures", "begins_number_digits", "read_quantity"]
 
 _SIGNS: Final = frozenset("-−－﹣")
 _BEFORE_SIGN: Final = frozenset("([{=:,;~≈<>/|*\"'`")
@@ -56,7 +64,7 @@ class Hit(NamedTuple):
     loose: bool = False
     """Whether it counts only with a unit: "one of them"."""
 
-    def readings(self) -> tuple[Quantity, ...]:
+    def list_readings(self) -> tuple[Quantity, ...]:
         """Return what the amount can mean."""
         amounts = (self.amount,) if self.also is None else (self.amount, self.also)
         return tuple(
@@ -66,12 +74,12 @@ class Hit(NamedTuple):
         )
 
 
-def has_digits(text: str) -> bool:
+def begins_number_digits(text: str) -> bool:
     """Say whether a text begins as a number in digits does."""
     return text[:1].isdecimal() or (text[:1] == "." and len(text) > 1)
 
 
-def quantity_at(tokens: list[Token], at: int, floor: int) -> Hit | None:
+def read_quantity(tokens: list[Token], at: int, floor: int) -> Hit | None:
     """Read an amount with all that belongs to it, the parts of a duration as one ("1 hour and 30 minutes").
 
     Args:
@@ -79,13 +87,13 @@ def quantity_at(tokens: list[Token], at: int, floor: int) -> Hit | None:
         at: where the amount may begin.
         floor: the token behind the number before.
     """
-    hit = measured_at(tokens, at)
+    hit = read_amount_and_unit(tokens, at)
     if hit is None:
         return None
     while hit.measures[0][1].dimension in _SUMMED:
         at_next = hit.end + (tokens[hit.end].text == "and")
-        following = measured_at(tokens, at_next) if tokens[at_next].opens else None
-        longer = _sum(hit, following) if following else None
+        following = read_amount_and_unit(tokens, at_next) if tokens[at_next].opens else None
+        longer = _add_smaller_unit(hit, following) if following else None
         if longer is None:
             break
         hit = longer
@@ -93,31 +101,31 @@ def quantity_at(tokens: list[Token], at: int, floor: int) -> Hit | None:
     part = _PARTS.get(tuple([token.lower for token in tokens[hit.end : hit.end + 3]])) if behind else None
     if part is not None:
         hit = hit._replace(amount=hit.amount + part, end=hit.end + 3, also=None)
-    hit = _rated(tokens, _priced(tokens, hit, floor))
-    return _bounded(tokens, _signed(tokens, hit), floor)
+    hit = _read_amount_rate(tokens, _apply_leading_currency(tokens, hit, floor))
+    return _apply_amount_bound(tokens, _apply_amount_sign(tokens, hit), floor)
 
 
-def measured_at(tokens: list[Token], at: int) -> Hit | None:
+def read_amount_and_unit(tokens: list[Token], at: int) -> Hit | None:
     """Read an amount and its unit."""
     token, end, suffix, loose = tokens[at], at + 1, "", False
     if token.number:
         amount, suffix = token.number
         if suffix.lower() in ORDINAL_SUFFIXES:
             return None
-        if amount is not None and (part := _mixed(tokens, at)):
+        if amount is not None and (part := _read_mixed_fraction(tokens, at)):
             amount, end = amount + part, at + 2
     else:
-        amount, end, loose = spelled(tokens, at)
+        amount, end, loose = read_number_word(tokens, at)
     if amount is None:
         return None
-    measures, end = _measures(tokens, end, suffix)
+    measures, end = _read_amount_units(tokens, end, suffix)
     # "one of them", "two-factor": without a unit these words count nothing.
     if measures is PLAIN and not token.number and (loose or tokens[end].glued):
         return None
-    return Hit(amount, measures, at, end, _otherwise(token))
+    return Hit(amount, measures, at, end, _read_swapped_separators(token))
 
 
-def _mixed(tokens: list[Token], at: int) -> Fraction | None:
+def _read_mixed_fraction(tokens: list[Token], at: int) -> Fraction | None:
     """Return the fraction behind a whole number, as in "2 1/2"."""
     following = tokens[at + 1]
     if "/" not in following.text or not following.leads or not tokens[at].text.isdecimal():
@@ -126,7 +134,7 @@ def _mixed(tokens: list[Token], at: int) -> Fraction | None:
     return Fraction(int(match[1]), int(match[2])) if match and int(match[1]) < int(match[2]) else None
 
 
-def _otherwise(token: Token) -> Amount | None:
+def _read_swapped_separators(token: Token) -> Amount | None:
     """Read a number in the way of the other half of the world: 1.600 is 1600 in Spain, 1,600 is 1.6."""
     whole, sign, part = token.text.partition("." if "." in token.text else ",")
     if not (sign and len(part) == 3 and part.isdecimal() and whole.isdecimal() and len(whole) < 4 and whole[0] != "0"):
@@ -134,19 +142,19 @@ def _otherwise(token: Token) -> Amount | None:
     return int(whole + part) if sign == "." else Fraction(int(whole + part), 1000)
 
 
-def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[Measures, int]:
+def _read_amount_units(tokens: list[Token], at: int, suffix: str) -> tuple[Measures, int]:
     scale = 1
     if suffix:
         scale = GLUED_SCALES.get(suffix, 0) or SCALES.get(suffix.lower(), 1)
-        if glued := tuple((1, unit) for unit in units_named(suffix)):
+        if glued := tuple((1, unit) for unit in find_units(suffix)):
             return (*glued, (scale, BARE)) if scale != 1 else glued, at
         if scale == 1:
             return ((1, Unit(f"~{suffix.casefold()}", 1)),), at
     while scale in (1, 1000) and tokens[at].lower in SCALES:
         scale, at = scale * SCALES[tokens[at].lower], at + 1
     name, following = tokens[at].text, tokens[at + 1].text
-    before_amount = name in SYMBOLS and has_digits(following)
-    units, width = ((), 0) if before_amount else units_at(name, following)
+    before_amount = name in SYMBOLS and begins_number_digits(following)
+    units, width = ((), 0) if before_amount else find_units_in_words(name, following)
     if units:
         measures = tuple([(scale, unit) for unit in units])
         if width == 1 and (name.lower() in FUNCTION_WORDS or name in _LETTERS):  # "12 in total"
@@ -155,7 +163,7 @@ def _measures(tokens: list[Token], at: int, suffix: str) -> tuple[Measures, int]
     return (PLAIN if scale == 1 else ((scale, BARE),)), at
 
 
-def _sum(one: Hit, other: Hit) -> Hit | None:
+def _add_smaller_unit(one: Hit, other: Hit) -> Hit | None:
     """Add the smaller unit that follows a duration, in that unit."""
     for scale, big in one.measures:
         for other_scale, small in other.measures:
@@ -165,30 +173,30 @@ def _sum(one: Hit, other: Hit) -> Hit | None:
     return None
 
 
-def _priced(tokens: list[Token], hit: Hit, floor: int) -> Hit:
+def _apply_leading_currency(tokens: list[Token], hit: Hit, floor: int) -> Hit:
     """Let a currency before the amount be its unit, where the amount has none of its own."""
     first, name = hit.first - 1, tokens[hit.first - 1].text
     if first < floor or hit.first == 0 or not (name in CURRENCIES or name in SYMBOLS or name in ERAS):
         return hit
     before = tokens[first - 1]
-    if first > floor and name in SYMBOLS and before.end == tokens[first].start and units_named(before.text + name):
+    if first > floor and name in SYMBOLS and before.end == tokens[first].start and find_units(before.text + name):
         name, first = before.text + name, first - 1
-    measures = tuple((scale, unit) for scale, own in hit.measures if own == BARE for unit in units_named(name))
+    measures = tuple((scale, unit) for scale, own in hit.measures if own == BARE for unit in find_units(name))
     return hit._replace(measures=measures, first=first) if measures else hit
 
 
-def _rated(tokens: list[Token], hit: Hit) -> Hit:
+def _read_amount_rate(tokens: list[Token], hit: Hit) -> Hit:
     """Read what is counted, and what the rate is for: "23 players", "45 requests per hour", "$5/h"."""
     end = hit.end
-    counted = _counted(tokens[end]) if any(unit == BARE for _, unit in hit.measures) else ""
+    counted = _classify_counted_noun(tokens[end]) if any(unit == BARE for _, unit in hit.measures) else ""
     end += counted != ""
     for at in (end, end + 1) if counted else (end,):
-        if found := _rate(tokens, at):
+        if found := _read_rate_unit(tokens, at):
             return hit._replace(counted=counted, per=found[0], end=hit.end if counted else found[1])
     return hit._replace(counted=counted)
 
 
-def _counted(token: Token) -> Counted:
+def _classify_counted_noun(token: Token) -> Counted:
     """Say whether a word behind an amount is what it counts: a plural surely is, other words may be."""
     text = token.lower
     if text == "of":
@@ -199,11 +207,11 @@ def _counted(token: Token) -> Counted:
     return "surely" if plural or text in PLURALS else "perhaps"
 
 
-def _rate(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
+def _read_rate_unit(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     word, following = tokens[at].lower, tokens[at + 1]
     if word not in _EACH and word not in ("per", "/"):
         return None
-    units, width = units_at(following.text, tokens[at + 2].text)
+    units, width = find_units_in_words(following.text, tokens[at + 2].text)
     if word in _EACH:
         units = tuple(unit for unit in units if unit.dimension in _LENGTHS)
     elif not units and following.text.isalpha() and following.lower not in FUNCTION_WORDS:
@@ -211,7 +219,7 @@ def _rate(tokens: list[Token], at: int) -> tuple[Unit, int] | None:
     return (units[0], at + 1 + (width or 1)) if units else None
 
 
-def _signed(tokens: list[Token], hit: Hit) -> Hit:
+def _apply_amount_sign(tokens: list[Token], hit: Hit) -> Hit:
     sign, start = tokens[hit.first - 1], tokens[hit.first]
     if hit.first == 0 or sign.text not in _SIGNS or start.leads or sign.end != start.start:
         return hit
@@ -222,7 +230,7 @@ def _signed(tokens: list[Token], hit: Hit) -> Hit:
     return hit._replace(first=hit.first - 1, amount=-hit.amount, also=None)
 
 
-def _bounded(tokens: list[Token], hit: Hit, floor: int) -> Hit:
+def _apply_amount_bound(tokens: list[Token], hit: Hit, floor: int) -> Hit:
     if tokens[hit.end].text == "+" and tokens[hit.end].end and not tokens[hit.end].leads:
         return hit._replace(bound="least")
     for end in (hit.end, hit.end + 1) if hit.counted else (hit.end,):

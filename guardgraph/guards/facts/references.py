@@ -9,7 +9,14 @@ from guardgraph.guards.facts.grammar import FUNCTION_WORDS, LABELS
 from guardgraph.guards.facts.tokens import ROMAN, Token
 from guardgraph.guards.facts.values import Amount, Counted, Identifier, Label, Named, Quantity, Value, Written
 
-__all__ = ["identifier_at", "label_before", "name_before", "named", "roman_at", "version_at"]
+__all__ = [
+    "has_name_before_number",
+    "read_identifier_fact",
+    "read_named_number",
+    "read_number_label",
+    "read_roman_numeral",
+    "read_version_number",
+]
 
 _VERSION = re.compile(r"[vV](\d++(?:\.\d++)*+)")
 _DOTTED = re.compile(r"\d+\.\d+")
@@ -21,7 +28,7 @@ _PRONOUN: Final = frozenset({*_VERBS.split(), "'", "’"})
 _ROMAN_DIGITS: Final = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
-def label_before(tokens: list[Token], at: int) -> str:
+def read_number_label(tokens: list[Token], at: int) -> str:
     """Return the kind of thing that a word before a number tells apart, "" where none does: "Section 3", "No. 5"."""
     before = tokens[at - 1]
     if before.text == "." and at > 1:
@@ -38,26 +45,26 @@ def label_before(tokens: list[Token], at: int) -> str:
     return "" if of == "number" and not tokens[at].text.isdecimal() else of
 
 
-def version_at(tokens: list[Token], at: int) -> Label | None:
+def read_version_number(tokens: list[Token], at: int) -> Label | None:
     """Read "v2.1"."""
     match = _VERSION.fullmatch(tokens[at].text) if tokens[at].text[:1] in ("v", "V") else None
-    return label("version", match[1]) if match else None
+    return make_number_label("version", match[1]) if match else None
 
 
-def label(of: str, text: str) -> Label:
+def make_number_label(of: str, text: str) -> Label:
     """Make a label: numbers of one part compare as amounts, others as they are written."""
     return Label(of, str(int(text)), int(text)) if text.isdecimal() and len(text) < 400 else Label(of, text)
 
 
-def name_before(tokens: list[Token], at: int) -> bool:
+def has_name_before_number(tokens: list[Token], at: int) -> bool:
     """Say whether the word before is a name: a capital, and no word of grammar."""
     before = tokens[at - 1]
     return at > 0 and before.text[:1].isupper() and before.text.isalpha() and before.lower not in FUNCTION_WORDS
 
 
-def named(tokens: list[Token], at: int, amount: Amount, *, counted: Counted) -> tuple[Value, ...]:
+def read_named_number(tokens: list[Token], at: int, amount: Amount, *, counted: Counted) -> tuple[Value, ...]:
     """Return what a plain number means where a name stands before it: "Apollo 11", "Python 3.10"."""
-    text, is_named = tokens[at].text, name_before(tokens, at)
+    text, is_named = tokens[at].text, has_name_before_number(tokens, at)
     if _DOTTED.fullmatch(text):
         if not is_named:
             return (Quantity(amount, counted=counted), Written(text))
@@ -68,34 +75,34 @@ def named(tokens: list[Token], at: int, amount: Amount, *, counted: Counted) -> 
     return ()
 
 
-def roman_at(tokens: list[Token], at: int) -> tuple[Value, ...]:
+def read_roman_numeral(tokens: list[Token], at: int) -> tuple[Value, ...]:
     """Read a Roman numeral behind a name or a label: "World War II", "Henry VIII", "Part IV"."""
     text = tokens[at].text
     if not ROMAN.fullmatch(text):
         return ()
-    of = label_before(tokens, at)
-    if not of and not name_before(tokens, at):
+    of = read_number_label(tokens, at)
+    if not of and not has_name_before_number(tokens, at):
         return ()
-    if len(text) == 1 and (tokens[at + 1].lower in _PRONOUN or _is_initial(tokens, at)):
+    if len(text) == 1 and (tokens[at + 1].lower in _PRONOUN or _is_name_initial(tokens, at)):
         return ()
-    number = _roman(text)
+    number = _convert_roman_numeral(text)
     return (Label(of, str(number), number),) if of else (Named(tokens[at - 1].lower, number, roman=True),)
 
 
-def _is_initial(tokens: list[Token], at: int) -> bool:
+def _is_name_initial(tokens: list[Token], at: int) -> bool:
     """Say whether a letter stands for a name, as in "Bert V. Royal"."""
     point = tokens[at + 1]
     return point.text == "." and not point.leads and tokens[at + 2].text[:1].isupper()
 
 
-def _roman(text: str) -> int:
+def _convert_roman_numeral(text: str) -> int:
     digits = [_ROMAN_DIGITS[letter] for letter in text]
     return sum(
         -digit if digit < following else digit for digit, following in zip(digits, [*digits[1:], 0], strict=True)
     )
 
 
-def identifier_at(token: Token) -> tuple[Identifier, bool]:
+def read_identifier_fact(token: Token) -> tuple[Identifier, bool]:
     """Read a token that is an identifier, such as "PAY-4521", and whether it is claimed.
 
     Small names without a capital ("n1", "p99") are not claimed: they number notes, chunks and shares.

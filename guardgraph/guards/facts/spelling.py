@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from guardgraph.guards.facts.markers import without_markers
-from guardgraph.guards.facts.numerals import in_plain_digits, ordinal
+from guardgraph.guards.facts.markers import strip_number_markers
+from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
 from guardgraph.guards.facts.tongues import DECADES, PLACES
 
-__all__ = ["ADDRESSES", "VARIANTS", "Step", "plain", "visible"]
+__all__ = ["ADDRESSES", "VARIANTS", "Step", "drop_invisible_characters", "normalise_number_spelling"]
 
 _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
@@ -40,12 +40,12 @@ _PARTED = re.compile(r"\d[-,.'’() \u00a0\u2009\u202f]{1,2}\d\d")
 _DIGIT = re.compile(r"\d")
 
 
-def visible(text: str) -> str:
+def drop_invisible_characters(text: str) -> str:
     """Take out characters that are drawn as nothing: a soft hyphen or a zero-width blank parts no number."""
     return text if text.isascii() else _INVISIBLE.sub("", text).translate(_HYPHENS)
 
 
-def plain(text: str, language: str = "") -> tuple[str, frozenset[int]]:
+def normalise_number_spelling(text: str, language: str = "") -> tuple[str, frozenset[int]]:
     """Take out addresses and markers and bring variants of spelling together.
 
     Args:
@@ -55,14 +55,14 @@ def plain(text: str, language: str = "") -> tuple[str, frozenset[int]]:
     Returns:
         The text, and the numbers of the markers.
     """
-    text = in_plain_digits(_rewritten(text, ADDRESSES), language)
+    text = write_plain_digits(_rewrite_number_spelling(text, ADDRESSES), language)
     if language in DECADES:
         text = DECADES[language].sub(lambda match: f"{next(filter(None, match.groups()))}s", text)
     if language in PLACES:
-        text = PLACES[language].sub(_placed, text)
-    text, marked = without_markers(text)
+        text = PLACES[language].sub(_rewrite_ordinal_place, text)
+    text, marked = strip_number_markers(text)
     for step in VARIANTS if _PARTED.search(text) else _UNPARTED if _DIGIT.search(text) else _WORDED:
-        text = _rewritten(text, step)
+        text = _rewrite_number_spelling(text, step)
     return text if text.isascii() else _APOSTROPHE.sub("ʼ", text), marked
 
 
@@ -74,11 +74,11 @@ class Step(NamedTuple):
     by: str | Callable[[re.Match[str]], str]
 
 
-def _rewritten(text: str, step: Step) -> str:
+def _rewrite_number_spelling(text: str, step: Step) -> str:
     return step.pattern.sub(step.by, text) if step.sign(text) else text
 
 
-def _ungrouped(match: re.Match[str]) -> str:
+def _regroup_thousands(match: re.Match[str]) -> str:
     """Write a number whose thousands full stops group as in English, but leave addresses ("192.168.100.200")."""
     whole, part = match[1], match[2]
     groups = whole.split(".")
@@ -87,11 +87,11 @@ def _ungrouped(match: re.Match[str]) -> str:
     return ",".join(groups) + (f".{part}" if part else "")
 
 
-def _placed(match: re.Match[str]) -> str:
-    return f"{match[0][: match.start('place') - match.start()]}{ordinal(int(match['place']))}"
+def _rewrite_ordinal_place(match: re.Match[str]) -> str:
+    return f"{match[0][: match.start('place') - match.start()]}{write_ordinal_number(int(match['place']))}"
 
 
-def _dialled(match: re.Match[str]) -> str:
+def _join_phone_number(match: re.Match[str]) -> str:
     groups = _GROUPS.findall(match[0])
     # A telephone number abroad has eleven digits or more, with few exceptions, and at most 15 (ITU-T E.164).
     return "-".join(groups) if 11 <= sum(map(len, groups)) <= 15 else match[0]
@@ -104,9 +104,9 @@ def _has_meridiem(text: str) -> bool:
 
 ADDRESSES: Final = Step(lambda text: "://" in text or "www." in text.lower(), _URL, " ; ")
 _GROUPINGS: Final = (
-    Step(lambda text: "+" in text, _DIALLED, _dialled),
+    Step(lambda text: "+" in text, _DIALLED, _join_phone_number),
     Step(_LAKH.search, _LAKHS, lambda match: f"{int(match[0].replace(',', '')):,}"),
-    Step(_POINTED.search, _POINTS, _ungrouped),
+    Step(_POINTED.search, _POINTS, _regroup_thousands),
     Step(_GROUPED.search, _BLANK_SEPARATED, lambda match: match[0].replace(" ", ",")),
     Step(lambda text: "'" in text or not text.isascii(), _THIN_SEPARATOR, ","),
     Step(_LAST_COMMA.search, _LAST_COMMA, "."),

@@ -8,12 +8,21 @@ from typing import Final, TypeAlias
 
 from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
-from guardgraph.guards.facts.units import FIRST, ORDINALS, units_named
+from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
 from guardgraph.guards.facts.values import Label, Value
 from guardgraph.languages.calendar import months, weekdays
 from guardgraph.languages.tables import LANGUAGES
 
-__all__ = ["begins_date", "begins_decade", "begins_period", "date_at", "decade_at", "is_dated", "period_at", "year_at"]
+__all__ = [
+    "begins_date_fact",
+    "begins_decade_fact",
+    "begins_period_fact",
+    "is_year_number",
+    "read_date_fact",
+    "read_decade_fact",
+    "read_period_fact",
+    "read_year_number",
+]
 
 _DATE = re.compile(
     r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"
@@ -46,7 +55,7 @@ _Moment: TypeAlias = tuple[tuple[Value, ...], int]
 
 
 @cache
-def _month_names() -> dict[str, int]:
+def _index_date_months() -> dict[str, int]:
     """Every month by its names in all languages, without the short names that are other words in one of them."""
     names: dict[str, int] = {}
     clashing = set()
@@ -63,7 +72,7 @@ def _month_names() -> dict[str, int]:
 
 
 @cache
-def _weekday_names() -> dict[str, int]:
+def _index_date_weekdays() -> dict[str, int]:
     """Every day of the week by its full names in all languages."""
     names: dict[str, int] = {f"{name}.": day for name, day in weekdays("en").items() if len(name) < 5}
     for language in LANGUAGES:
@@ -71,31 +80,36 @@ def _weekday_names() -> dict[str, int]:
     return names | {name: day for name, day in weekdays("en").items() if len(name) > 4}
 
 
-def begins_date(text: str) -> bool:
+def begins_date_fact(text: str) -> bool:
     """Say whether a date, a month or a weekday can begin with a token of this text."""
     word = text.lower()
-    weekdays_named = _weekday_names()
-    named = word in _month_names() or word in weekdays_named or f"{word}." in weekdays_named
+    weekdays_named = _index_date_weekdays()
+    named = word in _index_date_months() or word in weekdays_named or f"{word}." in weekdays_named
     return named or text[:1].isdecimal() or word in FIRST or word in ORDINALS
 
 
-def date_at(tokens: list[Token], at: int) -> _Moment | None:
+def read_date_fact(tokens: list[Token], at: int) -> _Moment | None:
     """Read a date, a month or a weekday that begins at a token."""
     token, end = tokens[at], at + 1
     if len(token.text) in _DATE_CHARS and (match := _DATE.fullmatch(token.text)):
-        readings = tuple(Date(*date) for date in sorted(_numeric_dates(match), key=str))
+        readings = tuple(Date(*date) for date in sorted(_list_numeric_dates(match), key=str))
         return (readings, end) if readings else None
     name = f"{token.lower}." if tokens[end].text == "." and not tokens[end].leads else token.lower
-    if (day := _weekday_names().get(name) or _weekday_names().get(token.lower)) and not token.text.islower():
+    if (
+        day := _index_date_weekdays().get(name) or _index_date_weekdays().get(token.lower)
+    ) and not token.text.islower():
         beside = end + (tokens[end].text == ",")
-        dated = tokens[end].text != "" and (_day_first(tokens, beside) or _month_first(tokens, beside)) is not None
+        dated = (
+            tokens[end].text != ""
+            and (_read_day_first_date(tokens, beside) or _read_month_first_date(tokens, beside)) is not None
+        )
         return (Weekday(day, dated),), end
-    return _day_first(tokens, at) or _month_first(tokens, at)
+    return _read_day_first_date(tokens, at) or _read_month_first_date(tokens, at)
 
 
-def _day_first(tokens: list[Token], at: int) -> _Moment | None:
+def _read_day_first_date(tokens: list[Token], at: int) -> _Moment | None:
     """Read "6 March 2026", "the 6th of March", "the fifth of July"."""
-    day, end = _day(tokens[at]), at + 1
+    day, end = _read_date_day(tokens[at]), at + 1
     if day is None and tokens[end].lower == "of":
         day = FIRST.get(tokens[at].lower)
     if day is None:
@@ -103,55 +117,55 @@ def _day_first(tokens: list[Token], at: int) -> _Moment | None:
     end += tokens[end].text == "." and tokens[at].text.isdecimal()
     end += tokens[end].lower in ("of", "de")
     # "6 march 2026" is a day, and "the 6 march" is none.
-    dated = end > at + 1 or _year(tokens, end + 1)[0] is not None
-    month, end = _month(tokens, end, dated=dated)
-    return _with_year(tokens, month, day, end) if month else None
+    dated = end > at + 1 or _read_date_year(tokens, end + 1)[0] is not None
+    month, end = _read_date_month(tokens, end, dated=dated)
+    return _complete_date_year(tokens, month, day, end) if month else None
 
 
-def _month_first(tokens: list[Token], at: int) -> _Moment | None:
+def _read_month_first_date(tokens: list[Token], at: int) -> _Moment | None:
     """Read "March 6, 2026", "March 2026", "in March"."""
-    month, end = _month(tokens, at)
+    month, end = _read_date_month(tokens, at)
     if month is None:
         return None
     the = tokens[end].lower == "the"
-    day = _day(tokens[end + the]) or (FIRST.get(tokens[end + the].lower) if the else None)
-    if day and not _counts(tokens, end + the):
-        return _with_year(tokens, month, day, end + the + 1)
-    year, behind = _year(tokens, end)
+    day = _read_date_day(tokens[end + the]) or (FIRST.get(tokens[end + the].lower) if the else None)
+    if day and not _is_number_with_unit(tokens, end + the):
+        return _complete_date_year(tokens, month, day, end + the + 1)
+    year, behind = _read_date_year(tokens, end)
     if year is not None:
         return (Date(year, month),), behind
-    return ((Date(None, month),), end) if _is_month_alone(tokens, at) else None
+    return ((Date(None, month),), end) if _is_month_without_day(tokens, at) else None
 
 
-def _counts(tokens: list[Token], at: int) -> bool:
+def _is_number_with_unit(tokens: list[Token], at: int) -> bool:
     """Say whether a number behind a month measures something: "in March 15 minutes were lost"."""
-    return tokens[at].text.isdecimal() and bool(units_named(tokens[at + 1].text))
+    return tokens[at].text.isdecimal() and bool(find_units(tokens[at + 1].text))
 
 
-def _is_month_alone(tokens: list[Token], at: int) -> bool:
+def _is_month_without_day(tokens: list[Token], at: int) -> bool:
     text, before = tokens[at].text, tokens[at - 1].lower
     if tokens[at + 1].text == "." and text.istitle() and len(text) < 5 and text != "Mar":
         return True
     if len(text) < 4 and text.isascii() and text != "May":
-        return text.lower() not in _english() and before in _TIME_WORDS_ABROAD
+        return text.lower() not in _list_english_months() and before in _TIME_WORDS_ABROAD
     if text.lower() in _VERBS:
         return text.istitle() and (text != "May" or before in _TIME_WORDS or before in ("last", "next", "this"))
-    if text.lower() in _english():
+    if text.lower() in _list_english_months():
         return not text.islower() or before in _TIME_WORDS
     return not text.isascii() or before in _TIME_WORDS_ABROAD
 
 
 @cache
-def _english() -> frozenset[str]:
+def _list_english_months() -> frozenset[str]:
     return frozenset(months("en"))
 
 
-def _with_year(tokens: list[Token], month: int, day: int, end: int) -> _Moment:
-    year, behind = _year(tokens, end)
+def _complete_date_year(tokens: list[Token], month: int, day: int, end: int) -> _Moment:
+    year, behind = _read_date_year(tokens, end)
     return (Date(year, month, day),), end if year is None else behind
 
 
-def _year(tokens: list[Token], at: int) -> tuple[int | None, int]:
+def _read_date_year(tokens: list[Token], at: int) -> tuple[int | None, int]:
     for between in (1, 0):
         if between and tokens[at].lower not in (",", "of", "de", "del"):
             continue
@@ -160,7 +174,7 @@ def _year(tokens: list[Token], at: int) -> tuple[int | None, int]:
     return None, at
 
 
-def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | None]]:
+def _list_numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | None]]:
     if match["y"]:
         day = int(match["d"]) if match["d"] else None
         dates: set[tuple[int, int | None, int | None]] = {(int(match["y"]), int(match["m"] or match["month"]), day)}
@@ -174,7 +188,7 @@ def _numeric_dates(match: re.Match[str]) -> set[tuple[int, int | None, int | Non
     return {date for date in dates if 1 <= (date[1] or 1) <= 12 and 1 <= (1 if date[2] is None else date[2]) <= 31}
 
 
-def _day(token: Token) -> int | None:
+def _read_date_day(token: Token) -> int | None:
     text = token.text
     if text.isalpha():
         return ORDINALS.get(token.lower) or FIRST.get(token.lower)
@@ -182,33 +196,33 @@ def _day(token: Token) -> int | None:
     return day if match and 1 <= (day := int(match[1])) <= 31 else None
 
 
-def _month(tokens: list[Token], at: int, *, dated: bool = False) -> tuple[int | None, int]:
-    month = _month_names().get(tokens[at].lower)
+def _read_date_month(tokens: list[Token], at: int, *, dated: bool = False) -> tuple[int | None, int]:
+    month = _index_date_months().get(tokens[at].lower)
     if month is None or (tokens[at].text in _VERBS and not dated):
         return None, at
     return month, at + 1 + (tokens[at + 1].text == "." and len(tokens[at].text) < 6)
 
 
-def year_at(tokens: list[Token], at: int) -> int | None:
+def read_year_number(tokens: list[Token], at: int) -> int | None:
     """Return the year that a token can be."""
     text = tokens[at].text
     return int(text) if len(text) == 4 and text.isdecimal() and int(text) in YEARS else None
 
 
-def is_dated(tokens: list[Token], at: int) -> bool:
+def is_year_number(tokens: list[Token], at: int) -> bool:
     """Say whether a word before a number makes it a year: "in 2026", "since 2026"."""
     return tokens[at - 1].lower in _TIME_WORDS
 
 
-def begins_period(text: str) -> bool:
+def begins_period_fact(text: str) -> bool:
     """Say whether a part of a year can begin with a token of this text."""
     return len(text) == 2 and text[0] in "QH" and text[1] in "1234"
 
 
-def period_at(tokens: list[Token], at: int) -> _Moment | None:
+def read_period_fact(tokens: list[Token], at: int) -> _Moment | None:
     """Read a quarter ("Q3"), or a half where its year stands beside it ("H1" alone is a heading)."""
     text, following = tokens[at].text, tokens[at + 1].text
-    if not begins_period(text):
+    if not begins_period_fact(text):
         return None
     years = (tokens[at - 1].text, tokens[at + 2].text if following == "of" else following)
     if text[0] == "H" and not any(_YEAR.fullmatch(year) for year in years):
@@ -216,12 +230,12 @@ def period_at(tokens: list[Token], at: int) -> _Moment | None:
     return (Label("quarter" if text[0] == "Q" else "half", text[1], int(text[1])),), at + 1
 
 
-def begins_decade(text: str) -> bool:
+def begins_decade_fact(text: str) -> bool:
     """Say whether ten years can begin with a token of this text."""
     return text.lower() in _DECADES or (text[:1].isdecimal() and text[-1] in "0s")
 
 
-def decade_at(tokens: list[Token], at: int) -> _Moment | None:
+def read_decade_fact(tokens: list[Token], at: int) -> _Moment | None:
     """Read "the 1990s", "the '90s", "the 1990 's", "the nineties"."""
     text = tokens[at].text
     if (named := _DECADES.get(tokens[at].lower)) is not None:

@@ -24,10 +24,10 @@ __all__ = [
     "ORDINAL_SUFFIXES",
     "ROMAN",
     "Token",
-    "number_in",
-    "range_end",
-    "shown",
-    "tokens_of",
+    "find_number_range_end",
+    "read_number_token",
+    "show_number_tokens",
+    "split_number_tokens",
 ]
 
 LOOKAHEAD: Final = 6
@@ -116,18 +116,18 @@ class Token(NamedTuple):
 _NOTHING: Final = [Token("", "", False, False, True, None, False, "", 0, 0)] * LOOKAHEAD
 
 
-def tokens_of(plain_text: str) -> list[Token]:
-    """Split a text that went through `plain`; the list ends with `LOOKAHEAD` blank tokens."""
+def split_number_tokens(plain_text: str) -> list[Token]:
+    """Split a text that went through `normalise_number_spelling`; the list ends with `LOOKAHEAD` blank tokens."""
     words = plain_text.split()
     if "_" in plain_text and any(word[0] == "_" for word in words):
         words = _WORDS.findall(plain_text)
     if max(map(len, words), default=0) <= KNOWN_WORD_CHARS:
         return [*chain.from_iterable(map(_known_word, words)), *_NOTHING]
-    known = [_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _tokens_of_word(word) for word in words]
+    known = [_known_word(word) if len(word) <= KNOWN_WORD_CHARS else _split_number_word(word) for word in words]
     return [*chain.from_iterable(known), *_NOTHING]
 
 
-def shown(tokens: list[Token], first: int, end: int) -> str:
+def show_number_tokens(tokens: list[Token], first: int, end: int) -> str:
     """Return the text from one token up to another, not included, its white space normalised."""
     one, last = tokens[first], tokens[end - 1]
     if end - first == 1:
@@ -137,11 +137,11 @@ def shown(tokens: list[Token], first: int, end: int) -> str:
     return " ".join(text[one.start : len(text) - len(last.word) + last.end].split())
 
 
-def _tokens_of_word(word: str) -> tuple[Token, ...]:
+def _split_number_word(word: str) -> tuple[Token, ...]:
     """Split what stands between two blanks; nothing around it makes a difference."""
     if word.isalpha():
         lower = word.lower()
-        return (Token(word, lower, _opens(word), False, True, None, False, word, 0, len(word)),)
+        return (Token(word, lower, _is_number_beginning(word), False, True, None, False, word, 0, len(word)),)
     pieces: list[Piece] = []
     for match in _TOKEN.finditer(word):
         text, (start, end) = match[0], match.span()
@@ -149,15 +149,15 @@ def _tokens_of_word(word: str) -> tuple[Token, ...]:
             pieces.append(Piece(text, start, end))
         else:
             inner = text.strip("_")
-            pieces.extend(_pieces(inner, start + text.index(inner)))
+            pieces.extend(_split_number_pieces(inner, start + text.index(inner)))
     return tuple(
         Token(
             piece.text,
             piece.text.lower(),
-            piece.identifier or _opens(piece.text),
+            piece.identifier or _is_number_beginning(piece.text),
             piece.glued,
             at == 0,
-            None if piece.identifier else number_in(piece.text),
+            None if piece.identifier else read_number_token(piece.text),
             piece.identifier,
             word,
             piece.start,
@@ -167,19 +167,19 @@ def _tokens_of_word(word: str) -> tuple[Token, ...]:
     )
 
 
-_known_word = lru_cache(maxsize=KNOWN_WORDS)(_tokens_of_word)
+_known_word = lru_cache(maxsize=KNOWN_WORDS)(_split_number_word)
 
 
-def number_in(text: str) -> tuple[Amount | None, str] | None:
+def read_number_token(text: str) -> tuple[Amount | None, str] | None:
     """Read a text that is one number, such as "1,200" or "45min": its amount and its suffix."""
     if text.isdecimal():
         return int(text) if len(text) <= MAX_DIGITS else None, ""
     has_digits = text[:1].isdecimal() or (text[:1] == "." and len(text) > 1)
     match = NUMBER.fullmatch(text) if has_digits else None
-    return (_amount(match), match["suffix"]) if match else None
+    return (_read_digits_amount(match), match["suffix"]) if match else None
 
 
-def _amount(match: re.Match[str]) -> Amount | None:
+def _read_digits_amount(match: re.Match[str]) -> Amount | None:
     whole = (match["whole"] or "0").translate(_UNGROUPED)
     part = (match["point"] or "")[1:]
     power = int((match["power"] or "e0")[1:]) - len(part)
@@ -189,14 +189,14 @@ def _amount(match: re.Match[str]) -> Amount | None:
     return digits * 10**power if power >= 0 else Fraction(digits, 10**-power)
 
 
-def _opens(text: str) -> bool:
+def _is_number_beginning(text: str) -> bool:
     if text.isalpha():
-        return text.lower() in _opening() or (text[0] in "IVXL" and ROMAN.fullmatch(text) is not None)
+        return text.lower() in _list_number_beginnings() or (text[0] in "IVXL" and ROMAN.fullmatch(text) is not None)
     return text[:1].isnumeric() or text[-1:].isnumeric()
 
 
 @cache
-def _opening() -> frozenset[str]:
+def _list_number_beginnings() -> frozenset[str]:
     """Words with which a number can begin."""
     names = [*NUMBER_WORDS, *FIRST, *TIMES, "quarter"]
     for language in LANGUAGES:
@@ -204,11 +204,11 @@ def _opening() -> frozenset[str]:
     return frozenset(names)
 
 
-def _pieces(chunk: str, start: int) -> list[Piece]:
-    if _is_number(chunk):
+def _split_number_pieces(chunk: str, start: int) -> list[Piece]:
+    if _is_number_piece(chunk):
         return [Piece(chunk, start, start + len(chunk))]
     if not _DIGIT.search(chunk):
-        return _split(chunk, start, "-")
+        return _split_at_number_signs(chunk, start, "-")
     if grouped := _STAMP.fullmatch(chunk) or _ZONE.fullmatch(chunk):
         said = [part for part in range(1, len(grouped.groups()) + 1) if grouped[part]]
         return [Piece(grouped[part], start + grouped.start(part), start + grouped.end(part)) for part in said]
@@ -216,29 +216,31 @@ def _pieces(chunk: str, start: int) -> list[Piece]:
         return [Piece(part[0], start + part.start(), start + part.end()) for part in _HOUR.finditer(chunk)]
     head = _PREFIX.match(chunk) or _CODE.match(chunk)
     if head and (head[0].endswith("-") or head[0] in CURRENCIES):
-        rest = _pieces(chunk[head.end() :], start + head.end())
+        rest = _split_number_pieces(chunk[head.end() :], start + head.end())
         return [Piece(head[0], start, start + head.end()), *rest]
-    return _numbers(chunk, start) or [Piece(chunk, start, start + len(chunk), identifier=True)]
+    return _split_joined_numbers(chunk, start) or [Piece(chunk, start, start + len(chunk), identifier=True)]
 
 
-def _numbers(chunk: str, start: int) -> list[Piece]:
+def _split_joined_numbers(chunk: str, start: int) -> list[Piece]:
     """Part a word that begins with a number and has no other pieces with digits; none where it is an identifier."""
     parts = [
         piece
-        for part in _split(chunk, start, "-/")
-        for piece in ([part] if _is_number(part.text) else _split(part.text, part.start, ",:"))
+        for part in _split_at_number_signs(chunk, start, "-/")
+        for piece in ([part] if _is_number_piece(part.text) else _split_at_number_signs(part.text, part.start, ",:"))
     ]
-    if _is_number(parts[0].text) and all(_is_number(part.text) or not _DIGIT.search(part.text) for part in parts):
+    if _is_number_piece(parts[0].text) and all(
+        _is_number_piece(part.text) or not _DIGIT.search(part.text) for part in parts
+    ):
         return parts
     return []
 
 
-def _split(chunk: str, start: int, separators: str) -> list[Piece]:
+def _split_at_number_signs(chunk: str, start: int, separators: str) -> list[Piece]:
     found = _BETWEEN[separators].finditer(chunk)
     return [Piece(part[0], start + part.start(), start + part.end(), part.start() > 0) for part in found]
 
 
-def _is_number(chunk: str) -> bool:
+def _is_number_piece(chunk: str) -> bool:
     if not chunk[:1].isdecimal():
         return _LABEL.fullmatch(chunk) is not None
     if _DIGITS.fullmatch(chunk):
@@ -246,7 +248,7 @@ def _is_number(chunk: str) -> bool:
     return NUMBER.fullmatch(chunk) is not None
 
 
-def range_end(tokens: list[Token], first: int, end: int) -> int | None:
+def find_number_range_end(tokens: list[Token], first: int, end: int) -> int | None:
     """Find where the other end of a range must begin: "10-15", "10 to 15", "between 10 and 15".
 
     Args:

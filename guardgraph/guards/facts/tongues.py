@@ -12,7 +12,7 @@ from typing import Final
 __all__ = ["DECADES", "GRAMMAR", "HALVES", "MIXED", "PARTS", "PLACES", "POINTS"]
 
 
-def _words(pairs: str) -> dict[str, str]:
+def _parse_number_word_pairs(pairs: str) -> dict[str, str]:
     """Read "english = word|word" pairs, parted by semicolons."""
     found: dict[str, str] = {}
     for pair in pairs.split(";"):
@@ -22,7 +22,7 @@ def _words(pairs: str) -> dict[str, str]:
 
 
 GRAMMAR: Final = {
-    "de": _words(
+    "de": _parse_number_word_pairs(
         """to = bis; and = und; between = zwischen; of = von; from = ab|seit;
         in = im|in|am|um|gegen|vor|nach|anfang|ende;
         per = pro|je; at least = mindestens|wenigstens; at most = höchstens|maximal; more than = mehr als|länger als;
@@ -30,46 +30,46 @@ GRAMMAR: Final = {
         half = halb|halbe|halben|halber|halbes; half of = hälfte;
         half an = eine halbe|einer halben|ein halbes|einem halben|ein halber|einen halben; million = mio"""
     ),
-    "es": _words(
+    "es": _parse_number_word_pairs(
         """to = a|hasta; and = y; between = entre; of = de|del; from = desde; in = en|durante; per = por;
         at least = al menos|por lo menos|como mínimo; at most = como máximo|a lo sumo; more than = más de;
         less than = menos de; or = o|u; about = unos|unas|alrededor de|cerca de|aproximadamente;
         half = medio|media; half of = mitad; and a half = y media|y medio; and a quarter = y cuarto"""
     ),
-    "fr": _words(
+    "fr": _parse_number_word_pairs(
         """to = à; and = et; between = entre; of = de|du|des; from = depuis|dès; in = en|dans|pendant; per = par;
         at least = au moins|au minimum; at most = au plus|au maximum; more than = plus de; less than = moins de;
         or = ou; about = environ|près de; half = demi|demie; half of = moitié;
         and a half = et demi|et demie; and a quarter = et quart"""
     ),
-    "it": _words(
+    "it": _parse_number_word_pairs(
         """to = a; and = e|ed; between = tra|fra; of = di; from = dal; in = in|nel|nella; per = per|al;
         at least = almeno; at most = al massimo; more than = più di|oltre; less than = meno di; or = o;
         half = mezzo|mezza; half of = metà; and a half = e mezzo|e mezza"""
     ),
-    "pt": _words(
+    "pt": _parse_number_word_pairs(
         """to = a|até; and = e; between = entre; of = de|do|da; in = em|no|na; per = por;
         at least = pelo menos|no mínimo;
         at most = no máximo; more than = mais de; less than = menos de; or = ou; half = meio|meia;
         half of = metade; and a half = e meio|e meia"""
     ),
-    "nl": _words(
+    "nl": _parse_number_word_pairs(
         """to = tot; and = en; between = tussen; of = van; from = sinds; in = in|op|om; per = per;
         at least = ten minste|minstens;
         at most = hoogstens|maximaal; more than = meer dan; less than = minder dan; or = of; half = half|halve;
         half of = helft"""
     ),
-    "pl": _words(
+    "pl": _parse_number_word_pairs(
         """to = do; and = i|a; between = między; from = od; in = w|we|o; per = na; at least = co najmniej|przynajmniej;
         at most = co najwyżej; more than = więcej niż|ponad; less than = mniej niż; or = lub|albo; half = pół"""
     ),
-    "ru": _words(
+    "ru": _parse_number_word_pairs(
         """to = до|по; and = и; between = между; from = с|от; in = в|во|на|около;
         at least = не менее|как минимум|минимум;
         at most = не более|максимум; more than = более|больше|свыше; less than = менее|меньше; or = или; half = пол;
         half of = половина|половины|половину; half an hour = полчаса|получаса; and a half = с половиной"""
     ),
-    "uk": _words(
+    "uk": _parse_number_word_pairs(
         """to = до|по; and = і|й|та; between = між; from = з|від|із; in = в|у|на|близько;
         at least = щонайменше|не менше;
         at most = щонайбільше|не більше; more than = понад|більше ніж|більше; less than = менше ніж|менше; or = або;

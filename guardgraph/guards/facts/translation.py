@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from guardgraph.guards.facts.numerals import ordinal
-from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, shown
+from guardgraph.guards.facts.numerals import write_ordinal_number
+from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens
 from guardgraph.guards.facts.units import (
     SCALES,
     SHARES,
-    units_named,
+    find_units,
 )
 from guardgraph.guards.facts.values import Amount
-from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, vocabulary_of
+from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, build_number_vocabulary
 from guardgraph.languages.numbers import Spelled
 
-__all__ = ["translated"]
+__all__ = ["translate_number_tokens"]
 
 _LONGEST_NAME: Final = 8
 """Tokens of the longest name of a unit or phrase of grammar that is looked for."""
@@ -38,7 +38,7 @@ _TEENS: Final = range(13, 20)
 """First halves of years: "nineteen forty-five"."""
 
 
-def translated(tokens: list[Token], language: str) -> list[Token]:
+def translate_number_tokens(tokens: list[Token], language: str) -> list[Token]:
     """Merge what says one number or one unit, and translate what stands around numbers.
 
     Args:
@@ -48,9 +48,9 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     Returns:
         The tokens; the same list where there is nothing to do.
     """
-    known = vocabulary_of(language or "en")
+    known = build_number_vocabulary(language or "en")
     words = [token.lower for token in tokens]
-    if known.code == "en" and not _worth(known, tokens, words):
+    if known.code == "en" and not _has_number_phrase(known, tokens, words):
         return tokens
     found: list[Token] = []
     at, end = 0, len(tokens) - LOOKAHEAD
@@ -60,7 +60,7 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
             at += 1
             continue
         counted = bool(found) and (found[-1].number is not None or found[-1].lower in SCALES)
-        made, behind = _translate(known, tokens, words, at, counted=counted)
+        made, behind = _translate_number_token(known, tokens, words, at, counted=counted)
         if behind:
             found += made
             at = behind
@@ -70,7 +70,7 @@ def translated(tokens: list[Token], language: str) -> list[Token]:
     return [*found, *tokens[end:]]
 
 
-def _worth(known: Vocabulary, tokens: list[Token], words: list[str]) -> bool:
+def _has_number_phrase(known: Vocabulary, tokens: list[Token], words: list[str]) -> bool:
     """Say whether an English text may have a number or a unit of several words; most have none."""
     starts = known.starts
     for at in [at for at, word in enumerate(words) if word in starts]:
@@ -85,7 +85,7 @@ def _worth(known: Vocabulary, tokens: list[Token], words: list[str]) -> bool:
     return False
 
 
-def _translate(
+def _translate_number_token(
     known: Vocabulary, tokens: list[Token], words: list[str], at: int, *, counted: bool
 ) -> tuple[list[Token], int]:
     """Return what stands for the tokens up to an index, 0 where a token stays as it is.
@@ -97,36 +97,36 @@ def _translate(
         amount, suffix = token.number
         if amount is None or suffix:
             return [], 0
-        amount, end = _with_parts(known, words, amount, at + 1)
-        return ([_merged(tokens, at, end, amount, "")], end) if end > at + 1 else ([], 0)
+        amount, end = _add_number_parts(known, words, amount, at + 1)
+        return ([_merge_number_tokens(tokens, at, end, amount, "")], end) if end > at + 1 else ([], 0)
     if not word or not word[0].isalpha():
         return [], 0
     if word in known.mixed:
-        return [_merged(tokens, at, at + 1, known.mixed[word], "")], at + 1
-    if counted and word in OF and (end := _behind_of(known, words, at)):
+        return [_merge_number_tokens(tokens, at, at + 1, known.mixed[word], "")], at + 1
+    if counted and word in OF and (end := _find_unit_behind_of(known, words, at)):
         return [], end
-    named = _named(known, tokens, words, at) if word in known.heads else ([], 0)
+    named = _translate_unit_name(known, tokens, words, at) if word in known.heads else ([], 0)
     if counted and named[1]:
         return named
-    spelled = _number(known, tokens, words, at) if _opens(known, word) else None
+    spelled = _read_spelled_number(known, tokens, words, at) if _is_number_word_beginning(known, word) else None
     if spelled and spelled[1] >= named[1]:
         return [spelled[0]], spelled[1]
     if named[1]:
         return named
-    return ([_as(token, _NEUTRAL)], at + 1) if word in known.ordinary else ([], 0)
+    return ([_replace_token_word(token, _NEUTRAL)], at + 1) if word in known.ordinary else ([], 0)
 
 
-def _behind_of(known: Vocabulary, words: list[str], at: int) -> int:
+def _find_unit_behind_of(known: Vocabulary, words: list[str], at: int) -> int:
     """Find the unit in "5 millones de euros", "d'euros"; 0 where none follows."""
     end = at + 2 if words[at + 1] in ("'", "’", "ʼ") else at + 1
-    return end if ":" in known.names.get(words[end], "") or units_named(words[end]) else 0
+    return end if ":" in known.names.get(words[end], "") or find_units(words[end]) else 0
 
 
-def _opens(known: Vocabulary, word: str) -> bool:
+def _is_number_word_beginning(known: Vocabulary, word: str) -> bool:
     return known.numbers.opens(word) or (known.code == "en" and word == "a")
 
 
-def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
+def _read_spelled_number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
     one = known.code == "en" and words[at] == "a"
     if one and (words[at + 1] not in SCALES or words[at - 1] == "half"):
         return None
@@ -140,26 +140,28 @@ def _number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -
         if is_place and words[end - 1] == "second" and end > at + 1 and not tokens[end - 1].glued:
             return None  # "a twenty second delay"
         if not is_place and amount in _TEENS:
-            amount, end = _as_year(known, words, amount, end)
-    return _told(known, tokens, words, at, Spelled(amount, is_place, end))
+            amount, end = _read_spelled_year(known, words, amount, end)
+    return _merge_spelled_number(known, tokens, words, at, Spelled(amount, is_place, end))
 
 
-def _told(known: Vocabulary, tokens: list[Token], words: list[str], at: int, read: Spelled) -> tuple[Token, int] | None:
+def _merge_spelled_number(
+    known: Vocabulary, tokens: list[Token], words: list[str], at: int, read: Spelled
+) -> tuple[Token, int] | None:
     """Merge a number that was read with the parts behind it; None where it is one English word, read elsewhere."""
     amount, is_place, end = read
-    total, behind = (amount, end) if is_place else _with_parts(known, words, amount, end)
-    place = ordinal(amount) if is_place else ""
+    total, behind = (amount, end) if is_place else _add_number_parts(known, words, amount, end)
+    place = write_ordinal_number(amount) if is_place else ""
     if behind == at + 1:
         if known.code == "en":
             return None
         if amount == 1:  # mostly an article
             name = "first" if is_place else "one"
-            return _as(tokens[at], name, opens=True), behind
-    merged = _merged(tokens, at, behind, total, place[-2:] if place else "")
-    return _as_share(merged, total) if words[behind - 1] in known.parts else merged, behind
+            return _replace_token_word(tokens[at], name, opens=True), behind
+    merged = _merge_number_tokens(tokens, at, behind, total, place[-2:] if place else "")
+    return _make_share_token(merged, total) if words[behind - 1] in known.parts else merged, behind
 
 
-def _as_year(known: Vocabulary, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
+def _read_spelled_year(known: Vocabulary, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
     """Read "nineteen forty-five" and "twenty twenty" as years."""
     year = known.numbers.read(words, end)
     if year is None or year.ordinal or not 10 <= year.amount <= 99:
@@ -167,7 +169,7 @@ def _as_year(known: Vocabulary, words: Sequence[str], century: int, end: int) ->
     return century * 100 + year.amount, year.end
 
 
-def _with_parts(known: Vocabulary, words: Sequence[str], amount: Amount, end: int) -> tuple[Amount, int]:
+def _add_number_parts(known: Vocabulary, words: Sequence[str], amount: Amount, end: int) -> tuple[Amount, int]:
     """Add what stands behind a whole number: "and a half", "½", "1/2", "point five"; or divide it: "Drittel"."""
     following = words[end]
     if following in known.parts and isinstance(amount, int):
@@ -176,7 +178,7 @@ def _with_parts(known: Vocabulary, words: Sequence[str], amount: Amount, end: in
     if share is not None and isinstance(amount, int):
         return amount + share, end + 1
     if following == known.point and isinstance(amount, int):
-        return _decimals(known, words, amount, end)
+        return _read_spelled_decimals(known, words, amount, end)
     if following in ("and", "y", "et", "e", "und", "с", "з", "einhalb"):
         for length in (3, 2, 1):
             if (half := known.halves.get(" ".join(words[end : end + length]))) is not None:
@@ -184,18 +186,18 @@ def _with_parts(known: Vocabulary, words: Sequence[str], amount: Amount, end: in
     return amount, end
 
 
-def _decimals(known: Vocabulary, words: Sequence[str], amount: int, end: int) -> tuple[Amount, int]:
+def _read_spelled_decimals(known: Vocabulary, words: Sequence[str], amount: int, end: int) -> tuple[Amount, int]:
     digits, at = "", end + 1
     while at < len(words) and len(digits) < 12 and (digit := known.numbers.cardinals.get(words[at], 10)) < 10:
         digits, at = digits + str(digit), at + 1
     return (amount + Fraction(int(digits), 10 ** len(digits)), at) if digits else (amount, end)
 
 
-def _named(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
+def _translate_unit_name(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[list[Token], int]:
     for length in range(_LONGEST_NAME, 0, -1):
         name = known.names.get(words[at] if length == 1 else " ".join(words[at : at + length]))
         if name is not None:
-            text = shown(tokens, at, at + length)
+            text = show_number_tokens(tokens, at, at + length)
             first, *more = name.split(" ") if ":" not in name else [name]
             token = tokens[at]._replace(
                 text=first, lower=first.lower(), opens=first in ("May", "half"), word=text, start=0, end=len(text)
@@ -205,20 +207,20 @@ def _named(known: Vocabulary, tokens: list[Token], words: list[str], at: int) ->
     return [], 0
 
 
-def _merged(tokens: list[Token], at: int, end: int, amount: Amount, suffix: str) -> Token:
-    text = shown(tokens, at, end)
+def _merge_number_tokens(tokens: list[Token], at: int, end: int, amount: Amount, suffix: str) -> Token:
+    text = show_number_tokens(tokens, at, end)
     digits = f"{amount}{suffix}" if isinstance(amount, int) else f"{float(amount):.9g}"
     return tokens[at]._replace(
         text=digits, lower=digits, opens=True, number=(amount, suffix), word=text, start=0, end=len(text)
     )
 
 
-def _as_share(token: Token, share: Amount) -> Token:
+def _make_share_token(token: Token, share: Amount) -> Token:
     """Return a token that reads as a share does: "2/3"."""
     written = f"{share.numerator}/{share.denominator}"
     return token._replace(text=written, lower=written, number=None)
 
 
-def _as(token: Token, lower: str, *, opens: bool = False) -> Token:
+def _replace_token_word(token: Token, lower: str, *, opens: bool = False) -> Token:
     """Return a token that reads as another word and is shown as it was."""
     return token._replace(text=lower, lower=lower, opens=opens)

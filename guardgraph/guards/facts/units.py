@@ -35,11 +35,11 @@ __all__ = [
     "SHARES",
     "SMALL",
     "SYMBOLS",
-    "foreign",
-    "key_unit",
-    "scale_of",
-    "units_at",
-    "units_named",
+    "find_units",
+    "find_units_in_words",
+    "name_foreign_unit",
+    "name_number_scale",
+    "read_key_unit",
 ]
 
 _Of = TypeVar("_Of")
@@ -121,41 +121,46 @@ ORDINALS: Final = _Table(
 )
 
 
-def scale_of(amount: int) -> str:
+def name_number_scale(amount: int) -> str:
     """Name a scale in any language: what `SCALES` has under this name."""
     return f"×{amount}"
 
 
-def _scales() -> Mapping[str, int]:
+def _index_number_scales() -> Mapping[str, int]:
     everywhere = {amount for language in LANGUAGES for amount in magnitudes(language).values()} | {100, 1000}
-    abroad = _unlike_english((language, magnitudes(language)) for language in LANGUAGES if language != "en")
-    return {**{scale_of(amount): amount for amount in everywhere}, **abroad, "hundred": 100, **magnitudes("en")}
+    abroad = _unite_unit_tables((language, magnitudes(language)) for language in LANGUAGES if language != "en")
+    return {
+        **{name_number_scale(amount): amount for amount in everywhere},
+        **abroad,
+        "hundred": 100,
+        **magnitudes("en"),
+    }
 
 
-SCALES: Final = _Table(_scales)
+SCALES: Final = _Table(_index_number_scales)
 NUMBER_WORDS: Final = _Table(
     lambda: dict.fromkeys([*number_words("en").beginnings, *MONTHS, *SHARES, *FIRST, *EACH, "half"], True)
 )
 """Words with which a number can begin, or with which one is said in passing."""
 
 
-def _exact(amount: Fraction) -> Amount:
+def _simplify_unit_factor(amount: Fraction) -> Amount:
     return amount.numerator if amount.denominator == 1 else amount
 
 
-def _unit(measure: Measure) -> Unit:
-    return Unit(measure.dimension, _exact(measure.factor), _exact(measure.zero))
+def _convert_measure_to_unit(measure: Measure) -> Unit:
+    return Unit(measure.dimension, _simplify_unit_factor(measure.factor), _simplify_unit_factor(measure.zero))
 
 
 @cache
-def _units(language: str) -> dict[str, tuple[Unit, ...]]:
+def _index_unit_names(language: str) -> dict[str, tuple[Unit, ...]]:
     """Every unit a name can stand for: "m" is a minute or a metre, "pounds" are money or weight."""
     found: dict[str, dict[Unit, None]] = {}
     for dimension, factor, names in _OWN:
         for name in names.split("|"):
-            found.setdefault(name, {})[Unit(dimension, _exact(Fraction(factor)))] = None
+            found.setdefault(name, {})[Unit(dimension, _simplify_unit_factor(Fraction(factor)))] = None
     for name, several in measures(language).items():
-        found.setdefault(name, {}).update((_unit(measure), None) for measure in several)
+        found.setdefault(name, {}).update((_convert_measure_to_unit(measure), None) for measure in several)
     for name, codes in currencies(language).items():
         found.setdefault(name, {}).update((Unit(code, 1), None) for code in codes)
     for name, codes in hundredths().items():
@@ -164,9 +169,9 @@ def _units(language: str) -> dict[str, tuple[Unit, ...]]:
 
 
 @cache
-def _folded(language: str) -> dict[str, tuple[Unit, ...]]:
+def _index_lowercase_units(language: str) -> dict[str, tuple[Unit, ...]]:
     found: dict[str, dict[Unit, None]] = {}
-    for name, units in _units(language).items():
+    for name, units in _index_unit_names(language).items():
         if len(name) > 1:
             found.setdefault(name.lower(), {}).update(dict.fromkeys(units))
     return {name: tuple(units) for name, units in found.items()}
@@ -176,7 +181,7 @@ _ABROAD: Final = ("de", "es", "fr", "it", "pt", "nl", "ru", "uk")
 """Languages whose words are also known in a text that is too short to tell its language."""
 
 
-def _unlike_english(tables: Iterable[tuple[str, Mapping[str, _Of]]]) -> dict[str, _Of]:
+def _unite_unit_tables(tables: Iterable[tuple[str, Mapping[str, _Of]]]) -> dict[str, _Of]:
     """Unite tables of words by language: those that mean one thing wherever they are used, and none in English."""
     found: dict[str, _Of] = {}
     other = {*stop_words("en"), *number_words("en").beginnings}
@@ -189,54 +194,56 @@ def _unlike_english(tables: Iterable[tuple[str, Mapping[str, _Of]]]) -> dict[str
 
 
 @cache
-def _units_abroad() -> dict[str, tuple[Unit, ...]]:
-    return _unlike_english((language, _folded(language)) for language in _ABROAD)
+def _index_foreign_units() -> dict[str, tuple[Unit, ...]]:
+    return _unite_unit_tables((language, _index_lowercase_units(language)) for language in _ABROAD)
 
 
 @cache
-def _first_of_two() -> frozenset[str]:
+def _list_unit_first_words() -> frozenset[str]:
     """Words with which an English unit of two words begins."""
-    return frozenset(name.partition(" ")[0] for name in _units("en") if name.count(" ") == 1)
+    return frozenset(name.partition(" ")[0] for name in _index_unit_names("en") if name.count(" ") == 1)
 
 
-def foreign(language: str, name: str) -> str:
-    """Return the name under which `units_named` has a unit of another language, "" where it is none."""
-    known = name in _units(language) or (len(name) > 1 and name.lower() in _folded(language))
+def name_foreign_unit(language: str, name: str) -> str:
+    """Return the name under which `find_units` has a unit of another language, "" where it is none."""
+    known = name in _index_unit_names(language) or (len(name) > 1 and name.lower() in _index_lowercase_units(language))
     return f"{language}:{name}" if known else ""
 
 
-def units_named(name: str) -> tuple[Unit, ...]:
+def find_units(name: str) -> tuple[Unit, ...]:
     """Look up a unit as written: the case of symbols matters ("5m" is no "5M", "mW" no "MW")."""
-    return _units_named(name)
+    return _find_cached_units(name)
 
 
 @remembered(texts=4096, chars=24)
-def _units_named(name: str) -> tuple[Unit, ...]:
+def _find_cached_units(name: str) -> tuple[Unit, ...]:
     if len(name) > 3 and name[2] == ":":
-        return _named(name[:2], name[3:])
+        return _find_language_units(name[:2], name[3:])
     if name in ERAS:
         return (ERAS[name],)
-    return _named("en", name) or (_units_abroad().get(name.lower(), ()) if len(name) > 3 else ())
+    return _find_language_units("en", name) or (_index_foreign_units().get(name.lower(), ()) if len(name) > 3 else ())
 
 
-def _named(language: str, name: str) -> tuple[Unit, ...]:
-    return _units(language).get(name) or (_folded(language).get(name.lower(), ()) if len(name) > 1 else ())
+def _find_language_units(language: str, name: str) -> tuple[Unit, ...]:
+    return _index_unit_names(language).get(name) or (
+        _index_lowercase_units(language).get(name.lower(), ()) if len(name) > 1 else ()
+    )
 
 
 _POWERS: Final = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 """Words before a length that make an area or a volume of it."""
 
 
-def units_at(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
+def find_units_in_words(name: str, following: str) -> tuple[tuple[Unit, ...], int]:
     """Look up a unit of one or two words, the longer first: the units and how many words they take up."""
-    if name == "°" and (units := units_named(f"°{following}")):
+    if name == "°" and (units := find_units(f"°{following}")):
         return units, 2
-    if name.lower() in _first_of_two() and (units := units_named(f"{name} {following}")):
+    if name.lower() in _list_unit_first_words() and (units := find_units(f"{name} {following}")):
         return units, 2
     if power := _POWERS.get(name.lower()):
-        lengths = (unit for unit in units_named(following) if unit.dimension == "meter")
+        lengths = (unit for unit in find_units(following) if unit.dimension == "meter")
         return tuple(Unit(f"{unit.dimension}^{power}", unit.factor**power) for unit in lengths), 2
-    return units_named(name), 1
+    return find_units(name), 1
 
 
 _SHARE_KEYS: Final = frozenset({"rate", "ratio", "fraction", "share", "probability"})
@@ -250,7 +257,7 @@ _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|%|µs|μs")
 
 
 @remembered(texts=1024, chars=64)
-def key_unit(key: str) -> Unit | None:
+def read_key_unit(key: str) -> Unit | None:
     """Read the unit of a number from the JSON key it stands under.
 
     Args:
@@ -267,7 +274,7 @@ def key_unit(key: str) -> Unit | None:
         return FRACTION
     leading = [words[0]] if words[0].endswith("s") or words[0] in ("pct", "percent") else []
     for word in [words[-1], *leading]:
-        units = () if word in _OPEN_KEYS else _folded("en").get(word, ())
+        units = () if word in _OPEN_KEYS else _index_lowercase_units("en").get(word, ())
         if len(units) == 1:
             return units[0]
     return None

@@ -1,8 +1,8 @@
 """What a number in a text can mean, and when one number licenses another.
 
-Each type of value says two things as keys: what it licenses (`gives`), and of what one must be licensed before it
-may be said (`needs`). A value is supported where the two meet, so that a question is answered by looking up a few
-keys, however much is licensed.
+Each type of value says two things as keys: what it licenses (`list_licensed_keys`), and of what one must be licensed
+before it may be said (`list_needed_keys`). A value is supported where the two meet, so that a question is answered by
+looking up a few keys, however much is licensed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Unit(NamedTuple):
     zero: Amount = 0
     """Where its scale begins, in the base: 273.15 kelvin for degrees Celsius."""
 
-    def base(self, amount: Amount) -> Amount:
+    def convert_to_base(self, amount: Amount) -> Amount:
         """Convert an amount to the base of the dimension."""
         return amount * self.factor + self.zero
 
@@ -84,25 +84,25 @@ class Quantity(NamedTuple):
     otherwise: bool = False
     """Whether it is read in the way of the other half of the world: 1,600 is 1.6 in Spain."""
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
-        yield from self._gives(self.amount)
+        yield from self._list_amount_keys(self.amount)
         # "fell by 5%" carries the sign in words; on a scale with a zero of its own, -5 °C is no 5 °C.
         if self.amount.numerator < 0 and not self.unit.zero:
-            yield from self._gives(-self.amount)
+            yield from self._list_amount_keys(-self.amount)
 
-    def _gives(self, amount: Amount) -> Iterator[Key]:
+    def _list_amount_keys(self, amount: Amount) -> Iterator[Key]:
         yield "=", amount
         if self.per is not None:
-            yield self._rate(amount, self.per)
+            yield self._make_rate_key(amount, self.per)
             if self.unit == BARE:
                 yield "#", amount
             elif self.unit.dimension.isupper():  # "$5 per month" also says $5, and 60 km/h no 60 km
-                yield self.unit.dimension, self.unit.base(amount)
+                yield self.unit.dimension, self.unit.convert_to_base(amount)
         elif self.unit != BARE:
-            yield self._unconverted(amount)
+            yield self._make_unconverted_key(amount)
             if not self.otherwise:
-                yield self.unit.dimension, self.unit.base(amount)
+                yield self.unit.dimension, self.unit.convert_to_base(amount)
         else:
             yield "#", amount
             if not self.counted:
@@ -110,20 +110,20 @@ class Quantity(NamedTuple):
                 if 0 < amount.numerator < amount.denominator:
                     yield RATIO, amount
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         if self.per is not None:
-            return self._rate(self.amount, self.per), ("?", self.amount)
+            return self._make_rate_key(self.amount, self.per), ("?", self.amount)
         if self.unit == BARE:
             return (("#" if self.counted == "surely" else "=", self.amount),)
-        same = (self._unconverted(self.amount), ("?", self.amount))
+        same = (self._make_unconverted_key(self.amount), ("?", self.amount))
         # "1,600 m" is 1.6 m or 1600 m; if it were both at once, it would also be "1,600 km".
-        return same if self.otherwise else ((self.unit.dimension, self.unit.base(self.amount)), *same)
+        return same if self.otherwise else ((self.unit.dimension, self.unit.convert_to_base(self.amount)), *same)
 
-    def _unconverted(self, amount: Amount) -> Key:
+    def _make_unconverted_key(self, amount: Amount) -> Key:
         return self.unit.dimension, self.unit.factor, amount
 
-    def _rate(self, amount: Amount, per: Unit) -> Key:
+    def _make_rate_key(self, amount: Amount, per: Unit) -> Key:
         return f"{self.unit.dimension}/{per.dimension}", amount * self.unit.factor / Fraction(per.factor)
 
 
@@ -133,11 +133,11 @@ class Ordinal(NamedTuple):
     place: int
     kind: Literal["ordinal"] = "ordinal"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "ordinal", self.place
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         return (("ordinal", self.place),)
 
@@ -155,16 +155,16 @@ class Named(NamedTuple):
     counted: Counted = ""
     kind: Literal["named"] = "named"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield from (("named", self.name, self.number), ("numbered", self.name), ("ordinal", self.number))
         yield from (("=", self.number), ("#", self.number)) if self.counted else (("=", self.number),)
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         return (("named", self.name, self.number),)
 
-    def excuse(self) -> Excuse:
+    def find_licence_excuse(self) -> Excuse:
         """Return when it is no other thing though it is not licensed."""
         return Excuse(
             ("numbered", self.name), None if self.roman else ("#" if self.counted == "surely" else "=", self.number)
@@ -180,7 +180,7 @@ class Label(NamedTuple):
     amount: Amount | None = None
     """The same as an amount, where it is one."""
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "label", self.of, self.number
         yield "written", self.number
@@ -188,7 +188,7 @@ class Label(NamedTuple):
             yield "=", self.amount
             yield "ordinal", self.amount
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         return (("label", self.of, self.number),)
 
@@ -199,11 +199,11 @@ class Identifier(NamedTuple):
     name: str
     kind: Literal["identifier"] = "identifier"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "identifier", self.name
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         return (("identifier", self.name),)
 
@@ -214,11 +214,11 @@ class Written(NamedTuple):
     text: str
     kind: Literal["written"] = "written"
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
         yield "written", self.text
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
         return (("written", self.text),)
 
@@ -226,10 +226,10 @@ class Written(NamedTuple):
 class Value(Protocol):
     """One meaning of a number."""
 
-    def gives(self) -> Iterator[Key]:
+    def list_licensed_keys(self) -> Iterator[Key]:
         """Yield the keys of what it licenses."""
 
-    def needs(self) -> tuple[Key, ...]:
+    def list_needed_keys(self) -> tuple[Key, ...]:
         """Return the keys of which one must be licensed."""
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.numerals import UNPARTED_NAMES
-from guardgraph.guards.facts.tokens import LOOKAHEAD, tokens_of
+from guardgraph.guards.facts.tokens import LOOKAHEAD, split_number_tokens
 from guardgraph.guards.facts.tongues import GRAMMAR, HALVES, MIXED, PARTS, POINTS
 from guardgraph.guards.facts.units import (
     EACH,
@@ -17,16 +17,16 @@ from guardgraph.guards.facts.units import (
     NUMBER_WORDS,
     SCALES,
     SHARES,
-    foreign,
-    scale_of,
-    units_named,
+    find_units,
+    name_foreign_unit,
+    name_number_scale,
 )
 from guardgraph.languages.calendar import months, weekdays
 from guardgraph.languages.numbers import NumberWords, magnitudes, number_words
 from guardgraph.languages.units import currencies, measures
 from guardgraph.languages.words import stop_words
 
-__all__ = ["OF", "WRITTEN", "Vocabulary", "vocabulary_of"]
+__all__ = ["OF", "WRITTEN", "Vocabulary", "build_number_vocabulary"]
 
 _MAY: Final = 5
 """The month whose name is no longer than an abbreviation."""
@@ -64,11 +64,11 @@ class Vocabulary(NamedTuple):
 
 
 @cache
-def vocabulary_of(language: str) -> Vocabulary:
+def build_number_vocabulary(language: str) -> Vocabulary:
     """Return the vocabulary of a language, a code of `LANGUAGES`."""
     numbers = number_words(language)
     point = POINTS.get(language, "")
-    names = _names(language)
+    names = _list_number_phrases(language)
     heads = frozenset(name.partition(" ")[0] for name in names)
     begins = heads | numbers.beginnings | {"a"}
     behind = frozenset({"and", point, *SHARES, *WRITTEN})
@@ -81,7 +81,7 @@ def vocabulary_of(language: str) -> Vocabulary:
         follow=numbers.beginnings | {"and", point, ",", *SHARES},
         starts=begins | behind,
         touched=begins | OF,
-        ordinary=_ordinary(language, names) if language != "en" else frozenset(),
+        ordinary=_list_words_without_numbers(language, names) if language != "en" else frozenset(),
         halves={phrase: Fraction(part) for phrase, part in HALVES.get(language, {}).items()},
         mixed={word: Fraction(amount) for word, amount in MIXED.get(language, {}).items()},
         parts=PARTS.get(language, {}),
@@ -89,29 +89,33 @@ def vocabulary_of(language: str) -> Vocabulary:
     )
 
 
-def _names(language: str) -> Mapping[str, str]:
+def _list_number_phrases(language: str) -> Mapping[str, str]:
     """Return what each phrase is translated to. In English that is what has more words than the readers look up."""
     names: dict[str, str] = {}
     for known in (measures(language), currencies(language)):
         if language == "en":
             names |= {name: f"en:{name}" for name in known if name.count(" ") > 1}
         else:
-            names |= {name.lower(): foreign(language, name) for name in known if _is_foreign(language, name)}
+            names |= {
+                name.lower(): name_foreign_unit(language, name) for name in known if _is_foreign_unit(language, name)
+            }
     if language != "en":
         months_named = months(language)  # "julio" is July, and a joule
         names = {name: text for name, text in names.items() if name not in months_named}
-        names |= {name: scale_of(amount) for name, amount in magnitudes(language).items()}
+        names |= {name: name_number_scale(amount) for name, amount in magnitudes(language).items()}
         names |= GRAMMAR.get(language, {})
         names |= {name: "May" for name, month in months_named.items() if month == _MAY and len(name) == len("May")}
     # Marks part the letters of some scripts, and signs the parts of "km/h": names are kept as their tokens.
-    return {" ".join(token.lower for token in tokens_of(name)[:-LOOKAHEAD]): text for name, text in names.items()}
+    return {
+        " ".join(token.lower for token in split_number_tokens(name)[:-LOOKAHEAD]): text for name, text in names.items()
+    }
 
 
-def _is_foreign(language: str, name: str) -> bool:
-    return len(name) > 1 and name[0].isalpha() and units_named(f"{language}:{name}") != units_named(name)
+def _is_foreign_unit(language: str, name: str) -> bool:
+    return len(name) > 1 and name[0].isalpha() and find_units(f"{language}:{name}") != find_units(name)
 
 
-def _ordinary(language: str, names: Mapping[str, str]) -> frozenset[str]:
+def _list_words_without_numbers(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
     kept = {*months(language), *weekdays(language), *UNPARTED_NAMES}
     others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}

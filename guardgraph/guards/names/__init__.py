@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from guardgraph.guards.names.factual import are_days, are_measured, is_numeral
-from guardgraph.guards.names.places import places
-from guardgraph.guards.names.support import Support, initials, joined, said
-from guardgraph.guards.names.words import Word, common_language, words
+from guardgraph.guards.names.factual import find_day_names, find_unit_names, is_numeral_word
+from guardgraph.guards.names.places import find_territory_names
+from guardgraph.guards.names.support import Support, join_name_words, list_name_initials, read_supporting_words
+from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
 from guardgraph.languages.tables import LANGUAGES
 
-__all__ = ["unsupported_names"]
+__all__ = ["find_unsupported_names"]
 
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
 
 
-def unsupported_names(
+def find_unsupported_names(
     answer: str, *, cited: Collection[str], beside: Collection[str] = (), read: Iterable[str] = (), within: str = ""
 ) -> list[str]:
     """Find the names of an answer that no text supports.
@@ -36,81 +36,88 @@ def unsupported_names(
     Returns:
         The words, as written, each once, sorted; none where the answer's language is not checked.
     """
-    found, texts = words(answer), (*cited, *beside)
+    found, texts = split_name_words(answer), (*cited, *beside)
     # Most names stand in a source as they are, between blanks; reading its words takes much longer.
     written = frozenset[str]().union(*(text.split() for text in texts))
     left = {at for at, word in enumerate(found) if word.text not in written and _can_be_name(word)}
-    languages = _languages(words(within) if within else found, cited) if left else None
+    languages = _tell_answer_languages(split_name_words(within) if within else found, cited) if left else None
     if languages is None:
         return []
     support = Support(texts, languages)
-    for cleared in (_by_words, _as_facts, _by_letters, _by_initials, _by_first_letter, _by_place):
+    for cleared in (
+        _support_names_by_words,
+        _support_names_as_facts,
+        _support_names_by_letters,
+        _support_names_by_initials,
+        _support_names_by_first_letter,
+        _support_names_by_place,
+    ):
         left -= cleared(found, support)
         if not left:
             return []
-    common = frozenset[str]().union(*(said(text).common for text in (*cited, *read)))
+    common = frozenset[str]().union(*(read_supporting_words(text).common for text in (*cited, *read)))
     return sorted({found[at].text for at in left if found[at].key not in common})
 
 
 def _can_be_name(word: Word) -> bool:
-    return word.is_capitalised and not (word.opens or word.is_title or is_numeral(word))
+    return word.is_capitalised and not (word.opens or word.is_title or is_numeral_word(word))
 
 
-def _languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
+def _tell_answer_languages(answer: Sequence[Word], cited: Iterable[str]) -> tuple[str, ...] | None:
     """Return the languages that an answer may be in, all where nothing tells; None where it is not checked.
 
     Where nothing tells its own, it is that of its sources.
     """
-    own, sources = common_language(answer), {said(text).language for text in cited} - {""}
+    own, sources = tell_lowercase_language(answer), {read_supporting_words(text).language for text in cited} - {""}
     languages = {own} if own else sources
     if languages & NOT_CHECKED or (own and sources and own not in sources):
         return None
     return tuple(sorted(languages)) or LANGUAGES
 
 
-def _by_words(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_words(found: Sequence[Word], support: Support) -> set[int]:
     """The same word, or one that begins alike."""
-    return {at for at, word in enumerate(found) if not support.stems.isdisjoint(word.stems)}
+    return {at for at, word in enumerate(found) if not support.word_stems.isdisjoint(word.name_stems)}
 
 
-def _as_facts(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_as_facts(found: Sequence[Word], support: Support) -> set[int]:
     """A part of a fact, which is none of names."""
-    return are_days(found, support.languages) | are_measured(found, support.languages)
+    return find_day_names(found, support.languages) | find_unit_names(found, support.languages)
 
 
-def _by_letters(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_letters(found: Sequence[Word], support: Support) -> set[int]:
     """The same letters, joined or split otherwise."""
-    return _all_of(span for span in joined(found) if span[2] in support.joined)
+    return _expand_name_spans(span for span in join_name_words(found) if span[2] in support.word_joins)
 
 
-def _by_initials(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_initials(found: Sequence[Word], support: Support) -> set[int]:
     """An acronym whose expansion is said, the expansion of an acronym, a letter that begins a name."""
     acronyms = {
         at
         for at, word in enumerate(found)
-        if (word.is_acronym and (word.letters in support.initials or word.key in support.initials))
-        or (len(word.letters) == 1 and word.letters in support.capitals)
+        if (word.is_acronym and (word.letters in support.phrase_initials or word.key in support.phrase_initials))
+        or (len(word.letters) == 1 and word.letters in support.capital_letters)
     }
-    return acronyms | _all_of(span for span in initials(found) if span[2] in support.acronyms)
+    return acronyms | _expand_name_spans(span for span in list_name_initials(found) if span[2] in support.acronyms)
 
 
-def _by_first_letter(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_first_letter(found: Sequence[Word], support: Support) -> set[int]:
     """A name of which the first letter is said, before the same name: "J. Rowling" for Joanne Rowling."""
     supported: set[int] = set()
     for at, word in enumerate(found):
         for name in found[at + 1 : at + 4]:
             if name.apart or not name.is_capitalised:
                 break
-            if (word.letters[:1], name.stem) in support.shortened:
+            if (word.letters[:1], name.name_stem) in support.names_by_initial:
                 supported.add(at)
     return supported
 
 
-def _by_place(found: Sequence[Word], support: Support) -> set[int]:
+def _support_names_by_place(found: Sequence[Word], support: Support) -> set[int]:
     """A territory that is said by another name, its code or its adjective."""
-    spans = places(found, support.languages)
-    return _all_of(span for span in spans if not support.places.isdisjoint(span[2]))
+    spans = find_territory_names(found, support.languages)
+    return _expand_name_spans(span for span in spans if not support.territory_codes.isdisjoint(span[2]))
 
 
-def _all_of(spans: Iterable[tuple[int, int, object]]) -> set[int]:
+def _expand_name_spans(spans: Iterable[tuple[int, int, object]]) -> set[int]:
     return {at for first, end, _ in spans for at in range(first, end)}

@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
-from guardgraph.guards.names.words import Word, words
+from guardgraph.guards.names.words import Word, split_name_words
 from guardgraph.languages.calendar import months, weekdays, zones
 from guardgraph.languages.tables import LANGUAGES
 from guardgraph.languages.units import currencies, measures
 
-__all__ = ["are_days", "are_measured", "is_numeral"]
+__all__ = ["find_day_names", "find_unit_names", "is_numeral_word"]
 
 _ROMAN: Final = re.compile(r"[IVXL]+")
 """Numerals below 90, as they stand behind names; "I" is also a pronoun. With C, D and M they would be CD and DC too."""
@@ -20,12 +20,12 @@ _ROMAN: Final = re.compile(r"[IVXL]+")
 _HALVES: Final = frozenset({"am", "pm"})
 
 
-def is_numeral(word: Word) -> bool:
+def is_numeral_word(word: Word) -> bool:
     """Say whether a word is a Roman numeral or has digits in it."""
     return _ROMAN.fullmatch(word.text) is not None or not word.letters.isalpha()
 
 
-def are_days(found: Sequence[Word], languages: tuple[str, ...]) -> set[int]:
+def find_day_names(found: Sequence[Word], languages: tuple[str, ...]) -> set[int]:
     """Return which words are months or weekdays.
 
     Args:
@@ -33,17 +33,17 @@ def are_days(found: Sequence[Word], languages: tuple[str, ...]) -> set[int]:
         languages: those that the text may be in. Where they are all, English names alone count: the short names of
             every language are given names too (Sam, Mar).
     """
-    known = _days(("en",) if languages == LANGUAGES else languages)
+    known = _list_day_names(("en",) if languages == LANGUAGES else languages)
     return {at for at, word in enumerate(found) if word.key in known}
 
 
 @cache
-def _days(languages: tuple[str, ...]) -> frozenset[str]:
+def _list_day_names(languages: tuple[str, ...]) -> frozenset[str]:
     named = {name for language in languages for names in (months, weekdays) for name in names(language)}
-    return frozenset(word.key for name in named for word in words(name))
+    return frozenset(word.key for name in named for word in split_name_words(name))
 
 
-def are_measured(found: Sequence[Word], languages: Collection[str]) -> set[int]:
+def find_unit_names(found: Sequence[Word], languages: Collection[str]) -> set[int]:
     """Return which words are units, currencies, time zones or halves of a day beside a number: 5 GB, 3 PM UTC, EUR 20.
 
     Args:
@@ -55,12 +55,12 @@ def are_measured(found: Sequence[Word], languages: Collection[str]) -> set[int]:
     for at, word in enumerate(found):
         before = at > 0 and (found[at - 1].text[0].isdecimal() or at - 1 in measured)
         behind = at + 1 < len(found) and found[at + 1].text[0].isdecimal()
-        if (before or behind) and _is_measure(word, known):
+        if (before or behind) and _is_unit_name(word, known):
             measured.add(at)
     return measured
 
 
-def _is_measure(word: Word, known: Sequence[Collection[str]]) -> bool:
+def _is_unit_name(word: Word, known: Sequence[Collection[str]]) -> bool:
     if word.letters in _HALVES or word.text in zones():
         return True
     return any(word.text in names or word.text.lower() in names for names in known)

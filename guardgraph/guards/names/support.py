@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from guardgraph.guards.names.places import places
-from guardgraph.guards.names.words import Word, common_language, words
+from guardgraph.guards.names.places import find_territory_names
+from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
 from guardgraph.plain.memory import remembered
 
-__all__ = ["Said", "Support", "initials", "joined", "said"]
+__all__ = ["Said", "Support", "join_name_words", "list_name_initials", "read_supporting_words"]
 
 KNOWN_TEXTS: Final = 256
 KNOWN_TEXT_CHARS: Final = 2500
@@ -39,13 +39,13 @@ class Said(NamedTuple):
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def said(text: str) -> Said:
+def read_supporting_words(text: str) -> Said:
     """Read which words a text has."""
-    found = words(text)
+    found = split_name_words(text)
     return Said(
-        frozenset(stem for word in found for stem in word.stems),
+        frozenset(stem for word in found for stem in word.name_stems),
         frozenset(word.key for word in found if not word.is_capitalised),
-        common_language(found),
+        tell_lowercase_language(found),
     )
 
 
@@ -62,58 +62,61 @@ class Support:
         self.languages = languages
 
     @cached_property
-    def stems(self) -> frozenset[str]:
+    def word_stems(self) -> frozenset[str]:
         """The words, by their stems."""
-        return frozenset[str]().union(*(said(text).stems for text in self._texts))
+        return frozenset[str]().union(*(read_supporting_words(text).stems for text in self._texts))
 
     @cached_property
-    def _words(self) -> list[tuple[Word, ...]]:
-        return [words(text) for text in self._texts]
+    def _text_words(self) -> list[tuple[Word, ...]]:
+        return [split_name_words(text) for text in self._texts]
 
     @cached_property
-    def joined(self) -> frozenset[str]:
+    def word_joins(self) -> frozenset[str]:
         """The letters of every word, and of two or three in a row."""
-        return frozenset(text for found in self._words for _, _, text in joined(found))
+        return frozenset(text for found in self._text_words for _, _, text in join_name_words(found))
 
     @cached_property
     def acronyms(self) -> frozenset[str]:
         """The acronyms."""
-        capitals = [word for found in self._words for word in found if word.is_acronym]
+        capitals = [word for found in self._text_words for word in found if word.is_acronym]
         return frozenset(text for word in capitals for text in (word.letters, word.key))
 
     @cached_property
-    def initials(self) -> frozenset[str]:
+    def phrase_initials(self) -> frozenset[str]:
         """What the acronyms of its phrases would be."""
-        return frozenset(text for found in self._words for _, _, text in initials(found))
+        return frozenset(text for found in self._text_words for _, _, text in list_name_initials(found))
 
     @cached_property
-    def capitals(self) -> frozenset[str]:
+    def capital_letters(self) -> frozenset[str]:
         """The first letters of capitalised words."""
-        return frozenset(word.letters[:1] for found in self._words for word in found if word.is_capitalised)
+        return frozenset(word.letters[:1] for found in self._text_words for word in found if word.is_capitalised)
 
     @cached_property
-    def shortened(self) -> frozenset[tuple[str, str]]:
+    def names_by_initial(self) -> frozenset[tuple[str, str]]:
         """First letters of names with the next name: "J. K. Rowling" has (j, rowling) and (k, rowling)."""
         found: set[tuple[str, str]] = set()
-        for each in self._words:
+        for each in self._text_words:
             letters = ""
             for word in each:
                 if word.is_capitalised and (len(word.letters) == 1 or "." in word.text):
                     letters = (letters + word.letters)[-_MOST_FIRST_LETTERS:]
                 else:
-                    found |= {(letter, word.stem) for letter in letters if word.is_capitalised}
+                    found |= {(letter, word.name_stem) for letter in letters if word.is_capitalised}
                     letters = ""
         return frozenset(found)
 
     @cached_property
-    def places(self) -> frozenset[str]:
+    def territory_codes(self) -> frozenset[str]:
         """The codes of the territories that are named."""
         return frozenset(
-            code for found in self._words for _, _, codes in places(found, self.languages) for code in codes
+            code
+            for found in self._text_words
+            for _, _, codes in find_territory_names(found, self.languages)
+            for code in codes
         )
 
 
-def joined(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+def join_name_words(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
     """Yield every word and every two or three in a row as one.
 
     Yields:
@@ -127,7 +130,7 @@ def joined(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
             letters += word.letters
 
 
-def initials(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
+def list_name_initials(found: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
     """Yield the acronyms that phrases would have, with their small words (DoD) and without (NASA).
 
     Yields:

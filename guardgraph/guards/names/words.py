@@ -12,7 +12,7 @@ from guardgraph.languages.language import language_of
 from guardgraph.plain.letters import compatible
 from guardgraph.plain.memory import remembered
 
-__all__ = ["STEM_LETTERS", "Word", "common_language", "words"]
+__all__ = ["STEM_LETTERS", "Word", "split_name_words", "tell_lowercase_language"]
 
 STEM_LETTERS: Final = 5
 """Letters at the beginning that the forms of one name share: Russia and Russian."""
@@ -84,12 +84,12 @@ class Word(NamedTuple):
     """Whether a sign that ends or parts a phrase stands between it and the word before."""
 
     @property
-    def stem(self) -> str:
+    def name_stem(self) -> str:
         """What most forms of one name have in common."""
         return self.key[:STEM_LETTERS]
 
     @property
-    def stems(self) -> tuple[str, str]:
+    def name_stems(self) -> tuple[str, str]:
         """What two forms of one name have in common, one or the other: an ending may belong to the name (Adam)."""
         return self.letters[:STEM_LETTERS], self.key[:STEM_LETTERS]
 
@@ -111,7 +111,7 @@ class Word(NamedTuple):
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def words(text: str) -> tuple[Word, ...]:
+def split_name_words(text: str) -> tuple[Word, ...]:
     """Read a text as words.
 
     A possessive ending is left out; every other apostrophe and every hyphen stands between words.
@@ -127,18 +127,18 @@ def words(text: str) -> tuple[Word, ...]:
         elif found and gap in _APOSTROPHES and word in ("s", "S"):
             continue
         else:
-            opens = not found or _opens(gap, found[-1])
+            opens = not found or _is_sentence_opening(gap, found[-1])
             apart = opens or _APART.search(gap) is not None
-        found.append(Word(word, *_compared(word), opens, apart))
+        found.append(Word(word, *_normalise_name(word), opens, apart))
     return tuple(found)
 
 
-def common_language(found: Sequence[Word]) -> str:
+def tell_lowercase_language(found: Sequence[Word]) -> str:
     """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
     return language_of(" ".join(word.text for word in found if not word.is_capitalised))
 
 
-def _opens(gap: str, before: Word) -> bool:
+def _is_sentence_opening(gap: str, before: Word) -> bool:
     """Say whether a sentence, line or label begins behind a gap."""
     if _OPENS.search(gap):
         return True
@@ -148,21 +148,21 @@ def _opens(gap: str, before: Word) -> bool:
     return _ENDS_SENTENCE.search(gap) is not None and not (is_short and gap[0] in ". ")
 
 
-def _compared(word: str) -> tuple[str, str]:
-    return _known(word) if len(word) <= _LONGEST else (word.casefold(), word.casefold())
+def _normalise_name(word: str) -> tuple[str, str]:
+    return _normalise_short_name(word) if len(word) <= _LONGEST else (word.casefold(), word.casefold())
 
 
 @lru_cache(maxsize=8192)
-def _known(word: str) -> tuple[str, str]:
+def _normalise_short_name(word: str) -> tuple[str, str]:
     letters = "".join(filter(str.isalnum, word.casefold()))
     if not letters.isascii():
-        letters = "".join(map(_base, unicodedata.normalize("NFKD", word.casefold())))
+        letters = "".join(map(_strip_letter_accent, unicodedata.normalize("NFKD", word.casefold())))
     if word.isupper() and len(letters) > 2 and letters[::2] == letters[1::2]:
         letters = letters[::2]
-    return letters, _without_ending(letters)
+    return letters, _strip_name_ending(letters)
 
 
-def _without_ending(letters: str) -> str:
+def _strip_name_ending(letters: str) -> str:
     for ending in (_PLURAL, _CASE_ENDING):
         for at in range(max(_FEWEST_LETTERS, len(letters) - 4), len(letters)):
             if ending.fullmatch(letters, at):
@@ -171,7 +171,7 @@ def _without_ending(letters: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _base(letter: str) -> str:
+def _strip_letter_accent(letter: str) -> str:
     """Return the letter that an accented one is made of; marks and signs become nothing."""
     if not letter.isalnum():
         return ""

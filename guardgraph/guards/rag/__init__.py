@@ -1,47 +1,58 @@
 """What the RAG agent's guards decide: the intent, its context, an answer's citations, numbers and names."""
 
-from guardgraph.guards.rag.access import access_refusal, check_access, is_uncontrolled
-from guardgraph.guards.rag.answer import abstains, check_names, check_numbers, cited, parse_citations
-from guardgraph.guards.rag.duplicates import collapse
-from guardgraph.guards.rag.evidence import with_spans
+from guardgraph.guards.rag.access import check_candidate_access, explain_access_refusal, is_uncontrolled_access
+from guardgraph.guards.rag.answer import (
+    check_citations,
+    check_cited_names,
+    check_cited_numbers,
+    is_abstaining_answer,
+    parse_citations,
+)
+from guardgraph.guards.rag.duplicates import drop_near_duplicates
+from guardgraph.guards.rag.evidence import add_citation_spans
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
-    check_execution,
-    check_sources,
+    check_allowed_sources,
+    check_intent_execution,
     parse_intent,
     parse_rag_request,
 )
-from guardgraph.guards.rag.marks import Mark, read_marks
-from guardgraph.guards.rag.passages import best_passage, shown_passages
+from guardgraph.guards.rag.marks import Mark, read_citation_marks
+from guardgraph.guards.rag.passages import cut_to_best_passages, find_best_passage
 from guardgraph.guards.rag.ranking import parse_ranking
-from guardgraph.guards.rag.retrieval import pack, parse_candidates
-from guardgraph.guards.rag.sentences import Sentence, check_sentences, likely_sentences, marked_sentences
+from guardgraph.guards.rag.retrieval import pack_context, parse_candidates
+from guardgraph.guards.rag.sentences import (
+    Sentence,
+    check_cited_sentences,
+    match_sentences_to_chunks,
+    read_marked_sentences,
+)
 
 __all__ = [
     "DEFAULT_TOP_K",
     "Mark",
     "Sentence",
-    "abstains",
-    "access_refusal",
-    "best_passage",
-    "check_access",
-    "check_execution",
-    "check_names",
-    "check_numbers",
-    "check_sentences",
-    "check_sources",
-    "cited",
-    "collapse",
-    "is_uncontrolled",
-    "likely_sentences",
-    "marked_sentences",
-    "pack",
+    "add_citation_spans",
+    "check_allowed_sources",
+    "check_candidate_access",
+    "check_citations",
+    "check_cited_names",
+    "check_cited_numbers",
+    "check_cited_sentences",
+    "check_intent_execution",
+    "cut_to_best_passages",
+    "drop_near_duplicates",
+    "explain_access_refusal",
+    "find_best_passage",
+    "is_abstaining_answer",
+    "is_uncontrolled_access",
+    "match_sentences_to_chunks",
+    "pack_context",
     "parse_candidates",
     "parse_citations",
     "parse_intent",
     "parse_rag_request",
     "parse_ranking",
-    "read_marks",
-    "shown_passages",
-    "with_spans",
+    "read_citation_marks",
+    "read_marked_sentences",
 ]

@@ -10,7 +10,13 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 
-__all__ = ["MALFORMED", "access_refusal", "check_access", "is_uncontrolled", "parse_access"]
+__all__ = [
+    "MALFORMED",
+    "check_candidate_access",
+    "explain_access_refusal",
+    "is_uncontrolled_access",
+    "parse_candidate_access",
+]
 
 _KEYS: Final = frozenset({"tenant", "readers"})
 
@@ -26,7 +32,7 @@ UNCONTROLLED: Final[JsonObject] = {
 """What the details of a refusal say: that such a document came, and nothing of it, neither which nor how many."""
 
 
-def parse_access(item: JsonObject) -> Access | None:
+def parse_candidate_access(item: JsonObject) -> Access | None:
     """Return who may read a candidate, None where it does not say.
 
     A tenant without readers is nobody.
@@ -42,7 +48,7 @@ def parse_access(item: JsonObject) -> Access | None:
     return normalize_document_access(tenant, readers)
 
 
-def access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> JsonObject | None:
+def explain_access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> JsonObject | None:
     """Say why a run may not even keep what a retriever returned, None where it may.
 
     What is no list of objects is refused where anything in it has a tenant or readers: its form is judged, and shown,
@@ -56,15 +62,19 @@ def access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> 
     Returns:
         Details of the failure, in which nothing of a document is.
     """
-    judged = [_refusal(item, caller) for item in raw] if isinstance(raw, list) else [_refusal([raw], caller)]
+    judged = (
+        [_explain_candidate_refusal(item, caller) for item in raw]
+        if isinstance(raw, list)
+        else [_explain_candidate_refusal([raw], caller)]
+    )
     return next((dict(details) for details in judged if details and (required or details is not UNCONTROLLED)), None)
 
 
-def _refusal(item: JsonValue, caller: Caller | None) -> JsonObject | None:
+def _explain_candidate_refusal(item: JsonValue, caller: Caller | None) -> JsonObject | None:
     if not isinstance(item, dict):
-        return MALFORMED if any(_KEYS & inner.keys() for inner in _objects(item)) else UNCONTROLLED
+        return MALFORMED if any(_KEYS & inner.keys() for inner in _walk_candidate_objects(item)) else UNCONTROLLED
     try:
-        access = parse_access(item)
+        access = parse_candidate_access(item)
     except ValueError:
         return MALFORMED
     if access is None:
@@ -72,20 +82,20 @@ def _refusal(item: JsonValue, caller: Caller | None) -> JsonObject | None:
     return None if is_access_allowed(access, caller) else FORBIDDEN
 
 
-def _objects(value: JsonValue) -> Iterator[JsonObject]:
+def _walk_candidate_objects(value: JsonValue) -> Iterator[JsonObject]:
     if isinstance(value, dict):
         yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
-        yield from _objects(item)
+        yield from _walk_candidate_objects(item)
 
 
-def is_uncontrolled(details: JsonValue) -> bool:
+def is_uncontrolled_access(details: JsonValue) -> bool:
     """Say whether details are those of a call that was refused since a document did not say who may read it."""
     return bool(details == UNCONTROLLED)
 
 
-def check_access(found: JsonValue, *, caller: Caller | None, required: bool) -> None:
+def check_candidate_access(found: JsonValue, *, caller: Caller | None, required: bool) -> None:
     """Hold what was found before against who asks now.
 
     Args:
@@ -96,5 +106,5 @@ def check_access(found: JsonValue, *, caller: Caller | None, required: bool) -> 
     Raises:
         Stop: ``access_revoked``.
     """
-    if (details := access_refusal(found, caller=caller, required=required)) is not None:
+    if (details := explain_access_refusal(found, caller=caller, required=required)) is not None:
         raise Stop("access_revoked", details=details)

@@ -8,10 +8,10 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk
 
-__all__ = ["abstains", "check_names", "check_numbers", "cited", "parse_citations"]
+__all__ = ["check_citations", "check_cited_names", "check_cited_numbers", "is_abstaining_answer", "parse_citations"]
 
 
-def abstains(proposed: JsonValue) -> bool:
+def is_abstaining_answer(proposed: JsonValue) -> bool:
     """Say whether an answerer says that its context does not answer the question.
 
     Args:
@@ -31,7 +31,7 @@ def parse_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) ->
     return [item for item in given if item in known], sorted(item for item in given if item not in known)
 
 
-def cited(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[CitationDetail]:
+def check_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[CitationDetail]:
     """Return the details of citations, in their order.
 
     Args:
@@ -48,10 +48,10 @@ def cited(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[Cita
     if not valid:
         raise Stop("invalid_answer:missing_citations")
     by_id = {chunk["doc_id"]: chunk for chunk in reversed(chunks)}
-    return [_detail(by_id[doc_id]) for doc_id in valid]
+    return [_make_citation_detail(by_id[doc_id]) for doc_id in valid]
 
 
-def _detail(chunk: ContextChunk) -> CitationDetail:
+def _make_citation_detail(chunk: ContextChunk) -> CitationDetail:
     detail = CitationDetail(
         doc_id=chunk["doc_id"],
         title=chunk["title"],
@@ -63,7 +63,7 @@ def _detail(chunk: ContextChunk) -> CitationDetail:
     return CitationDetail(**{**detail, "duplicates": chunk["duplicates"]}) if "duplicates" in chunk else detail
 
 
-def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
+def check_cited_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk]) -> None:
     """Refuse an answer that states a number which neither a cited chunk nor the question has.
 
     Args:
@@ -78,12 +78,12 @@ def check_numbers(answer: str, *, question: str, chunks: Sequence[ContextChunk])
 
     licence = facts_in_text(question)
     for chunk in chunks:
-        licence |= facts_in_texts(_texts(chunk))
+        licence |= facts_in_texts(_list_chunk_texts(chunk))
     if missing := unsupported(facts_in_text(answer), licence).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
 
 
-def check_names(
+def check_cited_names(
     answer: str,
     *,
     question: str,
@@ -105,14 +105,16 @@ def check_names(
     Raises:
         Stop: ``invalid_answer:unsupported_name``.
     """
-    from guardgraph.guards.names import unsupported_names  # reads tables of languages
+    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
 
     keys = ("text", "title", "section", "source", "doc_id")
     cited = ["\n".join(chunk[key] for key in keys) for chunk in chunks]  # type: ignore[literal-required]
     read = [chunk["text"] for chunk in packed]
-    if missing := unsupported_names(answer, cited=cited, beside=[question, *known_names], read=read, within=within):
+    if missing := find_unsupported_names(
+        answer, cited=cited, beside=[question, *known_names], read=read, within=within
+    ):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
 
 
-def _texts(chunk: ContextChunk) -> tuple[str, ...]:
+def _list_chunk_texts(chunk: ContextChunk) -> tuple[str, ...]:
     return chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"]

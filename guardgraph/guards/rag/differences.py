@@ -9,7 +9,7 @@ from guardgraph.languages.language import language_of
 from guardgraph.languages.words import DENYING_LANGUAGES, function_words, negations
 from guardgraph.plain.letters import compatible
 
-__all__ = ["Words", "say_otherwise"]
+__all__ = ["Words", "has_deciding_difference"]
 
 _WORD: Final = re.compile(r"[\w%‰°$€£¥]+")
 _CONTRACTED: Final = re.compile(r"n't\b", re.IGNORECASE)
@@ -34,21 +34,23 @@ class Words:
     """
 
     def __init__(self, text: str) -> None:
-        from guardgraph.guards.facts.spelling import visible  # the largest part of an import
+        from guardgraph.guards.facts.spelling import drop_invisible_characters  # the largest part of an import
 
         self.language = language_of(text)
-        written = _WORD.findall(_ELIDED.sub("ne ", _CONTRACTED.sub(" not", compatible(visible(text)))))
+        written = _WORD.findall(
+            _ELIDED.sub("ne ", _CONTRACTED.sub(" not", compatible(drop_invisible_characters(text))))
+        )
         self.all = [word.casefold() for word in written]
         common = function_words(self.language or "en")
         self.names = {word for word, shown in zip(self.all, written, strict=True) if shown != shown.lower()} - common
 
-    def decides(self, at: int) -> bool:
+    def is_deciding_word(self, at: int) -> bool:
         """Say whether a word denies or is a plan, or stands beside one that does."""
         beside = self.all[max(at - 1, 0) : at + 2]
         return not negations().isdisjoint(beside) or any(map(_PLAN.fullmatch, beside))
 
 
-def say_otherwise(first: Words, second: Words) -> bool:
+def has_deciding_difference(first: Words, second: Words) -> bool:
     """Say whether two texts that are alike differ in a word that decides.
 
     That is one that denies or excepts, or a plan, tier or tariff, or a word beside one of these; one that is a name in
@@ -59,18 +61,18 @@ def say_otherwise(first: Words, second: Words) -> bool:
         return False
     if not {first.language, second.language} <= {*DENYING_LANGUAGES, ""}:
         return True
-    ours, theirs = _changed(first, second)
+    ours, theirs = _find_changed_words(first, second)
     names = first.names | second.names
     words = [*(first.all[at] for at in ours), *(second.all[at] for at in theirs)]
     return (
         not names.isdisjoint(words)
-        or any(map(first.decides, ours))
-        or any(map(second.decides, theirs))
-        or any(_is_turned_round(first.all[at], second.all[to]) for at in ours for to in theirs)
+        or any(map(first.is_deciding_word, ours))
+        or any(map(second.is_deciding_word, theirs))
+        or any(_is_reversed_word(first.all[at], second.all[to]) for at in ours for to in theirs)
     )
 
 
-def _changed(first: Words, second: Words) -> tuple[list[int], list[int]]:
+def _find_changed_words(first: Words, second: Words) -> tuple[list[int], list[int]]:
     """Return the words of each text that the other one does not have there, by the fewest that can be so."""
     from rapidfuzz.distance import Indel
 
@@ -82,6 +84,6 @@ def _changed(first: Words, second: Words) -> tuple[list[int], list[int]]:
     return ours, theirs
 
 
-def _is_turned_round(word: str, other: str) -> bool:
+def _is_reversed_word(word: str, other: str) -> bool:
     short, longer = sorted((word, other), key=len)
     return short != longer and len(short) >= _LEAST_SHARED and longer.endswith(short)

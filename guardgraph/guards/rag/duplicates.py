@@ -8,12 +8,12 @@ from datetime import date
 from functools import cached_property
 from typing import Final
 
-from guardgraph.guards.quotes import comparable
-from guardgraph.guards.rag.differences import Words, say_otherwise
+from guardgraph.guards.quotes import normalise_quote_text
+from guardgraph.guards.rag.differences import Words, has_deciding_difference
 from guardgraph.plain.memory import remembered
 from guardgraph.state.rag import Candidate
 
-__all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "collapse"]
+__all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "drop_near_duplicates"]
 
 LEAST_ALIKE: Final = 95.0
 """Of 100: from here on two texts say the same, by the edits (insertions and deletions) that lead from one to the other,
@@ -27,15 +27,15 @@ _WORD: Final = r"[\w%‰°$€£¥]+"
 _SECONDS: Final = 86_400
 
 
-def collapse(candidates: Sequence[Candidate], *, min_score: float) -> list[Candidate]:
+def drop_near_duplicates(candidates: Sequence[Candidate], *, min_score: float) -> list[Candidate]:
     """Leave out relevant candidates that say the same as a more recent one.
 
     Two say the same where title, section and text together are alike, no negation, name or plan in them differs (see
-    `say_otherwise`), and no number, id or date of section and text does, in value, unit, order, or in the words beside
-    it: "within 15 minutes" and "within 45 minutes" are never the same, nor "is covered" and "is not covered". The most
-    recent one by `updated_at` stays, of equally recent ones the best ranked, and stands at the best rank among them;
-    one without a date counts as the oldest. What is left out says the same as the one that stays itself, not only as
-    another one that was left out.
+    `has_deciding_difference`), and no number, id or date of section and text does, in value, unit, order, or in the
+    words beside it: "within 15 minutes" and "within 45 minutes" are never the same, nor "is covered" and "is not
+    covered". The most recent one by `updated_at` stays, of equally recent ones the best ranked, and stands at the best
+    rank among them; one without a date counts as the oldest. What is left out says the same as the one that stays
+    itself, not only as another one that was left out.
 
     Args:
         candidates: ranked, best first, all of them permitted.
@@ -47,15 +47,17 @@ def collapse(candidates: Sequence[Candidate], *, min_score: float) -> list[Candi
     read = [_Read(rank, item) for rank, item in enumerate(candidates)]
     relevant = [item for item in read if item.candidate["score"] >= min_score]
     groups = list[list[_Read]]()
-    for item in sorted(relevant, key=lambda item: (-item.moment, item.rank)):
+    for item in sorted(relevant, key=lambda item: (-item.update_moment, item.rank)):
         for group in groups:
-            if group[0].says_the_same(item):
+            if group[0].is_near_duplicate(item):
                 group.append(item)
                 break
         else:
             groups.append([item])
     groups += [[item] for item in read if item.candidate["score"] < min_score]
-    return [_standing(group) for group in sorted(groups, key=lambda group: min(item.rank for item in group))]
+    return [
+        _keep_latest_duplicate(group) for group in sorted(groups, key=lambda group: min(item.rank for item in group))
+    ]
 
 
 class _Read:
@@ -66,35 +68,38 @@ class _Read:
         self.candidate = candidate
 
     @cached_property
-    def moment(self) -> int:
-        return _moment(self.candidate["updated_at"])
+    def update_moment(self) -> int:
+        return _read_update_moment(self.candidate["updated_at"])
 
     @cached_property
-    def text(self) -> str:
+    def text_to_compare(self) -> str:
         item = self.candidate
-        return comparable(f"{item['title']}\n{item['section']}\n{item['text']}")
+        return normalise_quote_text(f"{item['title']}\n{item['section']}\n{item['text']}")
 
     @cached_property
-    def facts(self) -> tuple[object, ...]:
-        return _facts(comparable(f"{self.candidate['section']}\n{self.candidate['text']}"))
+    def facts_to_compare(self) -> tuple[object, ...]:
+        return _read_compared_facts(normalise_quote_text(f"{self.candidate['section']}\n{self.candidate['text']}"))
 
     @cached_property
-    def words(self) -> Words:
-        return Words(self.text)
+    def words_to_compare(self) -> Words:
+        return Words(self.text_to_compare)
 
-    def says_the_same(self, other: _Read) -> bool:
-        if self.text == other.text:
+    def is_near_duplicate(self, other: _Read) -> bool:
+        if self.text_to_compare == other.text_to_compare:
             return True
-        if max(len(self.text), len(other.text)) > LONGEST_COMPARED:
+        if max(len(self.text_to_compare), len(other.text_to_compare)) > LONGEST_COMPARED:
             return False
         from rapidfuzz import fuzz  # most runs have nothing to compare
 
-        if not fuzz.ratio(self.text, other.text, score_cutoff=LEAST_ALIKE):
+        if not fuzz.ratio(self.text_to_compare, other.text_to_compare, score_cutoff=LEAST_ALIKE):
             return False
-        return not say_otherwise(self.words, other.words) and self.facts == other.facts
+        return (
+            not has_deciding_difference(self.words_to_compare, other.words_to_compare)
+            and self.facts_to_compare == other.facts_to_compare
+        )
 
 
-def _standing(group: Sequence[_Read]) -> Candidate:
+def _keep_latest_duplicate(group: Sequence[_Read]) -> Candidate:
     """Return the first of a group, the most recent one, with the ids of the others."""
     first, *others = group
     by_rank = sorted(others, key=lambda item: item.rank)
@@ -104,7 +109,7 @@ def _standing(group: Sequence[_Read]) -> Candidate:
     return Candidate(**{**first.candidate, "duplicates": left_out}) if left_out else first.candidate
 
 
-def _facts(text: str) -> tuple[object, ...]:
+def _read_compared_facts(text: str) -> tuple[object, ...]:
     """Return the facts of a text as values, and its numbers as they follow each other, with the words beside them."""
     from guardgraph.guards.facts import facts_in_text  # the largest part of an import
 
@@ -112,10 +117,16 @@ def _facts(text: str) -> tuple[object, ...]:
     numbers = facts.numbers | facts.implied | facts.numerals
     ids = frozenset(name.casefold() for name in facts.incident_ids)
     values = frozenset(number.readings for number in numbers)
-    return values, facts.severities, ids, facts.regions, _sequence(text, {number.shown for number in numbers})
+    return (
+        values,
+        facts.severities,
+        ids,
+        facts.regions,
+        _list_number_neighbours(text, {number.shown for number in numbers}),
+    )
 
 
-def _sequence(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
+def _list_number_neighbours(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
     written = "|".join(re.escape(number) for number in sorted(shown, key=len, reverse=True) if number)
     number = rf"(?<!\w)(?:{written})(?!\w)|\w*\d\w*" if written else r"\w*\d\w*"
     words = [match[0].casefold() for match in re.finditer(rf"{number}|{_WORD}", text)]
@@ -125,7 +136,7 @@ def _sequence(text: str, shown: Collection[str]) -> tuple[tuple[str, ...], ...]:
 
 
 @remembered(texts=512, chars=100)
-def _moment(updated_at: str) -> int:
+def _read_update_moment(updated_at: str) -> int:
     """Return the latest moment that a text names, in seconds; of a day that can be read in two ways the earlier one."""
     if not updated_at.strip():
         return 0
@@ -134,13 +145,13 @@ def _moment(updated_at: str) -> int:
 
     days, seconds = [0], [0]
     for number in facts_in_text(updated_at).numbers:
-        dates = [_day(*item[:3]) for item in number.readings if isinstance(item, Date)]
+        dates = [_convert_date_to_days(*item[:3]) for item in number.readings if isinstance(item, Date)]
         days += [min(dates)] if dates else []
         seconds += [item.second - 60 * sum(item.ahead[:1]) for item in number.readings if isinstance(item, Clock)]
     return max(days) * _SECONDS + max(seconds)
 
 
-def _day(year: int | None, month: int | None, day: int | None) -> int:
+def _convert_date_to_days(year: int | None, month: int | None, day: int | None) -> int:
     try:
         return date(year or 0, month or 1, day or 1).toordinal()
     except ValueError:  # a day without a year, or no such day

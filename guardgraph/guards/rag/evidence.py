@@ -13,7 +13,7 @@ from guardgraph.languages.sentences import sentence_spans, unwrapped
 from guardgraph.plain.memory import remembered
 from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
 
-__all__ = ["cut", "span_of", "with_spans", "within"]
+__all__ = ["add_citation_spans", "cut_candidate_text", "find_chunk_span", "find_document_span"]
 
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
@@ -23,31 +23,31 @@ KNOWN_TEXT_CHARS: Final = 2500
 """How many passages are kept with the terms of their sentences, and how long each may be: 10 MB of ordinary texts."""
 
 
-def span_of(chunk: ContextChunk) -> tuple[int, int]:
+def find_chunk_span(chunk: ContextChunk) -> tuple[int, int]:
     """Return where a chunk's text stands in its document; without a word of the retriever, it is the document."""
     start, end = chunk.get("span", (0, len(chunk["text"])))
     return start, end
 
 
-def within(chunk: ContextChunk, start: int, end: int) -> tuple[int, int]:
+def find_document_span(chunk: ContextChunk, start: int, end: int) -> tuple[int, int]:
     """Return where a part of a chunk's text stands in its document.
 
     A retriever that shows another text than stands in its span, such as one without markup, says only where all of
     it stands: then every part is somewhere in there.
     """
-    first, last = span_of(chunk)
+    first, last = find_chunk_span(chunk)
     return (first + start, first + end) if last - first == len(chunk["text"]) else (first, last)
 
 
-def cut(chunk: Candidate, start: int, end: int) -> Candidate:
+def cut_candidate_text(chunk: Candidate, start: int, end: int) -> Candidate:
     """Return a chunk that shows a part of its text, and says where in the document this part stands."""
     text = chunk["text"]
     if (start, end) == (0, len(text)):
         return chunk
-    return Candidate(**{**chunk, "text": text[start:end], "span": list(within(chunk, start, end))})
+    return Candidate(**{**chunk, "text": text[start:end], "span": list(find_document_span(chunk, start, end))})
 
 
-def with_spans(
+def add_citation_spans(
     details: Sequence[CitationDetail],
     chunks: Sequence[ContextChunk],
     *,
@@ -76,15 +76,15 @@ def with_spans(
     for detail in details:
         chunk = by_id[detail["doc_id"]]
         own = [[item.start, item.end] for item in sentences if detail["doc_id"] in item.ids]
-        span = _evidence(chunk["text"], [answer[start:end] for start, end in own], terms) if own else None
+        span = _find_supporting_span(chunk["text"], [answer[start:end] for start, end in own], terms) if own else None
         spanned.append(
             CitationDetail(
                 **{
                     **detail,
                     "answer_spans": own,
                     "spans_by": spans_by,
-                    "document_span": list(within(chunk, *span)) if span else None,
-                    "passage_span": list(span_of(chunk)),
+                    "document_span": list(find_document_span(chunk, *span)) if span else None,
+                    "passage_span": list(find_chunk_span(chunk)),
                 }
             )
         )
@@ -103,7 +103,7 @@ class _Read(NamedTuple):
 
 
 @remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def _read(text: str, terms: Terms) -> _Read:
+def _read_passage_terms(text: str, terms: Terms) -> _Read:
     language = language_of(text)
     spans = sentence_spans(unwrapped(text))
     read = [frozenset(terms(text[start:end], language)) for start, end in spans]
@@ -112,16 +112,19 @@ def _read(text: str, terms: Terms) -> _Read:
     return _Read(language, spans, read, weights)
 
 
-def _evidence(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
-    read = _read(text, terms)
-    best = {_best(read, wanted) for wanted in {frozenset(terms(sentence, read.language)) for sentence in said}}
+def _find_supporting_span(text: str, said: Sequence[str], terms: Terms) -> tuple[int, int]:
+    read = _read_passage_terms(text, terms)
+    best = {
+        _find_supporting_sentence(read, wanted)
+        for wanted in {frozenset(terms(sentence, read.language)) for sentence in said}
+    }
     found = [read.spans[place] for place in best if place is not None]
     if not found:
         return 0, len(text)
     return min(start for start, _ in found), max(end for _, end in found)
 
 
-def _best(read: _Read, wanted: frozenset[str]) -> int | None:
+def _find_supporting_sentence(read: _Read, wanted: frozenset[str]) -> int | None:
     """Return the place of the sentence with the most of what is wanted, None where none has any."""
     weights = read.weights
     worth = [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.stop import Stop, asked_text, shown_name
+from guardgraph.guards.stop import Stop, read_request_text, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import Intent, RagTask
 
-__all__ = ["DEFAULT_TOP_K", "check_execution", "check_sources", "parse_intent", "parse_rag_request"]
+__all__ = ["DEFAULT_TOP_K", "check_allowed_sources", "check_intent_execution", "parse_intent", "parse_rag_request"]
 
 DEFAULT_TOP_K = 4
 """Candidates asked for when an intent does not say."""
@@ -20,7 +20,7 @@ def parse_rag_request(question: JsonValue) -> RagTask:
     Raises:
         Stop: ``invalid_request:question``.
     """
-    return RagTask(question=asked_text("question", question))
+    return RagTask(question=read_request_text("question", question))
 
 
 def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k: int) -> Intent:
@@ -49,18 +49,18 @@ def parse_intent(raw: JsonValue, *, allowed_sources: Collection[str], max_top_k:
         raise Stop("invalid_intent:top_k")
     intent = Intent(kind="retrieve", query=query.strip(), top_k=top_k)
     if raw.get("sources") is not None:
-        intent["sources"] = _parse_sources(raw["sources"], allowed_sources)
+        intent["sources"] = _parse_intent_sources(raw["sources"], allowed_sources)
     return intent
 
 
-def _parse_sources(raw: JsonValue, allowed: Collection[str]) -> list[str]:
+def _parse_intent_sources(raw: JsonValue, allowed: Collection[str]) -> list[str]:
     if not isinstance(raw, list) or not raw:
         raise Stop("invalid_intent:sources")
     names = set(allowed)
-    return list(dict.fromkeys(_parse_source(item, names) for item in raw))
+    return list(dict.fromkeys(_parse_intent_source(item, names) for item in raw))
 
 
-def _parse_source(item: JsonValue, allowed: Collection[str]) -> str:
+def _parse_intent_source(item: JsonValue, allowed: Collection[str]) -> str:
     if not isinstance(item, str) or not item.strip():
         raise Stop("invalid_intent:source_item")
     name = item.strip()
@@ -69,7 +69,7 @@ def _parse_source(item: JsonValue, allowed: Collection[str]) -> str:
     return name
 
 
-def check_execution(
+def check_intent_execution(
     intent: Intent, *, policy: Sequence[str], execution: Collection[str], max_query_chars: int
 ) -> list[str]:
     """Hold a valid intent against what the runtime will do now.
@@ -86,11 +86,11 @@ def check_execution(
     if "sources" not in intent:
         return both
     requested = sorted(intent["sources"])
-    check_sources(requested, allowed=both)
+    check_allowed_sources(requested, allowed=both)
     return requested
 
 
-def check_sources(sources: Collection[str], *, allowed: Collection[str]) -> None:
+def check_allowed_sources(sources: Collection[str], *, allowed: Collection[str]) -> None:
     """Refuse a source that is not switched on.
 
     Raises:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from guardgraph.guards.rag.evidence import cut
+from guardgraph.guards.rag.evidence import cut_candidate_text
 from guardgraph.languages.language import language_of
 from guardgraph.languages.sentences import sentence_spans, unwrapped
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate
 
-__all__ = ["best_passage", "shown_passages"]
+__all__ = ["cut_to_best_passages", "find_best_passage"]
 
 Terms = Callable[[str, str], Collection[str]]
 """Reads a text in a language as the terms that the retriever searches by."""
@@ -31,7 +31,7 @@ class _Sentence(NamedTuple):
     """Those of the query that it has."""
 
 
-def shown_passages(
+def cut_to_best_passages(
     candidates: Sequence[Candidate], *, query: str, terms: Terms, min_score: float, max_chunks: int, max_chars: int
 ) -> list[Candidate]:
     """Cut every candidate that is longer than the context to its best passage for a query.
@@ -51,16 +51,16 @@ def shown_passages(
     share = max_chars // max(min(relevant, max_chunks), 1)
     limit = max(share, min(PASSAGE_CHARS, max_chars))
 
-    def shown(item: Candidate) -> Candidate:
+    def cut_to_best_passage(item: Candidate) -> Candidate:
         if len(item["text"].strip()) <= max_chars or item["score"] < min_score:
             return item
-        place = best_passage(item["text"], query, terms=terms, max_chars=limit)
-        return cut(item, *place) if place else item
+        place = find_best_passage(item["text"], query, terms=terms, max_chars=limit)
+        return cut_candidate_text(item, *place) if place else item
 
-    return [shown(item) for item in candidates]
+    return [cut_to_best_passage(item) for item in candidates]
 
 
-def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> tuple[int, int] | None:
+def find_best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> tuple[int, int] | None:
     """Return where the run of whole sentences stands that says most about a query, read in the text's language.
 
     It has the terms of the query with the greatest weight together, each counted once, ``ln(1 + S / n)`` for a
@@ -77,7 +77,9 @@ def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> tupl
     Returns:
         Where it begins and ends in the text; None where `max_chars` is too short for any sentence.
     """
-    pieces = [piece for span in sentence_spans(unwrapped(text)) for piece in _pieces(text, *span, max_chars)]
+    pieces = [
+        piece for span in sentence_spans(unwrapped(text)) for piece in _split_long_sentence(text, *span, max_chars)
+    ]
     language = language_of(text)
     wanted = frozenset(terms(query, language))
     found = [_Sentence(start, end, wanted.intersection(terms(text[start:end], language))) for start, end in pieces]
@@ -86,11 +88,11 @@ def best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> tupl
     if not any(item.terms for item in found):
         fitting = sum(end <= found[0].start + max_chars for end in accumulate((item.end for item in found), max))
         return found[0].start, found[fitting - 1].end
-    start, end = _best_window(found, max_chars)
+    start, end = _find_best_sentences(found, max_chars)
     return found[start].start, found[end].end
 
 
-def _best_window(found: Sequence[_Sentence], max_chars: int) -> tuple[int, int]:
+def _find_best_sentences(found: Sequence[_Sentence], max_chars: int) -> tuple[int, int]:
     """Slide a window over the sentences; each enters and leaves it once."""
     holders = Counter(term for item in found for term in item.terms)
     weights = {term: round(_PRECISION * math.log(1 + len(found) / held)) for term, held in holders.items()}
@@ -115,7 +117,7 @@ def _best_window(found: Sequence[_Sentence], max_chars: int) -> tuple[int, int]:
     return window
 
 
-def _pieces(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
+def _split_long_sentence(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
     """Return a sentence that fits, or else pieces of it between words; none where they would be too short."""
     if end - start > max_chars and max_chars < _LEAST_CUT:
         return

@@ -27,22 +27,22 @@ def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Ca
             with another text.
     """
     if not isinstance(raw, list):
-        raise _fault("a list of candidates is required", raw)
+        raise _build_rerank_stop("a list of candidates is required", raw)
     texts = {item["doc_id"]: item["text"] for item in candidates}
-    ids = dict.fromkeys(_parse_item(item, texts) for item in raw)
+    ids = dict.fromkeys(_parse_ranked_candidate(item, texts) for item in raw)
     return [item for doc_id in ids for item in candidates if item["doc_id"] == doc_id]
 
 
-def _parse_item(item: JsonValue, texts: dict[str, str]) -> str:
+def _parse_ranked_candidate(item: JsonValue, texts: dict[str, str]) -> str:
     doc_id = item.get("doc_id") if isinstance(item, dict) else None
     if not isinstance(item, dict) or not isinstance(doc_id, str):
-        raise _fault("each candidate is an object with its doc_id", item)
+        raise _build_rerank_stop("each candidate is an object with its doc_id", item)
     if doc_id not in texts:
-        raise _fault("doc_id: one of those that it was given", doc_id)
+        raise _build_rerank_stop("doc_id: one of those that it was given", doc_id)
     if item.get("text") != texts[doc_id]:
-        raise _fault(f"text: that of {excerpt(doc_id)}, unchanged", item.get("text"))
+        raise _build_rerank_stop(f"text: that of {excerpt(doc_id)}, unchanged", item.get("text"))
     return doc_id
 
 
-def _fault(allowed: str, given: JsonValue) -> Stop:
+def _build_rerank_stop(allowed: str, given: JsonValue) -> Stop:
     return Stop("tool_invalid_output:rerank", details={"allowed": allowed, "given": excerpt(given)})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from guardgraph.guards.rag.access import MALFORMED, parse_access
-from guardgraph.guards.rag.evidence import cut
+from guardgraph.guards.rag.access import MALFORMED, parse_candidate_access
+from guardgraph.guards.rag.evidence import cut_candidate_text
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.access import Access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
 
-__all__ = ["pack", "parse_candidates"]
+__all__ = ["pack_context", "parse_candidates"]
 
 
 def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> list[Candidate]:
@@ -31,41 +31,41 @@ def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k:
         Stop: ``tool_invalid_output:retrieve`` with the first fault in details; two texts under one id are a fault.
     """
     if not isinstance(raw, list):
-        raise _retriever_fault("a list of candidates is required", raw)
+        raise _build_retriever_stop("a list of candidates is required", raw)
     candidates = [_parse_candidate(item, allowed_sources) for item in raw]
-    _check_ids(candidates)
+    _check_candidate_ids(candidates)
     once: dict[tuple[str, ...], Candidate] = {}
     for item in candidates:
         if item["score"] > 0:
-            once.setdefault(_identity(item), item)
+            once.setdefault(_identify_candidate(item), item)
     return list(once.values())[:top_k]
 
 
-def _check_ids(candidates: Sequence[Candidate]) -> None:
+def _check_candidate_ids(candidates: Sequence[Candidate]) -> None:
     """Refuse one id with two texts: a citation would not say which of them it means."""
     texts: dict[str, str] = {}
     for item in candidates:
         if texts.setdefault(item["doc_id"], item["text"].strip()) != item["text"].strip():
-            raise _retriever_fault("doc_id: one text for each", item["doc_id"])
+            raise _build_retriever_stop("doc_id: one text for each", item["doc_id"])
 
 
-def _identity(item: Candidate) -> tuple[str, ...]:
+def _identify_candidate(item: Candidate) -> tuple[str, ...]:
     return (item["doc_id"], item["text"].strip(), *(item[key] for key in ("source", "title", "section", "updated_at")))
 
 
 def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candidate:
     if not isinstance(item, dict):
-        raise _retriever_fault("each candidate is an object", item)
+        raise _build_retriever_stop("each candidate is an object", item)
     doc_id, text, source, score = (item.get(key) for key in ("doc_id", "text", "source", "score"))
     if not isinstance(doc_id, str) or not doc_id.strip():
-        raise _retriever_fault("doc_id: a text that is not blank", doc_id)
+        raise _build_retriever_stop("doc_id: a text that is not blank", doc_id)
     if not isinstance(text, str) or not text.strip():
-        raise _retriever_fault("text: a text that is not blank", text)
+        raise _build_retriever_stop("text: a text that is not blank", text)
     if not isinstance(source, str) or source not in allowed_sources:
-        raise _retriever_fault("source: one of those asked for", source)
+        raise _build_retriever_stop("source: one of those asked for", source)
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-        raise _retriever_fault("score: a number in 0..1", score)
-    title, section, updated_at = (_optional_text(item, key) for key in ("title", "section", "updated_at"))
+        raise _build_retriever_stop("score: a number in 0..1", score)
+    title, section, updated_at = (_parse_candidate_text(item, key) for key in ("title", "section", "updated_at"))
     candidate = Candidate(
         doc_id=doc_id.strip(),
         source=source,
@@ -75,41 +75,41 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         text=text,
         score=float(score),
     )
-    if (access := _access(item)) is not None:
+    if (access := _read_candidate_access(item)) is not None:
         candidate["tenant"], candidate["readers"] = access.tenant, list(access.readers)
     if item.get("span") is not None:
-        candidate["span"] = _span(item["span"])
+        candidate["span"] = _parse_candidate_span(item["span"])
     return candidate
 
 
-def _access(item: JsonObject) -> Access | None:
+def _read_candidate_access(item: JsonObject) -> Access | None:
     try:
-        return parse_access(item)
+        return parse_candidate_access(item)
     except ValueError:
         raise Stop("tool_invalid_output:retrieve", details=dict(MALFORMED)) from None
 
 
-def _span(given: JsonValue) -> list[int]:
+def _parse_candidate_span(given: JsonValue) -> list[int]:
     match given:
         case [int(start), int(end)] if 0 <= start < end and not {type(start), type(end)} & {bool}:
             return [start, end]
-    raise _retriever_fault("span: [start, end), whole numbers of characters of the document's text", given)
+    raise _build_retriever_stop("span: [start, end), whole numbers of characters of the document's text", given)
 
 
-def _optional_text(item: JsonObject, key: str) -> str:
+def _parse_candidate_text(item: JsonObject, key: str) -> str:
     value = item.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _retriever_fault(f"{key}: a text", value)
+        raise _build_retriever_stop(f"{key}: a text", value)
     return value
 
 
-def _retriever_fault(allowed: str, given: JsonValue) -> Stop:
+def _build_retriever_stop(allowed: str, given: JsonValue) -> Stop:
     return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt(given)})
 
 
-def pack(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:
+def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:
     """Choose the context from ranked candidates.
 
     In rank order: a score below `min_score` is counted as rejected, whatever the limits; the first good one beyond
@@ -118,7 +118,7 @@ def pack(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, 
     chunks: list[ContextChunk] = []
     rejected = total = 0
     for item in candidates:
-        chunk = _stripped(item)
+        chunk = _strip_candidate_text(item)
         if item["score"] < min_score:
             rejected += 1
         elif len(chunks) >= max_chunks:
@@ -129,6 +129,6 @@ def pack(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, 
     return Retrieval(chunks=chunks, total_chars=total, rejected_low_score=rejected)
 
 
-def _stripped(item: Candidate) -> ContextChunk:
+def _strip_candidate_text(item: Candidate) -> ContextChunk:
     text = item["text"]
-    return cut(item, len(text) - len(text.lstrip()), len(text.rstrip()))
+    return cut_candidate_text(item, len(text) - len(text.lstrip()), len(text.rstrip()))

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from guardgraph.guards.quotes import Quote, quotes_in, stands_in
-from guardgraph.guards.rag.answer import check_names, check_numbers
+from guardgraph.guards.quotes import Quote, find_quotes, is_quote_in_text
+from guardgraph.guards.rag.answer import check_cited_names, check_cited_numbers
 from guardgraph.guards.rag.marks import Mark
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.languages.language import language_of
@@ -18,7 +18,14 @@ from guardgraph.languages.sentences import sentence_spans, unwrapped
 from guardgraph.plain.json import excerpt
 from guardgraph.state.rag import ContextChunk, RagPolicy
 
-__all__ = ["Sentence", "Terms", "check_quotes", "check_sentences", "likely_sentences", "marked_sentences"]
+__all__ = [
+    "Sentence",
+    "Terms",
+    "check_answer_quotes",
+    "check_cited_sentences",
+    "match_sentences_to_chunks",
+    "read_marked_sentences",
+]
 
 SENTENCE_CHARS = 280
 """Characters of a refused sentence that a stop shows."""
@@ -39,7 +46,7 @@ class Sentence(NamedTuple):
     """Of the chunks that it cites."""
 
 
-def marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
+def read_marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
     """Return the sentences of an answer with what their marks say.
 
     A mark belongs to the sentence before it in its paragraph. A sentence without one inherits from the sentence
@@ -56,7 +63,7 @@ def marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> 
     """
     alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
     places, found, before = [mark.at for mark in marks], list[Sentence](), alone
-    for start, end, upto, ends_paragraph in _spans(text):
+    for start, end, upto, ends_paragraph in _find_answer_sentences(text):
         own = marks[bisect_right(places, start) : bisect_right(places, upto)]
         before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
         if not before:
@@ -66,7 +73,7 @@ def marked_sentences(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> 
     return found
 
 
-def likely_sentences(text: str, chunks: Sequence[ContextChunk], *, terms: Terms) -> list[Sentence]:
+def match_sentences_to_chunks(text: str, chunks: Sequence[ContextChunk], *, terms: Terms) -> list[Sentence]:
     """Return the sentences of an answer with the cited chunks that they most likely rest on.
 
     One cited chunk is what every sentence rests on: the whole answer was held against it. Of several, a sentence
@@ -78,7 +85,7 @@ def likely_sentences(text: str, chunks: Sequence[ContextChunk], *, terms: Terms)
         chunks: those that it cites.
         terms: reads a text in a language as terms.
     """
-    spans = [(start, end) for start, end, *_ in _spans(text)]
+    spans = [(start, end) for start, end, *_ in _find_answer_sentences(text)]
     if len({chunk["doc_id"] for chunk in chunks}) == 1:
         return [Sentence(start, end, (chunks[0]["doc_id"],)) for start, end in spans]
     language = language_of("\n".join(chunk["text"] for chunk in chunks))
@@ -93,7 +100,7 @@ def likely_sentences(text: str, chunks: Sequence[ContextChunk], *, terms: Terms)
     return found
 
 
-def check_sentences(
+def check_cited_sentences(
     text: str,
     sentences: Sequence[Sentence],
     *,
@@ -114,20 +121,22 @@ def check_sentences(
         Stop: ``invalid_answer:unsupported_number``, ``invalid_answer:unsupported_name`` or
             ``invalid_answer:quote_not_in_source``, with the sentence.
     """
-    quotes = list(quotes_in(text))
+    quotes = list(find_quotes(text))
     for ids in dict.fromkeys(item.ids for item in sentences):
         alike = [item for item in sentences if item.ids == ids]
         own = [chunk for chunk in chunks if chunk["doc_id"] in ids]
         said = [text[item.start : item.end] for item in alike]
-        with _sentence_shown(said):
-            _hold("\n".join(said), question=question, cited=own, packed=chunks, policy=policy, within=text)
+        with _show_refused_sentence(said):
+            _check_sentence_support(
+                "\n".join(said), question=question, cited=own, packed=chunks, policy=policy, within=text
+            )
         for item, sentence in zip(alike, said, strict=True):
-            first, last = (bisect_left(quotes, at, key=_start) for at in (item.start, item.end))
+            first, last = (bisect_left(quotes, at, key=_get_quote_start) for at in (item.start, item.end))
             with evidence(sentence=excerpt(sentence, SENTENCE_CHARS)):
-                check_quotes([quote.text for quote in quotes[first:last]], own)
+                check_answer_quotes([quote.text for quote in quotes[first:last]], own)
 
 
-def _hold(
+def _check_sentence_support(
     said: str,
     *,
     question: str,
@@ -138,14 +147,14 @@ def _hold(
 ) -> None:
     """Hold sentences that cite the same together: the chunks are read once, and more words tell the language."""
     if policy.check_numbers:
-        check_numbers(said, question=question, chunks=cited)
+        check_cited_numbers(said, question=question, chunks=cited)
     if policy.check_names:
         known = policy.known_names
-        check_names(said, question=question, chunks=cited, packed=packed, known_names=known, within=within)
+        check_cited_names(said, question=question, chunks=cited, packed=packed, known_names=known, within=within)
 
 
 @contextmanager
-def _sentence_shown(said: Sequence[str]) -> Iterator[None]:
+def _show_refused_sentence(said: Sequence[str]) -> Iterator[None]:
     """Add to a stop the sentence that says what is unsupported."""
     try:
         yield
@@ -155,7 +164,7 @@ def _sentence_shown(said: Sequence[str]) -> Iterator[None]:
         raise Stop(stop.reason, **{**stop.evidence, "sentence": shown}) from None
 
 
-def check_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
+def check_answer_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
     """Refuse a quote that does not stand in a chunk, word for word.
 
     Args:
@@ -166,20 +175,20 @@ def check_quotes(quotes: Sequence[str], chunks: Sequence[ContextChunk]) -> None:
         Stop: ``invalid_answer:quote_not_in_source``.
     """
     texts = [chunk[key] for chunk in chunks for key in ("text", "title", "section")]
-    if missing := [quote for quote in quotes if not any(stands_in(quote, text) for text in texts)]:
+    if missing := [quote for quote in quotes if not any(is_quote_in_text(quote, text) for text in texts)]:
         raise Stop("invalid_answer:quote_not_in_source", unsupported=[excerpt(quote) for quote in missing])
 
 
-def _start(quote: Quote) -> int:
+def _get_quote_start(quote: Quote) -> int:
     return quote.start
 
 
-def _spans(text: str) -> Iterator[tuple[int, int, int, bool]]:
+def _find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
-    quotes = list(quotes_in(text))
+    quotes = list(find_quotes(text))
     spans = list[tuple[int, int]]()
     for start, end in sentence_spans(unwrapped(text)):
-        quoted = bisect_left(quotes, start, key=_start) - 1
+        quoted = bisect_left(quotes, start, key=_get_quote_start) - 1
         if spans and quoted >= 0 and quotes[quoted].end > start:
             spans[-1] = (spans[-1][0], end)
         elif any(map(str.isalnum, text[start:end])):

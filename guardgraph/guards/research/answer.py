@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
-from guardgraph.guards.names import unsupported_names
+from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import text_fragment
 from guardgraph.state.research import Note, Page, ResearchAnswer
 
-__all__ = ["check_answer_facts", "check_answer_names", "citation", "cited_notes", "parse_research_answer"]
+__all__ = [
+    "check_answer_facts",
+    "check_answer_names",
+    "describe_citation",
+    "parse_research_answer",
+    "select_cited_notes",
+]
 
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256")
@@ -48,7 +54,7 @@ def parse_research_answer(
     return ResearchAnswer(answer=answer.strip(), citations=list(dict.fromkeys(citations)))
 
 
-def cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
+def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
     """Return the notes that are cited, in the order of the notes.
 
     An extractor may use an id twice; a citation of it means the first note of that name and licenses no other.
@@ -57,7 +63,7 @@ def cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]
     return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
 
 
-def citation(note: Note, page: Page | None) -> JsonObject:
+def describe_citation(note: Note, page: Page | None) -> JsonObject:
     """Return what a result says of a source that its answer cites.
 
     Args:
@@ -90,7 +96,7 @@ def check_answer_facts(answer: ResearchAnswer, *, notes: Sequence[Note], regions
     Raises:
         Stop: ``invalid_answer:unsupported_number`` with the sorted `unsupported` facts.
     """
-    cited = cited_notes(notes, answer["citations"])
+    cited = select_cited_notes(notes, answer["citations"])
     licence = facts_in_texts([text for note in cited for text in (note["claim"], note["quote"])], regions=regions)
     if missing := unsupported(facts_in_text(answer["answer"], regions=regions), licence):
         raise Stop("invalid_answer:unsupported_number", unsupported=missing.all())
@@ -116,11 +122,11 @@ def check_answer_names(
     Raises:
         Stop: ``invalid_answer:unsupported_name`` with the sorted `unsupported` names.
     """
-    cited = ["\n".join(_texts(note)) for note in cited_notes(notes, answer["citations"])]
+    cited = ["\n".join(_list_note_texts(note)) for note in select_cited_notes(notes, answer["citations"])]
     read = [*(note["claim"] for note in notes), *(page["body"] for page in pages.values())]
-    if missing := unsupported_names(answer["answer"], cited=cited, beside=[question, *known_names], read=read):
+    if missing := find_unsupported_names(answer["answer"], cited=cited, beside=[question, *known_names], read=read):
         raise Stop("invalid_answer:unsupported_name", unsupported=list(map(shown_name, missing)))
 
 
-def _texts(note: Note) -> tuple[str, ...]:
+def _list_note_texts(note: Note) -> tuple[str, ...]:
     return note["claim"], note["quote"], note["title"], note["url"]

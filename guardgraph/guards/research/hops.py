@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.conversion import expected_in
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 
-__all__ = ["read_otherwise"]
+__all__ = ["explain_page_difference"]
 
 _BY_LISTS = "source_denied_"
-"""How the reasons of `denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
+"""How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
 
 
-def read_otherwise(content: JsonValue, *, hosts: Collection[str], limits: Mapping[str, float]) -> str | None:
+def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limits: Mapping[str, float]) -> str | None:
     """Say why a reader would have brought something else, None where it would have brought the same.
 
     A page or a failure says of every URL on its way whether it was denied, in `hops`, and which `limits` held. What
@@ -33,21 +33,23 @@ def read_otherwise(content: JsonValue, *, hosts: Collection[str], limits: Mappin
         return "it was cut off or refused under other hosts or limits, and does not say how far it had come"
     if failure is not None and failure[0] == "robots_denied":
         return "its site's robots.txt denied it under other hosts or limits, and does not say where that led"
-    return _led_otherwise(said.get("hops"), hosts) or _limited_otherwise(said, limits, failed=failure is not None)
+    return _explain_hop_difference(said.get("hops"), hosts) or _explain_limit_difference(
+        said, limits, failed=failure is not None
+    )
 
 
-def _led_otherwise(hops: JsonValue, hosts: Collection[str]) -> str | None:
+def _explain_hop_difference(hops: JsonValue, hosts: Collection[str]) -> str | None:
     for hop in hops if isinstance(hops, list) else []:
         if not isinstance(hop, dict) or not isinstance(url := hop.get("url"), str):
             return f"a hop of it cannot be read: {excerpt(hop, 80)}"
-        was, now = hop.get("denied"), denial(url, policy=hosts, execution=hosts)
+        was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts)
         by_lists = was if isinstance(was, str) and was.startswith(_BY_LISTS) else None
         if by_lists != now:
             return f"its hop {excerpt(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
     return None
 
 
-def _limited_otherwise(said: JsonObject, limits: Mapping[str, float], *, failed: bool) -> str | None:
+def _explain_limit_difference(said: JsonObject, limits: Mapping[str, float], *, failed: bool) -> str | None:
     """Hold the limits of then against those of now: a page that was read is read with more room too."""
     held = limits_held if isinstance(limits_held := said.get("limits"), dict) else {}
     for name, now in limits.items():

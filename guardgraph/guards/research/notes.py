@@ -7,8 +7,8 @@ from itertools import count
 from typing import Final
 
 from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
-from guardgraph.guards.quotes import comparable, place_of, stands_in
-from guardgraph.guards.research.sources import asked_url
+from guardgraph.guards.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
+from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.plain.urls import identity, target
@@ -16,11 +16,11 @@ from guardgraph.state.research import Issue, Note, Page, Verification
 
 __all__ = [
     "MIN_QUOTE_CHARS",
-    "note_shown",
     "number_notes",
     "parse_notes",
     "place_notes",
-    "proposed_notes",
+    "read_proposed_notes",
+    "show_note",
     "verify_notes",
 ]
 
@@ -32,7 +32,7 @@ PAGE_TEXTS: Final = ("title", "published_at", "body")
 """What a note and a page always have, each a text."""
 
 
-def proposed_notes(raw: JsonValue) -> list[JsonValue]:
+def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:
     """Return the notes that a model proposes: what they say and where, since all else is known of their pages.
 
     Args:
@@ -82,7 +82,7 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
         raise Stop("invalid_notes:empty")
     if len(raw) > max_notes:
         raise Stop("invalid_notes:too_many")
-    return [_note(item) for item in raw]
+    return [_parse_note(item) for item in raw]
 
 
 def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Note]:
@@ -97,15 +97,15 @@ def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Not
     """
     by_final = {identity(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))}
     asked = [note["url"] if note["url"] in pages else by_final.get(note["url"], "") for note in notes]
-    return [_placed(note, url, pages[url]) if url else note for note, url in zip(notes, asked, strict=True)]
+    return [_place_note(note, url, pages[url]) if url else note for note, url in zip(notes, asked, strict=True)]
 
 
-def note_shown(note: Note) -> JsonObject:
+def show_note(note: Note) -> JsonObject:
     """Return what a writer is shown of a note."""
     return {key: item for key, item in note.items() if key in NOTE_TEXTS}
 
 
-def _placed(note: Note, asked: str, page: Page) -> Note:
+def _place_note(note: Note, asked: str, page: Page) -> Note:
     url = page.get("final_url", asked)
     known = target(url)
     declared = page.get("declared_date")
@@ -117,7 +117,7 @@ def _placed(note: Note, asked: str, page: Page) -> Note:
         placed["asked_url"] = asked
     if declared == "" and page["published_at"]:
         placed["guessed_date"] = page["published_at"]
-    if (place := place_of(note["quote"], page["body"])) is not None:
+    if (place := find_quote_place(note["quote"], page["body"])) is not None:
         placed["start"], placed["end"] = place
     return placed
 
@@ -144,15 +144,15 @@ def verify_notes(
             ``claim_missing``, ``url_not_read``, ``quote_not_in_source`` or ``number_not_in_quote``;
             ``tool_invalid_output:verify_notes`` for what are no notes and pages, as after an edit of the state.
     """
-    if not _are_notes(notes) or not _are_pages(pages):
+    if not _are_notes(notes) or not _are_note_pages(pages):
         details = {"allowed": "notes and pages as they were read", "given": excerpt([notes, pages])}
         raise Stop("tool_invalid_output:verify_notes", details=details)
     issues: list[Issue] = []
     for note in notes:
-        page = pages.get(asked_url(note))
-        issues += _source_issues(note, page, check_quote=check_quotes)
+        page = pages.get(find_note_url(note))
+        issues += _find_note_source_issues(note, page, check_quote=check_quotes)
         if check_numbers:
-            issues += _fact_issues(note, page, regions)
+            issues += _find_note_fact_issues(note, page, regions)
     verification = Verification(ok=not issues, checked_notes=len(notes), issues=issues)
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
@@ -160,39 +160,39 @@ def verify_notes(
 
 
 def _are_notes(value: JsonValue) -> bool:
-    return isinstance(value, list) and value != [] and all(_has_texts(note, NOTE_TEXTS) for note in value)
+    return isinstance(value, list) and value != [] and all(_has_note_texts(note, NOTE_TEXTS) for note in value)
 
 
-def _are_pages(value: JsonValue) -> bool:
-    return isinstance(value, dict) and all(_has_texts(page, PAGE_TEXTS) for page in value.values())
+def _are_note_pages(value: JsonValue) -> bool:
+    return isinstance(value, dict) and all(_has_note_texts(page, PAGE_TEXTS) for page in value.values())
 
 
-def _has_texts(value: JsonValue, names: Collection[str]) -> bool:
+def _has_note_texts(value: JsonValue, names: Collection[str]) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 
-def _source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Iterator[Issue]:
-    if len(comparable(note["quote"])) < MIN_QUOTE_CHARS:
+def _find_note_source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Iterator[Issue]:
+    if len(normalise_quote_text(note["quote"])) < MIN_QUOTE_CHARS:
         yield Issue(note=note["id"], issue="quote_too_short")
     if not any(character.isalnum() for character in note["claim"]):
         yield Issue(note=note["id"], issue="claim_missing")
     if page is None:
         yield Issue(note=note["id"], issue="url_not_read")
-    elif check_quote and not stands_in(note["quote"], page["body"]):
+    elif check_quote and not is_quote_in_text(note["quote"], page["body"]):
         yield Issue(note=note["id"], issue="quote_not_in_source")
 
 
-def _fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Iterator[Issue]:
+def _find_note_fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Iterator[Issue]:
     claimed = facts_in_text(note["claim"], regions=regions)
     dated_by = (page["title"], page.get("declared_date", page["published_at"])) if page else ()
     if missing := unsupported(claimed, facts_in_texts([note["quote"]], dated_by=dated_by, regions=regions)):
         yield Issue(note=note["id"], issue="number_not_in_quote", unsupported=missing.all())
 
 
-def _note(raw: JsonValue) -> Note:
+def _parse_note(raw: JsonValue) -> Note:
     if not isinstance(raw, dict):
         raise Stop("invalid_notes:item")
-    texts = {name: _text(raw.get(name)).strip() for name in NOTE_TEXTS}
+    texts = {name: _read_note_text(raw.get(name)).strip() for name in NOTE_TEXTS}
     for name in ("id", "url", "claim"):
         if not texts[name]:
             raise Stop(f"invalid_notes:{name}")
@@ -208,5 +208,5 @@ def _note(raw: JsonValue) -> Note:
     )
 
 
-def _text(value: JsonValue) -> str:
+def _read_note_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""

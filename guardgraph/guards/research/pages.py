@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, Literal
 
-from guardgraph.guards.proposals import tool_failure
+from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.conversion import expected_in
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import READ_FAILURES, Page
 
-__all__ = ["failed_read", "is_readable", "page_shown", "parse_page"]
+__all__ = ["describe_failed_page", "is_usable_page", "parse_source_page", "show_source_page"]
 
 SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], ...]] = (
     "final_url",
@@ -29,7 +29,7 @@ SHOWN_DETAILS = 10
 """Details, and URLs, that a result repeats."""
 
 
-def parse_page(raw: JsonValue) -> Page | None:
+def parse_source_page(raw: JsonValue) -> Page | None:
     """Read what a reader returned.
 
     Args:
@@ -46,16 +46,18 @@ def parse_page(raw: JsonValue) -> Page | None:
         raise Stop("tool_invalid_output:read_source", details=details)
     if not raw["body"].strip():
         return None
-    page = Page(title=_text(raw.get("title")), published_at=_text(raw.get("published_at")), body=raw["body"])
+    page = Page(
+        title=_read_page_text(raw.get("title")), published_at=_read_page_text(raw.get("published_at")), body=raw["body"]
+    )
     for name in SAID:
-        if text := _text(raw.get(name)):
+        if text := _read_page_text(raw.get(name)):
             page[name] = text
     if isinstance(raw.get("declared_date"), str):
         page["declared_date"] = raw["declared_date"]
     return page
 
 
-def page_shown(url: str, page: Page, *, max_chars: int) -> JsonObject:
+def show_source_page(url: str, page: Page, *, max_chars: int) -> JsonObject:
     """Return what a model is shown of a page: data, cut to a number of characters.
 
     Args:
@@ -67,7 +69,7 @@ def page_shown(url: str, page: Page, *, max_chars: int) -> JsonObject:
     return {"url": url, "title": page["title"][:max_chars], "published_at": dated, "text": page["body"][:max_chars]}
 
 
-def is_readable(raw: JsonValue, *, policy: Collection[str], execution: Collection[str]) -> bool:
+def is_usable_page(raw: JsonValue, *, policy: Collection[str], execution: Collection[str]) -> bool:
     """Say whether a reader returned a page that the run may use, before it is judged.
 
     Args:
@@ -75,13 +77,13 @@ def is_readable(raw: JsonValue, *, policy: Collection[str], execution: Collectio
         policy: hosts that may be asked for.
         execution: hosts that may be read now.
     """
-    if not isinstance(raw, dict) or not _text(raw.get("body")).strip():
+    if not isinstance(raw, dict) or not _read_page_text(raw.get("body")).strip():
         return False
-    final = _text(raw.get("final_url"))
-    return not final or denial(final, policy=policy, execution=execution) is None
+    final = _read_page_text(raw.get("final_url"))
+    return not final or explain_url_denial(final, policy=policy, execution=execution) is None
 
 
-def failed_read(url: str, outcome: Outcome) -> JsonObject:
+def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
     """Return what a run says of a page that could not be read.
 
     Args:
@@ -96,24 +98,27 @@ def failed_read(url: str, outcome: Outcome) -> JsonObject:
             reader outlasted the run's time, ``tool_unavailable:read_source`` when it was not called.
     """
     if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
-        raise tool_failure(outcome, "read_source")
+        raise build_tool_stop(outcome, "read_source")
     said = expected_in(outcome.content)
     if said is None or said[0] not in READ_FAILURES:
         return {"url": url, "reason": "read_failed", "details": outcome.content["details"]}
     reason, known = said
-    details = {name: _short(value) for name, value in known.items() if name not in ("hops", "limits")}
-    shown = {"details": dict(list(details.items())[:SHOWN_DETAILS]), "hops": _hops(known.get("hops"))}
+    details = {name: _shorten_failure_detail(value) for name, value in known.items() if name not in ("hops", "limits")}
+    shown = {"details": dict(list(details.items())[:SHOWN_DETAILS]), "hops": _shorten_page_hops(known.get("hops"))}
     return {"url": url, "reason": reason, **{name: value for name, value in shown.items() if value}}
 
 
-def _hops(said: JsonValue) -> list[JsonObject]:
+def _shorten_page_hops(said: JsonValue) -> list[JsonObject]:
     hops = [hop for hop in said if isinstance(hop, dict)] if isinstance(said, list) else []
-    return [{"url": _short(hop.get("url")), "denied": _short(hop.get("denied"))} for hop in hops[:SHOWN_DETAILS]]
+    return [
+        {"url": _shorten_failure_detail(hop.get("url")), "denied": _shorten_failure_detail(hop.get("denied"))}
+        for hop in hops[:SHOWN_DETAILS]
+    ]
 
 
-def _short(value: JsonValue) -> JsonValue:
+def _shorten_failure_detail(value: JsonValue) -> JsonValue:
     return value if value is None or isinstance(value, bool | int | float) else excerpt(value, SHOWN_CHARS)
 
 
-def _text(value: JsonValue) -> str:
+def _read_page_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""

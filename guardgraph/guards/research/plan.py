@@ -8,7 +8,7 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt
 from guardgraph.state.research import PlanStep
 
-__all__ = ["RESEARCH_ACTIONS", "found_urls", "parse_plan", "plan_query"]
+__all__ = ["RESEARCH_ACTIONS", "parse_research_plan", "read_found_urls", "read_plan_query"]
 
 RESEARCH_ACTIONS = (
     "search_sources",
@@ -20,7 +20,7 @@ RESEARCH_ACTIONS = (
 """The actions of every plan, in this order."""
 
 
-def parse_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanStep]:
+def parse_research_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanStep]:
     """Read the steps of a plan.
 
     Args:
@@ -38,7 +38,7 @@ def parse_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanStep]:
         raise Stop("invalid_plan:steps")
     if len(raw_steps) > max_steps:
         raise Stop("invalid_plan:too_many_steps")
-    steps = [_step(raw) for raw in raw_steps]
+    steps = [_parse_plan_step(raw) for raw in raw_steps]
     received = [step["action"] for step in steps]
     if received != list(RESEARCH_ACTIONS):
         details = {"expected": list(RESEARCH_ACTIONS), "received": [shown_name(name) for name in received]}
@@ -46,7 +46,7 @@ def parse_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanStep]:
     return steps
 
 
-def plan_query(steps: Sequence[PlanStep]) -> str:
+def read_plan_query(steps: Sequence[PlanStep]) -> str:
     """Return what a plan searches for, stripped.
 
     Raises:
@@ -58,7 +58,7 @@ def plan_query(steps: Sequence[PlanStep]) -> str:
     return query.strip()
 
 
-def found_urls(raw: JsonValue) -> list[JsonValue]:
+def read_found_urls(raw: JsonValue) -> list[JsonValue]:
     """Return the url of every hit, None for a hit that has none.
 
     Args:
@@ -73,7 +73,7 @@ def found_urls(raw: JsonValue) -> list[JsonValue]:
     return [hit.get("url") for hit in raw]
 
 
-def _step(raw: JsonValue) -> PlanStep:
+def _parse_plan_step(raw: JsonValue) -> PlanStep:
     if not isinstance(raw, dict):
         raise Stop("invalid_step:not_object")
     for name in ("id", "action"):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from guardgraph.guards.stop import asked_text, check_depth, refused
+from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import normal_host
 from guardgraph.state.research import ResearchTask
 
-__all__ = ["HINTED_LIMITS", "narrowed_domains", "parse_research_request", "research_limit"]
+__all__ = ["HINTED_LIMITS", "narrow_research_domains", "parse_research_request", "tighten_research_limit"]
 
 HINTED_LIMITS = {
     "max_urls": (1, 20),
@@ -40,24 +40,24 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
             ``request`` (either object of that name), ``request.question``, ``request.report_date``,
             ``request.region`` or ``policy_hints``.
     """
-    asked = asked_text("goal", goal)
+    asked = read_request_text("goal", goal)
     inner = request.get("request") if isinstance(request, dict) else request
     if not isinstance(inner, dict):
-        raise refused("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
-    question = asked_text("request.question", inner.get("question"))
+        raise build_request_stop("request", request, 'an object {"request": {"question": …}, "policy_hints": {…}}')
+    question = read_request_text("request.question", inner.get("question"))
     hints = request.get("policy_hints", {})
     task = ResearchTask(goal=asked, question=question, policy_hints=hints)
     if "report_date" in inner:
-        task["report_date"] = _optional_text(inner, "report_date")
+        task["report_date"] = _read_optional_request_text(inner, "report_date")
     if "region" in inner:
-        task["region"] = _optional_text(inner, "region")
+        task["region"] = _read_optional_request_text(inner, "region")
     if not isinstance(hints, dict):
-        raise refused("policy_hints", hints, "an object")
-    check_depth("request", request)
+        raise build_request_stop("policy_hints", hints, "an object")
+    check_request_depth("request", request)
     return task
 
 
-def research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
+def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
     """Return one of the limits of a run that a request may hint at.
 
     A hint is clamped to `HINTED_LIMITS` and only tightens. A text that spells a number counts as one; what is no finite
@@ -69,11 +69,11 @@ def research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
         allowed: the limit without a hint, which none exceeds.
     """
     least, most = HINTED_LIMITS[name]
-    number = _finite_number(hint)
+    number = _read_hinted_number(hint)
     return allowed if number is None else min(int(min(max(number, least), most)), allowed)
 
 
-def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:
+def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:
     """Return the allowed hosts that a hint leaves.
 
     Args:
@@ -93,30 +93,30 @@ def narrowed_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> li
         return list(allowed)
     hint = hints[name]
     if not isinstance(hint, list) or {*map(type, hint)} - {str}:
-        raise refused(f"policy_hints.{name}", hint, "a list of strings")
+        raise build_request_stop(f"policy_hints.{name}", hint, "a list of strings")
     if len(hint) > MOST_HINTED_HOSTS:
-        raise refused(f"policy_hints.{name}", hint, f"a list of at most {MOST_HINTED_HOSTS} hosts")
+        raise build_request_stop(f"policy_hints.{name}", hint, f"a list of at most {MOST_HINTED_HOSTS} hosts")
     # Every node of a run asks again; a hint of any length a caller may send is not worth keeping.
-    in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _in_both
+    in_both = _known_in_both if len(hint) + sum(map(len, hint)) <= KNOWN_HINT_CHARS else _intersect_hinted_hosts
     return list(in_both(tuple(allowed), tuple(hint)))
 
 
-def _in_both(allowed: tuple[str, ...], hint: tuple[str, ...]) -> tuple[str, ...]:
+def _intersect_hinted_hosts(allowed: tuple[str, ...], hint: tuple[str, ...]) -> tuple[str, ...]:
     wanted = {host for item in hint if (host := normal_host(item)) is not None}
     return tuple(host for host in allowed if normal_host(host) in wanted)
 
 
-_known_in_both = lru_cache(maxsize=64)(_in_both)
+_known_in_both = lru_cache(maxsize=64)(_intersect_hinted_hosts)
 
 
-def _optional_text(inner: JsonObject, name: str) -> str:
+def _read_optional_request_text(inner: JsonObject, name: str) -> str:
     value = inner[name]
     if not isinstance(value, str):
-        raise refused(f"request.{name}", value, "a text, or no such key")
+        raise build_request_stop(f"request.{name}", value, "a text, or no such key")
     return value
 
 
-def _finite_number(value: JsonValue) -> Decimal | int | None:
+def _read_hinted_number(value: JsonValue) -> Decimal | int | None:
     if type(value) is int:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):

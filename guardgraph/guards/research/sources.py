@@ -6,20 +6,28 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from guardgraph.guards.research.pages import failed_read, parse_page
+from guardgraph.guards.research.pages import describe_failed_page, parse_source_page
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.urls import denial
+from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.json import JsonObject, parse_json
 from guardgraph.plain.urls import identity
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import Note, Page, Sources
 
-__all__ = ["asked_url", "final_urls", "found_sources", "no_reliable_sources", "read_pages", "spelled", "usable_sources"]
+__all__ = [
+    "build_sources_stop",
+    "find_note_url",
+    "find_source_spelling",
+    "map_final_page_urls",
+    "select_usable_sources",
+    "sort_read_pages",
+    "start_research_sources",
+]
 
 NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def found_sources(spellings: dict[str, str], dropped: list[str]) -> Sources:
+def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> Sources:
     """Return the sources of a run that has found URLs and judged none.
 
     Args:
@@ -36,22 +44,22 @@ def found_sources(spellings: dict[str, str], dropped: list[str]) -> Sources:
     )
 
 
-def spelled(url: str, sources: Sources) -> str:
+def find_source_spelling(url: str, sources: Sources) -> str:
     """Return the URL to fetch for an identity: as it was first found."""
     return sources.get("spellings", {}).get(url, url)
 
 
-def asked_url(note: Note) -> str:
+def find_note_url(note: Note) -> str:
     """Return the identity of the URL that was asked for the page of a note."""
     return note.get("asked_url") or identity(note["url"]) or note["url"]
 
 
-def final_urls(pages: Mapping[str, Page]) -> dict[str, str]:
+def map_final_page_urls(pages: Mapping[str, Page]) -> dict[str, str]:
     """Return where pages were in the end, by the identity that was asked."""
     return {url: page.get("final_url", url) for url, page in pages.items()}
 
 
-def usable_sources(
+def select_usable_sources(
     urls: Iterable[str],
     sources: Sources,
     *,
@@ -75,25 +83,25 @@ def usable_sources(
         Stop: ``no_reliable_sources`` when none may be used.
     """
 
-    def denied(url: str) -> JsonObject | None:
+    def explain_source_denial(url: str) -> JsonObject | None:
         final = led_to.get(url, url)
-        if (reason := denial(url, policy=policy, execution=execution)) is not None:
+        if (reason := explain_url_denial(url, policy=policy, execution=execution)) is not None:
             return {"url": url, "reason": reason}
-        if final != url and (reason := denial(final, policy=policy, execution=execution)) is not None:
+        if final != url and (reason := explain_url_denial(final, policy=policy, execution=execution)) is not None:
             return {"url": url, "reason": reason, "final_url": final}
         return None
 
-    denials = {url: denied(url) for url in urls}
+    denials = {url: explain_source_denial(url) for url in urls}
     known = {item["url"] for item in sources["denied_sources"]}
     late = [item for url, item in denials.items() if item is not None and url not in known]
     judged: Sources = {**sources, "denied_sources": [*sources["denied_sources"], *late]}
     usable = [url for url, item in denials.items() if item is None]
     if not usable:
-        raise no_reliable_sources(judged)
+        raise build_sources_stop(judged)
     return usable, judged
 
 
-def read_pages(brought: str, sources: Sources, *, usable: Collection[str]) -> tuple[dict[str, Page], Sources]:
+def sort_read_pages(brought: str, sources: Sources, *, usable: Collection[str]) -> tuple[dict[str, Page], Sources]:
     """Sort what a reader brought into pages and failures.
 
     Args:
@@ -114,18 +122,18 @@ def read_pages(brought: str, sources: Sources, *, usable: Collection[str]) -> tu
     for url, packed in parse_json(brought):
         outcome = Outcome.unpacked(packed)
         if outcome.form == "failure":
-            failed.append(failed_read(url, outcome))
-        elif (page := parse_page(outcome.content)) is None:
+            failed.append(describe_failed_page(url, outcome))
+        elif (page := parse_source_page(outcome.content)) is None:
             failed.append({"url": url, "reason": "empty_page"})
         elif url in usable:
             pages[url] = page
     read: Sources = {**sources, "failed_sources": failed}
     if not pages:
-        raise no_reliable_sources(read)
+        raise build_sources_stop(read)
     return pages, read
 
 
-def no_reliable_sources(sources: Sources) -> Stop:
+def build_sources_stop(sources: Sources) -> Stop:
     """Return the stop of a run that has nothing left to rest on."""
     shown = {"denied_sources": sources["denied_sources"], "failed_sources": sources["failed_sources"]}
     return Stop("no_reliable_sources", **shown)

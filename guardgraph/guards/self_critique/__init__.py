@@ -1,10 +1,16 @@
 """What the Self-critique agent's guards decide: the request, the draft, the critique and its changes, the revision."""
 
-from guardgraph.guards.self_critique.changes import PHRASE_CHARS, Change, enforceable, parse_change, unapplied
+from guardgraph.guards.self_critique.changes import (
+    PHRASE_CHARS,
+    Change,
+    find_unapplied_changes,
+    list_enforceable_changes,
+    parse_required_change,
+)
 from guardgraph.guards.self_critique.claims import (
     CLOSING_STATUSES,
     GUARANTEES,
-    claims_in_context,
+    find_context_claims,
     forbidden_claims,
     licenses_closures,
     restricted_claims,
@@ -17,12 +23,12 @@ from guardgraph.guards.self_critique.critique import (
 )
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
-    check_final,
-    check_patch,
-    length_increase_pct,
+    check_final_draft,
+    check_revision_patch,
+    measure_length_increase,
+    measure_patch_growth,
+    measure_patch_similarity,
     parse_draft,
-    patch_growth_pct,
-    patch_similarity,
 )
 
 __all__ = [
@@ -33,19 +39,19 @@ __all__ = [
     "PHRASE_CHARS",
     "Change",
     "check_decision_execution",
-    "check_final",
-    "check_patch",
-    "claims_in_context",
-    "enforceable",
+    "check_final_draft",
+    "check_revision_patch",
+    "find_context_claims",
+    "find_unapplied_changes",
     "forbidden_claims",
-    "length_increase_pct",
     "licenses_closures",
-    "parse_change",
+    "list_enforceable_changes",
+    "measure_length_increase",
+    "measure_patch_growth",
+    "measure_patch_similarity",
     "parse_critique",
     "parse_draft",
+    "parse_required_change",
     "parse_self_critique_request",
-    "patch_growth_pct",
-    "patch_similarity",
     "restricted_claims",
-    "unapplied",
 ]

@@ -9,7 +9,15 @@ from typing import Literal, NamedTuple
 
 from guardgraph.languages.wording import has_phrase, keys, normalised, words
 
-__all__ = ["PHRASE_CHARS", "Change", "contradictory", "enforceable", "parse_change", "unapplied", "without_added"]
+__all__ = [
+    "PHRASE_CHARS",
+    "Change",
+    "find_contradictory_changes",
+    "find_unapplied_changes",
+    "list_enforceable_changes",
+    "parse_required_change",
+    "strip_added_phrases",
+]
 
 PHRASE_CHARS = (3, 160)
 """The least and the most characters of a quoted phrase."""
@@ -31,7 +39,7 @@ class Change(NamedTuple):
         return f"{self.kind} {self.phrase}"
 
 
-def parse_change(item: str) -> Change | None:
+def parse_required_change(item: str) -> Change | None:
     """Read one required change.
 
     Args:
@@ -43,24 +51,24 @@ def parse_change(item: str) -> Change | None:
         The change, or None for an item that no rule can enforce: no marker, no phrase or several, quotes that
         do not pair, a phrase that is too short, too long or has no word in it.
     """
-    kind = _marked(item.strip())
-    phrase = _quoted(item)
+    kind = _read_change_kind(item.strip())
+    phrase = _read_change_phrase(item)
     least, most = PHRASE_CHARS
     if kind is None or phrase is None or not least <= len(phrase) <= most or not keys(phrase):
         return None
     return Change(kind, phrase)
 
 
-def enforceable(items: Iterable[str]) -> list[Change]:
+def list_enforceable_changes(items: Iterable[str]) -> list[Change]:
     """Return the changes that can be enforced, in order, each once, case and punctuation aside."""
-    changes = (change for item in items if (change := parse_change(item)) is not None)
+    changes = (change for item in items if (change := parse_required_change(item)) is not None)
     distinct: dict[tuple[str, ...], Change] = {}
     for change in changes:
         distinct.setdefault((change.kind, *keys(change.phrase)), change)
     return list(distinct.values())
 
 
-def unapplied(changes: Iterable[Change], text: str) -> list[Change]:
+def find_unapplied_changes(changes: Iterable[Change], text: str) -> list[Change]:
     """Return the changes that a text does not obey.
 
     Args:
@@ -71,16 +79,16 @@ def unapplied(changes: Iterable[Change], text: str) -> list[Change]:
     return [change for change in changes if has_phrase(text, change.phrase) != (change.kind == "include")]
 
 
-def contradictory(items: Iterable[str]) -> list[str]:
+def find_contradictory_changes(items: Iterable[str]) -> list[str]:
     """Return the first two changes that no text can obey both, as strings.
 
     Args:
-        items: required changes, as `parse_change` reads them.
+        items: required changes, as `parse_required_change` reads them.
 
     Returns:
         A phrase to include and one to remove that stands in it or is it; nothing where there are no such two.
     """
-    changes = enforceable(items)
+    changes = list_enforceable_changes(items)
     removed = [change for change in changes if change.kind == "remove"]
     for added in changes:
         for change in removed:
@@ -89,7 +97,7 @@ def contradictory(items: Iterable[str]) -> list[str]:
     return []
 
 
-def without_added(changes: Iterable[Change], draft: str, text: str) -> str:
+def strip_added_phrases(changes: Iterable[Change], draft: str, text: str) -> str:
     """Return a revision without the phrases that it had to add, white space normalised.
 
     Args:
@@ -101,11 +109,11 @@ def without_added(changes: Iterable[Change], draft: str, text: str) -> str:
     rest = normalised(text)
     added = {change.phrase for change in changes if change.kind == "include" and not has_phrase(draft, change.phrase)}
     for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
-        rest = _without(rest, keys(phrase))
+        rest = _strip_added_phrase(rest, keys(phrase))
     return rest
 
 
-def _without(text: str, phrase: list[str]) -> str:
+def _strip_added_phrase(text: str, phrase: list[str]) -> str:
     said = words(text)
     # A key holds no line break, so line breaks can mark where words begin and end.
     before, found, _ = "".join(f"\n{word.key}\n" for word in said).partition("".join(f"\n{key}\n" for key in phrase))
@@ -117,7 +125,7 @@ def _without(text: str, phrase: list[str]) -> str:
     return normalised(text[: said[first].start] + text[separator.end() if separator else end :])
 
 
-def _marked(item: str) -> Literal["include", "remove"] | None:
+def _read_change_kind(item: str) -> Literal["include", "remove"] | None:
     leading = _LEADING.match(item)
     verb = leading[1].lower() if leading else ""
     spelled = item.lower()
@@ -128,7 +136,7 @@ def _marked(item: str) -> Literal["include", "remove"] | None:
     return None
 
 
-def _quoted(item: str) -> str | None:
+def _read_change_phrase(item: str) -> str | None:
     parts = item.split('"')
     if len(parts) == 3:
         return parts[1].strip()

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from guardgraph.guards.self_critique.closures import closures
-from guardgraph.guards.self_critique.guarantees import GUARANTEES, guarantees
-from guardgraph.guards.self_critique.spoken import spoken_sentences
+from guardgraph.guards.self_critique.closures import find_closures
+from guardgraph.guards.self_critique.guarantees import GUARANTEES, find_guarantees
+from guardgraph.guards.self_critique.spoken import split_claim_sentences
 from guardgraph.languages.wording import keys
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.memory import remembered
@@ -21,7 +21,7 @@ from guardgraph.plain.memory import remembered
 __all__ = [
     "CLOSING_STATUSES",
     "GUARANTEES",
-    "claims_in_context",
+    "find_context_claims",
     "forbidden_claims",
     "licenses_closures",
     "restricted_claims",
@@ -41,19 +41,19 @@ def restricted_claims(text: str) -> list[str]:
         The claims found, each once, in the order of the text: a guarantee by its name in `GUARANTEES`, a closure by
         its word or phrase.
     """
-    return list(_claims_in(text))
+    return list(_find_text_claims(text))
 
 
 @remembered(texts=128, chars=1000)
-def _claims_in(text: str) -> tuple[str, ...]:
-    found = (claim for said in spoken_sentences(text) for claim in (*closures(said), *guarantees(said)))
+def _find_text_claims(text: str) -> tuple[str, ...]:
+    found = (claim for said in split_claim_sentences(text) for claim in (*find_closures(said), *find_guarantees(said)))
     return tuple(dict.fromkeys(found))
 
 
-def claims_in_context(context: JsonObject) -> list[str]:
+def find_context_claims(context: JsonObject) -> list[str]:
     """Name the restricted claims that the texts of a context make, policy hints aside."""
     found: dict[str, None] = {}
-    for text in _texts([value for key, value in context.items() if key != "policy_hints"]):
+    for text in _list_context_texts([value for key, value in context.items() if key != "policy_hints"]):
         found |= dict.fromkeys(restricted_claims(text))
     return sorted(found)
 
@@ -85,18 +85,18 @@ def licenses_closures(context: JsonObject, *, avoid_absolute_guarantees: bool) -
         context: the incident context.
         avoid_absolute_guarantees: whether nothing but the status licenses them.
     """
-    if _is_over(context) or avoid_absolute_guarantees:
-        return _is_over(context)
-    return any(claim not in GUARANTEES for claim in claims_in_context(context))
+    if _is_incident_over(context) or avoid_absolute_guarantees:
+        return _is_incident_over(context)
+    return any(claim not in GUARANTEES for claim in find_context_claims(context))
 
 
-def _is_over(context: JsonObject) -> bool:
+def _is_incident_over(context: JsonObject) -> bool:
     incident = context.get("incident")
     status = incident.get("status") if isinstance(incident, dict) else None
     return isinstance(status, str) and " ".join(keys(status)) in CLOSING_STATUSES
 
 
-def _texts(values: list[JsonValue]) -> Iterator[str]:
+def _list_context_texts(values: list[JsonValue]) -> Iterator[str]:
     unread = values
     while unread:
         value = unread.pop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guardgraph.guards.self_critique.grammar import listed
+from guardgraph.guards.self_critique.grammar import split_claim_words
 
 __all__ = [
     "AGAIN_GOOD",
@@ -47,7 +47,7 @@ __all__ = [
     "WELL",
 ]
 
-STRONG = listed(
+STRONG = split_claim_words(
     """unblocked reconnected reestablished regained rebuilt rejoined resynchronised resynchronized resynced
     reattached unlocked unfrozen resolved solved fixed restored recovered repaired rectified remedied cured
     reinstated normalised normalized stabilised stabilized remediated eradicated mended healed revived reactivated
@@ -95,7 +95,7 @@ reach reaches reached reaching | achieve achieves achieved achieving
 FORMS = [tuple(verb.split()) for line in _LISTED.strip().splitlines() for verb in line.split("|")]
 """Base form, third person, past and *-ing* form of each verb."""
 
-TROUBLE = listed(
+TROUBLE = split_claim_words(
     """incident incidents issue issues problem problems outage outages fault faults error errors failure failures
     disruption disruptions interruption interruptions bug bugs defect defects impact delay delays timeouts alerts
     alarm alarms trouble troubles matter case ticket situation degradation slowdown slowness vulnerability cause
@@ -109,49 +109,51 @@ TROUBLE = listed(
 )
 """What an incident is called."""
 
-_IT = listed("it this that everything these those")
+_IT = split_claim_words("it this that everything these those")
 EVENTS = (
     TROUBLE
     | _IT
-    | listed(
+    | split_claim_words(
         """maintenance migration upgrade operation operations work works recovery restoration window repairs repair
     resolution remediation mitigation rectification normalisation normalization reinstatement resumption"""
     )
 )
-_SERVICE = listed(
+_SERVICE = split_claim_words(
     """streaming mail email emails calls sync replication delivery shipping shipments publishing trading transactions
     sales checkout logins production bookings backups feeds notifications webhooks messages messaging access
     activity functionality availability connectivity broadcasts uploads downloads service services operation
     operations processing business payments orders deliveries traffic"""
 )
 
-ENDING_SOON = listed(
+ENDING_SOON = split_claim_words(
     """shift call meeting budget weekend holiday lunch break trial period quarter month year day night"""
 )
 """That these are over says nothing of an incident."""
-IMPAIRED = listed(
+IMPAIRED = split_claim_words(
     """degraded faulty broken failed failing defective wrong missing slow erroneous corrupt corrupted stuck"""
 )
 """What is so is a trouble, too, that can be ended."""
-STATES = listed("over gone finished done complete past successful")
+STATES = split_claim_words("over gone finished done complete past successful")
 """Adjectives that mean of an incident that it is over."""
-_RECORDS = listed("""invoices bills balances accounts records amounts statements charges entries figures data orders""")
+_RECORDS = split_claim_words(
+    """invoices bills balances accounts records amounts statements charges entries figures data orders"""
+)
 SUBJECTS = {
     **{past: TROUBLE | IMPAIRED | _IT for _, _, past, _ in FORMS if past not in STRONG},
     **dict.fromkeys(("removed", "closed", "stopped", "cleared"), TROUBLE | _IT),
     **dict.fromkeys(("ended", "finished", "completed", "concluded", *(STATES - {"over"})), EVENTS),
     "done": EVENTS - _IT,
-    "successful": EVENTS - _IT | listed("fix hotfix patch"),
+    "successful": EVENTS - _IT | split_claim_words("fix hotfix patch"),
     "resumed": _SERVICE,
     "corrected": TROUBLE | IMPAIRED | _IT | _RECORDS,
-    "delivered": listed("solution resolution remedy"),
+    "delivered": split_claim_words("solution resolution remedy"),
     "passed": TROUBLE,
     "contained": TROUBLE | {"it"},
     "handled": TROUBLE,
-    **dict.fromkeys(("reached", "achieved"), listed("recovery restoration resolution normality")),
+    **dict.fromkeys(("reached", "achieved"), split_claim_words("recovery restoration resolution normality")),
 }
 """The other verbs and states mean it only of these."""
-CONTINUING = listed(
+CONTINUING = split_claim_words(
     """identified reported found confirmed located isolated investigated reproduced narrowed escalated assigned
     opened reopened raised caused traced detected logged flagged known seen noticed observed triggered introduced
     diagnosed analysed analyzed understood acknowledged communicated shared discussed described documented
@@ -166,54 +168,54 @@ CONTINUING = listed(
     watched debugged handed transferred submitted filed responded addressed passed"""
 )
 """What happens to a trouble before its end; any other participle of a trouble that *has been* so ends it."""
-LASTING_GOOD = listed(
+LASTING_GOOD = split_claim_words(
     """support wait help helps know doubt possible available working works work reachable accessible possible
     supported able valid responding respond responds accept accepts accepting needed need needs required require
     requires maintained used use part online operational functional healthy stable normal well fine running run
     safe secure sure certain can want expect expects exists sold offered sent delivered load loads open"""
 )
 """What is *no longer* so is no trouble that is gone."""
-FAILINGS = listed(
+FAILINGS = split_claim_words(
     """crashing failing dropping leaking hanging freezing throwing looping timing flapping occurring happening
     appearing rising growing erroring returning recurring rebooting restarting blocking rejecting declining losing
     breaking"""
 )
 """What a trouble does until it stops."""
-PASSIVE = listed("contained sealed handled lifted")
+PASSIVE = split_claim_words("contained sealed handled lifted")
 """These are claims of what they are done to only: *the release contained a bug* is none."""
-BAD = listed(
+BAD = split_claim_words(
     """down affected slow unavailable offline impacted degraded failing broken under late delayed unknown hold stuck
     possible bad wrong lost gone blocked logged documented reviewed connected unclear being on"""
 )
 """Of these, *everything is so* is no good news."""
-HEALTHY = listed("normal regular healthy usual stable full")
-RUNNING = listed(
+HEALTHY = split_claim_words("normal regular healthy usual stable full")
+RUNNING = split_claim_words(
     """operation operations service levels performance functioning values conditions activity functionality"""
 )
-SHOWING = listed(
+SHOWING = split_claim_words(
     """report reports reported reporting show shows showing see seeing seen observe in into enjoy enjoys have"""
 )
 """*Normal operation* is a claim behind these."""
-SYMPTOMS = listed(
+SYMPTOMS = split_claim_words(
     """issue issues problem problems error errors failure failures disruption disruptions interruption interruptions
     outage outages timeouts delays alerts alarms anomalies slowness slowdowns degradation downtime difficulties
     disturbances crashes trouble troubles complaints dropouts disconnects"""
 )
 """Of these, *there are none* says that it is over."""
-COUNTED = TROUBLE | listed("queue queues lag loss rate rates losses")
+COUNTED = TROUBLE | split_claim_words("queue queues lag loss rate rates losses")
 """What is over when it is down to zero."""
-USERS = listed(
+USERS = split_claim_words(
     """customer customers user users client clients merchant merchants service services system systems region regions"""
 )
 """Who is affected by an incident."""
-CURES = listed(
+CURES = split_claim_words(
     """fix fixes hotfix patch solution rollback restart repair remedy correction countermeasures mitigation"""
 )
 """What ends an incident when it works."""
-OURS = listed("we i team teams engineers staff vendor provider supplier support they he she developers")
-PEOPLE = OURS | listed("you your")
+OURS = split_claim_words("we i team teams engineers staff vendor provider supplier support they he she developers")
+PEOPLE = OURS | split_claim_words("you your")
 """Whose acts and feelings say nothing of a service."""
-REPEATED = listed(
+REPEATED = split_claim_words(
     """happen happens happened happening occur occurs recur recurs try tries retry fail fails failed failing logging
     begin begins began begun start starts started rise rises rising rose grow grows growing grew climb climbs
     climbing increase increases increasing drop drops dropping fall falls falling fell slow slows break breaks
@@ -224,44 +226,50 @@ REPEATED = listed(
     rolled paused updated looking look returning"""
 )
 """What is so *again*, or what one does again, without an end of the trouble."""
-FULLY = listed("""full fully completely entirely totally and""")
+FULLY = split_claim_words("""full fully completely entirely totally and""")
 
-GOOD = listed("""operational functional healthy stable normal online green nominal passing steady optimal flawless""")
+GOOD = split_claim_words(
+    """operational functional healthy stable normal online green nominal passing steady optimal flawless"""
+)
 """A service that is so has no incident."""
-REACHED = listed("available reachable accessible possible live usable open")
-RECOVERIES = listed("recovery resolution restoration normalisation normalization turnaround solution remedy")
+REACHED = split_claim_words("available reachable accessible possible live usable open")
+RECOVERIES = split_claim_words("recovery resolution restoration normalisation normalization turnaround solution remedy")
 """Nouns of what an incident ends in."""
-REACHING = listed("""made make reached achieved attained secured accomplished found delivered completed obtained""")
+REACHING = split_claim_words(
+    """made make reached achieved attained secured accomplished found delivered completed obtained"""
+)
 """An incident ends where one of these is done to a recovery."""
-FIXABLE = listed(
+FIXABLE = split_claim_words(
     """price prices fee fees rate rates limit limits size width date dates term terms amount salary length"""
 )
 """What is fixed once is no trouble."""
-RESOLVABLE = listed(
+RESOLVABLE = split_claim_words(
     """name names dispute disputes claim claims hostname hostnames host hosts address addresses dns domain domains
     url urls dependency dependencies symbol symbols conflict conflicts reference references variable variables
     merge promise promises path paths"""
 )
 """Resolving these is a step of a machine."""
-FINE = listed("fine okay ok well")
+FINE = split_claim_words("fine okay ok well")
 AGAIN_GOOD = REACHED | FINE | {"good"}
 """These say so beside *again*; the last ones also of everything."""
-_DOING_BASES = listed(
+_DOING_BASES = split_claim_words(
     """work operate process perform function flow behave succeed arrive respond serve send deliver load sync connect
     play print stream transmit receive update render open start boot handle execute complete route accept answer
     display"""
 )
-DOING = listed("""run runs ran running go goes going pay pays through paid sent""").union(
+DOING = split_claim_words("""run runs ran running go goes going pay pays through paid sent""").union(
     *((base, f"{base}s", f"{base.rstrip('e')}ed", f"{base.rstrip('e')}ing") for base in _DOING_BASES)
 )
 """What a service does when it is well."""
-WELL = listed("normally fine properly correctly smoothly perfectly flawlessly again")
-AS_USUAL = listed("expected intended usual normal designed before always planned")
-BACK_AT = listed("where on with under below within above in online up at since now and for again")
+WELL = split_claim_words("normally fine properly correctly smoothly perfectly flawlessly again")
+AS_USUAL = split_claim_words("expected intended usual normal designed before always planned")
+BACK_AT = split_claim_words("where on with under below within above in online up at since now and for again")
 """What is *back* there is well."""
-NORMAL = listed("normal usual normality life baseline")
-MOVING = listed("""returning coming getting going moving catching heading bringing looked looking step get fall""")
-OVERCOME = TROUBLE | listed(
+NORMAL = split_claim_words("normal usual normality life baseline")
+MOVING = split_claim_words(
+    """returning coming getting going moving catching heading bringing looked looking step get fall"""
+)
+OVERCOME = TROUBLE | split_claim_words(
     """concern affected affects affecting impacted experiencing seeing see sees observe observing observed failing
     fail fails present occurring occur occurs happening happen happens exists exist degraded down ongoing active
     any visible broken wrong appear appears appearing notice notices noticing noticed experience experienced get
@@ -269,7 +277,9 @@ OVERCOME = TROUBLE | listed(
     blocked unavailable"""
 )
 """*No longer* or *any more* one of these."""
-LEFT_OVER = listed("further more remaining outstanding ongoing open lingering residual other active known new")
+LEFT_OVER = split_claim_words(
+    "further more remaining outstanding ongoing open lingering residual other active known new"
+)
 
 _LISTED_PHRASES = """
 up and running | reached its end | reached an end | at its end | as they were | as it was before | dropped off

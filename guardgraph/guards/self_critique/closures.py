@@ -13,45 +13,49 @@ from guardgraph.guards.self_critique.grammar import (
     PREPOSITIONS,
     STARTERS,
     UNREAL,
-    is_content,
-    is_participle,
+    is_content_word,
+    is_past_participle,
 )
-from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
+from guardgraph.guards.self_critique.spoken import BREAK, read_word_after, read_word_before, read_words_around
 from guardgraph.guards.self_critique.statements import (
     STOPS,
     Reader,
-    clause_after,
-    clause_before,
-    either,
-    is_predicate,
-    made,
+    combine_claim_readers,
+    is_claim_predicate,
+    is_closure_made,
+    read_clause_after,
+    read_clause_before,
 )
-from guardgraph.guards.self_critique.verbs import stands, verb_group
+from guardgraph.guards.self_critique.verbs import is_claim_made, read_verb_group
 
-__all__ = ["closures"]
+__all__ = ["find_closures"]
 
 _DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", "achieved", "successful", "finished"})
 _ENDINGS = closing.REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 
 
-def closures(tokens: list[str]) -> Iterator[str]:
+def find_closures(tokens: list[str]) -> Iterator[str]:
     """Name the closures of a sentence.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
     """
-    readers, phrases = _readers(), _phrases()
+    readers, phrases = _index_closure_readers(), _index_closure_phrases()
     for place, token in enumerate(tokens):
-        reader = readers.get(token, _ended if token.endswith("ed") else None)
+        reader = readers.get(token, _read_perfect_closure if token.endswith("ed") else None)
         if reader and (name := reader(tokens, place)):
             yield name
         for phrase in phrases.get(token, ()):
             end = place + len(phrase)
-            if tuple(tokens[place:end]) == phrase and _is_said(tokens, place) and stands(tokens, place, end):
+            if (
+                tuple(tokens[place:end]) == phrase
+                and _is_closure_phrase_said(tokens, place)
+                and is_claim_made(tokens, place, end)
+            ):
                 yield " ".join(phrase)
 
 
-def _is_said(tokens: list[str], at: int) -> bool:
+def _is_closure_phrase_said(tokens: list[str], at: int) -> bool:
     """Say whether a phrase that begins with a preposition is said of something: *is in sync*."""
     said = {"is", "are", "was", "were", "be", "been", "now"}
     is_loose = tokens[at] not in ("in", "within", "at", "on")
@@ -59,24 +63,32 @@ def _is_said(tokens: list[str], at: int) -> bool:
 
 
 @cache
-def _readers() -> dict[str, Reader]:
+def _index_closure_readers() -> dict[str, Reader]:
     """Return what reads each word."""
     readers = {**well.READERS, **gone.READERS}
     for base, present, past, gerund in closing.FORMS:
-        readers |= {base: _base, present: _present, past: _past, gerund: _gerund}
-    readers |= {"resume": either(well.READERS["resume"], _base), "passing": well.READERS["passing"]}
-    readers |= dict.fromkeys(closing.STATES, _state)
-    readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _returned)
-    readers |= dict.fromkeys(closing.RECOVERIES, _recovery)
+        readers |= {
+            base: _read_infinitive_closure,
+            present: _read_present_closure,
+            past: _read_past_closure,
+            gerund: _read_gerund_closure,
+        }
     readers |= {
-        "fix": lambda tokens, at: _recovery(tokens, at) or _base(tokens, at),
+        "resume": combine_claim_readers(well.READERS["resume"], _read_infinitive_closure),
         "passing": well.READERS["passing"],
     }
-    return readers | {"back": _back, "put": _put_right}
+    readers |= dict.fromkeys(closing.STATES, _read_state_closure)
+    readers |= dict.fromkeys(("return", "returns", "returned", "went", "reverted"), _read_return_closure)
+    readers |= dict.fromkeys(closing.RECOVERIES, _read_recovery_closure)
+    readers |= {
+        "fix": lambda tokens, at: _read_recovery_closure(tokens, at) or _read_infinitive_closure(tokens, at),
+        "passing": well.READERS["passing"],
+    }
+    return readers | {"back": _read_back_closure, "put": _read_put_right_closure}
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[str, ...]]]:
+def _index_closure_phrases() -> dict[str, list[tuple[str, ...]]]:
     """Return the phrases by their first words."""
     phrases: dict[str, list[tuple[str, ...]]] = {}
     for phrase in closing.PHRASES:
@@ -85,54 +97,57 @@ def _phrases() -> dict[str, list[tuple[str, ...]]]:
 
 
 @cache
-def _past_form(verb: str) -> str:
+def _find_closing_past_form(verb: str) -> str:
     return next((forms[2] for forms in closing.FORMS if verb in forms), verb)
 
 
-def _is_event(tokens: list[str], at: int) -> bool:
+def _is_closing_event(tokens: list[str], at: int) -> bool:
     """Say whether a verb or state is said of what it closes, its object where it has one, or stands alone."""
-    verb, has_object = _past_form(tokens[at]), word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES
+    verb, has_object = (
+        _find_closing_past_form(tokens[at]),
+        read_word_after(tokens, at) in STARTERS and tokens[at] not in closing.STATES,
+    )
     wanted = closing.SUBJECTS.get(verb)
-    around = [] if has_object else words_around(tokens, at, after=0)
-    label = [] if around or has_object else _label(tokens, at)
-    around += [tokens[at], *clause_after(tokens, at, 4)]
+    around = [] if has_object else read_words_around(tokens, at, after=0)
+    label = [] if around or has_object else _read_status_label(tokens, at)
+    around += [tokens[at], *read_clause_after(tokens, at, 4)]
     if verb == "mitigated" and closing.FULLY.isdisjoint(around):
         return False
     is_alone = len(around) <= 2 and tokens[at] not in ("stopped", "ceased", "passed", "lifted")
     return wanted is None or not wanted.isdisjoint([*label, *around]) or is_alone
 
 
-def _label(tokens: list[str], start: int) -> list[str]:
+def _read_status_label(tokens: list[str], start: int) -> list[str]:
     """Return the label before a place: *outage status: ended*."""
-    return clause_before(tokens, start - 1, 4) if start > 1 and tokens[start - 1] == BREAK else []
+    return read_clause_before(tokens, start - 1, 4) if start > 1 and tokens[start - 1] == BREAK else []
 
 
-def _ended(tokens: list[str], at: int) -> str | None:
+def _read_perfect_closure(tokens: list[str], at: int) -> str | None:
     """Read *the problem has been ...*: what has been done to a trouble ends it, unless it is known to go on."""
-    group = verb_group(tokens, at)
-    if not group.words & {"has", "have"} or word_before(tokens, group.start) not in closing.TROUBLE - {"cause"}:
+    group = read_verb_group(tokens, at)
+    if not group.words & {"has", "have"} or read_word_before(tokens, group.start) not in closing.TROUBLE - {"cause"}:
         return None
-    is_known = tokens[at] in closing.CONTINUING or not is_participle(tokens[at])
-    return None if is_known or not made(tokens, at, group=group) else tokens[at]
+    is_known = tokens[at] in closing.CONTINUING or not is_past_participle(tokens[at])
+    return None if is_known or not is_closure_made(tokens, at, group=group) else tokens[at]
 
 
-def _recovery(tokens: list[str], at: int) -> str | None:
+def _read_recovery_closure(tokens: list[str], at: int) -> str | None:
     """Read *made a full recovery*, *reached a solution*, *we have seen a complete recovery*."""
-    if word_after(tokens, at) == BREAK and tokens[at + 2 : at + 3] and tokens[at + 2] in _DONE:
+    if read_word_after(tokens, at) == BREAK and tokens[at + 2 : at + 3] and tokens[at + 2] in _DONE:
         return tokens[at]
     verb = next((place for place in range(at - 1, max(-1, at - 6), -1) if tokens[place] in _ENDINGS), -1)
     between = tokens[verb + 1 : at]
     is_whole = not {"full", "complete", "total", "final", "permanent", "lasting"}.isdisjoint(between)
     is_found = verb >= 0 and (tokens[verb] in closing.REACHING or is_whole)
     is_other = {"of", "to", "for", "in", "no", "partial", "some", "first", "slow", "plan", "possible"} & set(between)
-    is_part = is_other or is_content(word_after(tokens, at))
-    return tokens[at] if is_found and not is_part and made(tokens, verb, at + 1) else None
+    is_part = is_other or is_content_word(read_word_after(tokens, at))
+    return tokens[at] if is_found and not is_part and is_closure_made(tokens, verb, at + 1) else None
 
 
-def _is_attribute(tokens: list[str], at: int) -> bool:
+def _is_participle_attribute(tokens: list[str], at: int) -> bool:
     """Say whether a participle belongs to a noun: *a fixed fee*, *recovered data is being checked*."""
-    follows, before = word_after(tokens, at), word_before(tokens, at)
-    if not is_content(follows) or verb_group(tokens, at).words & BEING:
+    follows, before = read_word_after(tokens, at), read_word_before(tokens, at)
+    if not is_content_word(follows) or read_verb_group(tokens, at).words & BEING:
         return False
     if before in STOPS or not at:
         return follows not in closing.TROUBLE and not FINITE.isdisjoint(tokens[at + 2 : at + 5])
@@ -140,95 +155,121 @@ def _is_attribute(tokens: list[str], at: int) -> bool:
     return is_noun_phrase and not (tokens[at] == "resolved" and follows in closing.TROUBLE)
 
 
-def _past(tokens: list[str], at: int) -> str | None:
+def _read_past_closure(tokens: list[str], at: int) -> str | None:
     """Read *resolved*, *the incident was closed*."""
-    token, follows = tokens[at], word_after(tokens, at)
-    if tokens[at] == "fixed" and not closing.FIXABLE.isdisjoint(clause_before(tokens, at, 5)):
+    token, follows = tokens[at], read_word_after(tokens, at)
+    if tokens[at] == "fixed" and not closing.FIXABLE.isdisjoint(read_clause_before(tokens, at, 5)):
         return None
-    if tokens[at] == "resolved" and not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 5)):
+    if tokens[at] == "resolved" and not closing.RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 5)):
         return None
-    if token in closing.PASSIVE and not verb_group(tokens, at).words & BEING:
+    if token in closing.PASSIVE and not read_verb_group(tokens, at).words & BEING:
         return None
-    is_event = _is_event(tokens, at) or (word_after(tokens, at) in closing.FAILINGS and token in ("stopped", "ceased"))
-    if _is_attribute(tokens, at) or not is_event or tokens[at + 1 : at + 3] == ["the", "first"]:
+    is_event = _is_closing_event(tokens, at) or (
+        read_word_after(tokens, at) in closing.FAILINGS and token in ("stopped", "ceased")
+    )
+    if _is_participle_attribute(tokens, at) or not is_event or tokens[at + 1 : at + 3] == ["the", "first"]:
         return None
     is_other = token in ("stopped", "ceased") and follows.endswith("ing") and follows not in closing.FAILINGS
     is_other = is_other or (token == "resolved" and follows == "to") or (token == "addressed" and follows == "to")
-    return token if not is_other and made(tokens, at) else None
+    return token if not is_other and is_closure_made(tokens, at) else None
 
 
-def _state(tokens: list[str], at: int) -> str | None:
+def _read_state_closure(tokens: list[str], at: int) -> str | None:
     """Read *the outage is over*, *maintenance is complete*."""
-    token, follows = tokens[at], word_after(tokens, at)
-    if token == "finished" and not is_content(follows) and _is_event(tokens, at):
-        return token if made(tokens, at) else None
+    token, follows = tokens[at], read_word_after(tokens, at)
+    if token == "finished" and not is_content_word(follows) and _is_closing_event(tokens, at):
+        return token if is_closure_made(tokens, at) else None
     is_declared = not {"declare", "declared", "consider", "pronounce", "call"}.isdisjoint(tokens[max(0, at - 6) : at])
-    if not (is_declared or is_predicate(tokens, at)) or not _is_event(tokens, at):
+    if not (is_declared or is_claim_predicate(tokens, at)) or not _is_closing_event(tokens, at):
         return None
-    subject = clause_before(tokens, at, 5)
+    subject = read_clause_before(tokens, at, 5)
     if token == "over" and closing.EVENTS.isdisjoint(subject):
-        is_said = verb_group(tokens, at).is_said or bool(_label(tokens, at))
+        is_said = read_verb_group(tokens, at).has_being_verb or bool(_read_status_label(tokens, at))
         if subject and not (is_said and closing.ENDING_SOON.isdisjoint(subject)):
             return None
     is_measure = token in ("over", "past") and (follows[0].isdigit() or follows in ("the", "to", "a", "its", "our"))
-    return token if not is_measure and made(tokens, at) else None
+    return token if not is_measure and is_closure_made(tokens, at) else None
 
 
-def _base(tokens: list[str], at: int) -> str | None:
+def _read_infinitive_closure(tokens: list[str], at: int) -> str | None:
     """Read *will resolve*, *managed to fix*, *did you close it*; *complete* is a state, too."""
     stated = {"will", "shall", "did", "able", "managed", "hereby"}
-    has_verb = verb_group(tokens, at).words & stated or tokens[max(0, at - 2) : at - 1] == ["did"]
-    is_act = tokens[at] == "close" and word_before(tokens, at) in ("we", "i") and word_after(tokens, at) in STARTERS
+    has_verb = read_verb_group(tokens, at).words & stated or tokens[max(0, at - 2) : at - 1] == ["did"]
+    is_act = (
+        tokens[at] == "close"
+        and read_word_before(tokens, at) in ("we", "i")
+        and read_word_after(tokens, at) in STARTERS
+    )
     is_act = is_act and (at < 2 or tokens[at - 2] not in CONDITIONS | UNREAL | FINITE)
     has_verb = has_verb or is_act
     if tokens[at] == "complete" and not has_verb:
-        return _state(tokens, at)
-    return _past_form(tokens[at]) if has_verb and _is_event(tokens, at) and made(tokens, at) else None
+        return _read_state_closure(tokens, at)
+    return (
+        _find_closing_past_form(tokens[at])
+        if has_verb and _is_closing_event(tokens, at) and is_closure_made(tokens, at)
+        else None
+    )
 
 
-def _present(tokens: list[str], at: int) -> str | None:
+def _read_present_closure(tokens: list[str], at: int) -> str | None:
     """Read *this resolves the incident*."""
-    has_object = word_after(tokens, at) in ("the", "this", "it", "all", "that", "our", "your", "every", "everything")
-    if not closing.RESOLVABLE.isdisjoint(clause_before(tokens, at, 4)):
+    has_object = read_word_after(tokens, at) in (
+        "the",
+        "this",
+        "it",
+        "all",
+        "that",
+        "our",
+        "your",
+        "every",
+        "everything",
+    )
+    if not closing.RESOLVABLE.isdisjoint(read_clause_before(tokens, at, 4)):
         return None
-    is_said = at > 0 and (has_object or (tokens[at] == "resolves" and word_after(tokens, at) != "to"))
-    return _past_form(tokens[at]) if is_said and _is_event(tokens, at) and made(tokens, at) else None
+    is_said = at > 0 and (has_object or (tokens[at] == "resolves" and read_word_after(tokens, at) != "to"))
+    return (
+        _find_closing_past_form(tokens[at])
+        if is_said and _is_closing_event(tokens, at) and is_closure_made(tokens, at)
+        else None
+    )
 
 
-def _gerund(tokens: list[str], at: int) -> str | None:
+def _read_gerund_closure(tokens: list[str], at: int) -> str | None:
     """Read *succeeded in restoring*, *we are closing this incident*."""
     if tokens[max(0, at - 2) : at] == ["succeeded", "in"]:
-        return _past_form(tokens[at]) if made(tokens, at - 2, at + 1) else None
+        return _find_closing_past_form(tokens[at]) if is_closure_made(tokens, at - 2, at + 1) else None
     rest = tokens[at + 1 : at + 9]
-    is_headed = word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not closing.TROUBLE.isdisjoint(rest)
-    closes = tokens[at] == "closing" and (is_headed or verb_group(tokens, at).words & {"are", "am"})
-    return "closed" if closes and _is_event(tokens, at) and made(tokens, at) else None
+    is_headed = (
+        read_word_before(tokens, at) in STOPS and FINITE.isdisjoint(rest) and not closing.TROUBLE.isdisjoint(rest)
+    )
+    closes = tokens[at] == "closing" and (is_headed or read_verb_group(tokens, at).words & {"are", "am"})
+    return "closed" if closes and _is_closing_event(tokens, at) and is_closure_made(tokens, at) else None
 
 
-def _returned(tokens: list[str], at: int) -> str | None:
+def _read_return_closure(tokens: list[str], at: int) -> str | None:
     """Read *returned to normal*, *will return to normal*."""
     goal = tokens[at + 1 : at + 5]
-    is_stated = tokens[at] != "return" or verb_group(tokens, at).is_future
-    if not closing.NORMAL.isdisjoint(clause_before(tokens, at, 4)) and tokens[at] == "returned":
-        return "back to normal" if made(tokens, at) else None
-    group, follows = verb_group(tokens, at), word_after(tokens, at)
+    is_stated = tokens[at] != "return" or read_verb_group(tokens, at).is_future
+    if not closing.NORMAL.isdisjoint(read_clause_before(tokens, at, 4)) and tokens[at] == "returned":
+        return "back to normal" if is_closure_made(tokens, at) else None
+    group, follows = read_verb_group(tokens, at), read_word_after(tokens, at)
     is_here = (
         group.words & {"has", "have"} and tokens[at] == "returned" and follows in (*STOPS, "in", "at", "for", "since")
     )
-    if is_here and (closing.PEOPLE | closing.TROUBLE).isdisjoint(clause_before(tokens, at)):
-        return "back" if made(tokens, at) else None
+    if is_here and (closing.PEOPLE | closing.TROUBLE).isdisjoint(read_clause_before(tokens, at)):
+        return "back" if is_closure_made(tokens, at) else None
     is_normal = goal[:1] == ["to"] and not closing.NORMAL.isdisjoint(goal)
-    return "back to normal" if is_normal and is_stated and made(tokens, at, at + 3) else None
+    return "back to normal" if is_normal and is_stated and is_closure_made(tokens, at, at + 3) else None
 
 
-def _back(tokens: list[str], at: int) -> str | None:
+def _read_back_closure(tokens: list[str], at: int) -> str | None:
     """Read *back to normal*, *is back*, *came back online*."""
-    follows, goal = word_after(tokens, at), tokens[at + 1 : at + 5]
-    if word_before(tokens, at) in closing.MOVING:
+    follows, goal = read_word_after(tokens, at), tokens[at + 1 : at + 5]
+    if read_word_before(tokens, at) in closing.MOVING:
         return None
-    start = at - 1 if word_before(tokens, at) in ("came", "come", "brought") else at
+    start = at - 1 if read_word_before(tokens, at) in ("came", "come", "brought") else at
     if follows == "to" and not closing.NORMAL.isdisjoint(goal):
-        return "back to normal" if made(tokens, at, at + 3) else None
+        return "back to normal" if is_closure_made(tokens, at, at + 3) else None
     is_here = follows in (
         *STOPS,
         "where",
@@ -248,15 +289,15 @@ def _back(tokens: list[str], at: int) -> str | None:
         "for",
         "again",
     )
-    has_come = verb_group(tokens, at).is_said or follows in ("online", "up")
+    has_come = read_verb_group(tokens, at).has_being_verb or follows in ("online", "up")
     has_come = has_come or (tokens[0] in ("is", "are") and at < 8)
     has_come = has_come or not {"came", "come", "brought"}.isdisjoint(tokens[max(0, at - 5) : at])
-    is_level = follows == "to" and verb_group(tokens, at).is_said and not "".join(goal[1:2]).endswith("ing")
-    return "back" if (is_level or (is_here and has_come)) and made(tokens, start, at + 1) else None
+    is_level = follows == "to" and read_verb_group(tokens, at).has_being_verb and not "".join(goal[1:2]).endswith("ing")
+    return "back" if (is_level or (is_here and has_come)) and is_closure_made(tokens, start, at + 1) else None
 
 
-def _put_right(tokens: list[str], at: int) -> str | None:
+def _read_put_right_closure(tokens: list[str], at: int) -> str | None:
     """Read *we have put the problem right*."""
-    said = words_around(tokens, at, before=0, after=6)
+    said = read_words_around(tokens, at, before=0, after=6)
     is_said = "right" in said[1:] and not (closing.TROUBLE | {"everything", "things", "it", "all"}).isdisjoint(said)
-    return "put right" if is_said and made(tokens, at) else None
+    return "put right" if is_said and is_closure_made(tokens, at) else None

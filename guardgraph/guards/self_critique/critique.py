@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from guardgraph.guards.self_critique.changes import contradictory, parse_change
+from guardgraph.guards.self_critique.changes import find_contradictory_changes, parse_required_change
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.self_critique import Critique, Decision, Risk, Severity
@@ -43,20 +43,20 @@ def parse_critique(
             ``critique_risk_not_allowed_policy:<type>``, the first that holds.
     """
     if not isinstance(raw, dict):
-        raise _invalid("not_object", raw, "an object")
-    decision = _decision(raw.get("decision"), decisions)
-    severity = _severity(raw.get("severity", "medium"))
-    risks = _risks(raw.get("risks", []), risk_types, max_risks)
-    changes = _required_changes(raw.get("required_changes", []), max_required_changes)
+        raise _build_critique_stop("not_object", raw, "an object")
+    decision = _parse_critique_decision(raw.get("decision"), decisions)
+    severity = _parse_critique_severity(raw.get("severity", "medium"))
+    risks = _parse_critique_risks(raw.get("risks", []), risk_types, max_risks)
+    changes = _parse_required_changes(raw.get("required_changes", []), max_required_changes)
     critique = Critique(
         decision=decision,
         severity=severity,
         risks=risks,
         required_changes=changes,
-        reason=_reason(raw.get("reason")),
+        reason=_parse_critique_reason(raw.get("reason")),
         high_risk=severity == "high" or any(risk["type"] in HIGH_RISK_TYPES for risk in risks),
     )
-    _check_consistency(critique)
+    _check_critique_consistency(critique)
     return critique
 
 
@@ -74,85 +74,85 @@ def check_decision_execution(decision: str, execution: Collection[str]) -> None:
         raise Stop(f"critique_decision_denied_execution:{shown_name(decision)}")
 
 
-def _decision(given: JsonValue, allowed: Collection[str]) -> Decision:
+def _parse_critique_decision(given: JsonValue, allowed: Collection[str]) -> Decision:
     if not isinstance(given, str) or not given.strip():
-        raise _invalid("decision", given, "a text that is not blank")
+        raise _build_critique_stop("decision", given, "a text that is not blank")
     decision = given.strip()
     if decision not in allowed or decision not in DECISIONS:
         raise Stop(f"critique_decision_not_allowed_policy:{shown_name(decision)}")
     return decision
 
 
-def _severity(given: JsonValue) -> Severity:
+def _parse_critique_severity(given: JsonValue) -> Severity:
     severity = given.strip().lower() if isinstance(given, str) else None
     if severity not in _SEVERITIES:
-        raise _invalid("severity", given, "low, medium or high")
+        raise _build_critique_stop("severity", given, "low, medium or high")
     return severity
 
 
-def _risks(given: JsonValue, allowed: Collection[str], most: int) -> list[Risk]:
+def _parse_critique_risks(given: JsonValue, allowed: Collection[str], most: int) -> list[Risk]:
     if not isinstance(given, list):
-        raise _invalid("risks", given, "a list")
+        raise _build_critique_stop("risks", given, "a list")
     if len(given) > most:
-        raise _invalid("too_many_risks", len(given), f"at most {most}")
-    return [_risk(item, allowed) for item in given]
+        raise _build_critique_stop("too_many_risks", len(given), f"at most {most}")
+    return [_parse_critique_risk(item, allowed) for item in given]
 
 
-def _risk(item: JsonValue, allowed: Collection[str]) -> Risk:
+def _parse_critique_risk(item: JsonValue, allowed: Collection[str]) -> Risk:
     if not isinstance(item, dict):
-        raise _invalid("risk_item", item, "an object")
+        raise _build_critique_stop("risk_item", item, "an object")
     kind, note = item.get("type"), item.get("note")
     if not isinstance(kind, str) or not kind.strip():
-        raise _invalid("risk_type", kind, "a text that is not blank")
+        raise _build_critique_stop("risk_type", kind, "a text that is not blank")
     if kind.strip() not in allowed:
         raise Stop(f"critique_risk_not_allowed_policy:{shown_name(kind.strip())}")
     if not isinstance(note, str) or not note.strip():
-        raise _invalid("risk_note", note, "a text that is not blank")
+        raise _build_critique_stop("risk_note", note, "a text that is not blank")
     return Risk(type=kind.strip(), note=note.strip())
 
 
-def _required_changes(given: JsonValue, most: int) -> list[str]:
+def _parse_required_changes(given: JsonValue, most: int) -> list[str]:
     if not isinstance(given, list):
-        raise _invalid("required_changes", given, "a list")
+        raise _build_critique_stop("required_changes", given, "a list")
     if len(given) > most:
-        raise _invalid("too_many_required_changes", len(given), f"at most {most}")
+        raise _build_critique_stop("too_many_required_changes", len(given), f"at most {most}")
     for item in given:
         if not isinstance(item, str) or not item.strip():
-            raise _invalid("required_change_item", item, "a text that is not blank")
+            raise _build_critique_stop("required_change_item", item, "a text that is not blank")
     return [item.strip() for item in given]
 
 
-def _reason(given: JsonValue) -> str:
+def _parse_critique_reason(given: JsonValue) -> str:
     if given is not None and not isinstance(given, str):
-        raise _invalid("reason", given, "a text")
+        raise _build_critique_stop("reason", given, "a text")
     return (given or "").strip()
 
 
-def _check_consistency(critique: Critique) -> None:
+def _check_critique_consistency(critique: Critique) -> None:
     changes = critique["required_changes"]
     if critique["decision"] == "approve":
         if changes:
-            raise _invalid("approve_with_required_changes", changes[0], "none")
+            raise _build_critique_stop("approve_with_required_changes", changes[0], "none")
         if critique["high_risk"]:
-            raise _invalid("approve_with_high_risk", _high_risk(critique), "escalate")
+            raise _build_critique_stop("approve_with_high_risk", _describe_high_risk(critique), "escalate")
     elif critique["decision"] == "revise":
         if not changes:
-            raise _invalid("revise_without_required_changes", changes, "at least one")
-        vague = [excerpt(item) for item in changes if parse_change(item) is None]
+            raise _build_critique_stop("revise_without_required_changes", changes, "at least one")
+        vague = [excerpt(item) for item in changes if parse_required_change(item) is None]
         if vague:
             raise Stop("invalid_critique:required_changes_not_enforceable", not_enforceable=vague)
-        if opposed := contradictory(changes):
-            raise _invalid("required_changes_contradictory", opposed, "changes that one text can have")
+        if opposed := find_contradictory_changes(changes):
+            raise _build_critique_stop("required_changes_contradictory", opposed, "changes that one text can have")
         if critique["high_risk"]:
-            raise _invalid("high_risk_requires_escalate", _high_risk(critique), "escalate")
+            raise _build_critique_stop("high_risk_requires_escalate", _describe_high_risk(critique), "escalate")
     elif not critique["reason"]:
-        raise _invalid("escalate_reason_required", "", "a reason")
+        raise _build_critique_stop("escalate_reason_required", "", "a reason")
 
 
-def _high_risk(critique: Critique) -> JsonObject:
+def _describe_high_risk(critique: Critique) -> JsonObject:
     types = sorted({risk["type"] for risk in critique["risks"]} & HIGH_RISK_TYPES)
     return {"severity": critique["severity"], "risks": types}
 
 
-def _invalid(what: str, given: Any, allowed: str) -> Stop:
+def _build_critique_stop(what: str, given: Any, allowed: str) -> Stop:
     return Stop(f"invalid_critique:{what}", details={"given": excerpt(given), "allowed": allowed})

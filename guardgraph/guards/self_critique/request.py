@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from guardgraph.guards.facts import DEFAULT_IGNORED
-from guardgraph.guards.stop import asked_text, check_depth, refused
+from guardgraph.guards.stop import build_request_stop, check_request_depth, read_request_text
 from guardgraph.languages.wording import keys
 from guardgraph.plain.json import JsonObject, JsonValue, storable
 from guardgraph.state.self_critique import SelfCritiqueTask
@@ -33,27 +33,27 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
             ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path. A context
             without a fact is refused: one that is empty, or has hints, limits and blanks alone.
     """
-    asked = asked_text("goal", goal)
+    asked = read_request_text("goal", goal)
     if not isinstance(incident_context, dict):
-        raise refused("incident_context", incident_context, "an object")
-    check_depth("incident_context", incident_context)
+        raise build_request_stop("incident_context", incident_context, "an object")
+    check_request_depth("incident_context", incident_context)
     hints = incident_context.get("policy_hints", {})
     if not isinstance(hints, dict):
-        raise refused(HINTS, hints, "an object")
+        raise build_request_stop(HINTS, hints, "an object")
     task = SelfCritiqueTask(
         goal=asked,
         incident_context=incident_context,
-        avoid_absolute_guarantees=_avoids_guarantees(hints),
-        max_length_increase_pct=_length_increase(hints),
+        avoid_absolute_guarantees=_read_guarantees_hint(hints),
+        max_length_increase_pct=_read_length_hint(hints),
     )
     if storable(incident_context) != incident_context:
-        raise refused("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
-    if not _says_something(incident_context):
-        raise refused("incident_context", incident_context, "at least one fact about an incident")
+        raise build_request_stop("incident_context", incident_context, "plain JSON, without NaN and infinite numbers")
+    if not _has_incident_facts(incident_context):
+        raise build_request_stop("incident_context", incident_context, "at least one fact about an incident")
     return task
 
 
-def _says_something(context: JsonObject) -> bool:
+def _has_incident_facts(context: JsonObject) -> bool:
     """Say whether a context has a text that is not blank, a number, or something that is so or not."""
     unread: list[JsonValue] = [context]
     while unread:
@@ -67,18 +67,18 @@ def _says_something(context: JsonObject) -> bool:
     return False
 
 
-def _avoids_guarantees(hints: JsonObject) -> bool:
+def _read_guarantees_hint(hints: JsonObject) -> bool:
     hint = hints.get("avoid_absolute_guarantees", False)
     if not isinstance(hint, bool):
-        raise refused(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
+        raise build_request_stop(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
     return hint
 
 
-def _length_increase(hints: JsonObject) -> float | None:
+def _read_length_hint(hints: JsonObject) -> float | None:
     hint = hints.get("max_length_increase_pct")
     if hint is None:
         return None
     # Compared, not converted: a whole number may be larger than any float.
     if isinstance(hint, bool) or not isinstance(hint, int | float) or not 0 <= hint < math.inf:
-        raise refused(f"{HINTS}.max_length_increase_pct", hint, "a finite number, 0 or more")
+        raise build_request_stop(f"{HINTS}.max_length_increase_pct", hint, "a finite number, 0 or more")
     return hint

@@ -9,14 +9,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from guardgraph.guards.facts import facts_in_json, facts_in_text, unsupported
-from guardgraph.guards.self_critique.changes import Change, enforceable, unapplied, without_added
+from guardgraph.guards.self_critique.changes import (
+    Change,
+    find_unapplied_changes,
+    list_enforceable_changes,
+    strip_added_phrases,
+)
 from guardgraph.guards.self_critique.claims import forbidden_claims
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.wording import keys, normalised, text_hash
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.state.self_critique import Patch
 
-__all__ = ["check_final", "check_patch", "length_increase_pct", "parse_draft", "patch_growth_pct", "patch_similarity"]
+__all__ = [
+    "check_final_draft",
+    "check_revision_patch",
+    "measure_length_increase",
+    "measure_patch_growth",
+    "measure_patch_similarity",
+    "parse_draft",
+]
 
 _FACT_STOPS = (
     ("numbers", "no_new_facts"),
@@ -48,13 +60,13 @@ def parse_draft(
         Stop: ``invalid_draft:empty|too_long``, or ``invalid_draft:no_new_facts|new_incident_id|
             new_severity_label|new_region`` with `unsupported`.
     """
-    text = _text(draft, "invalid_draft", max_chars)
+    text = _parse_draft_text(draft, "invalid_draft", max_chars)
     if check_facts:
-        _check_facts(text, context, "", "invalid_draft", regions)
+        _check_draft_facts(text, context, "", "invalid_draft", regions)
     return text
 
 
-def check_patch(
+def check_revision_patch(
     revised: JsonValue,
     *,
     draft: str,
@@ -76,7 +88,7 @@ def check_patch(
         context: the incident context.
         required_changes: the critique's.
         max_chars: how many characters the stripped text may have.
-        min_similarity: the least `patch_similarity`, 0..1.
+        min_similarity: the least `measure_patch_similarity`, 0..1.
         max_length_increase_pct: the budget's limit of growth, in per cent of the draft.
         hinted_length_increase_pct: the request's, None for none; the smaller one holds.
         avoid_absolute_guarantees: whether only the incident's status licenses closures.
@@ -87,26 +99,28 @@ def check_patch(
         Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``,
             ``length_increase_limit``, facts as `parse_draft`, ``restricted_claims``, ``required_changes_not_applied``
     """
-    text = _text(revised, "invalid_revised", max_chars)
-    changes = enforceable(required_changes)
+    text = _parse_draft_text(revised, "invalid_revised", max_chars)
+    changes = list_enforceable_changes(required_changes)
     hint = hinted_length_increase_pct
     limit = max_length_increase_pct if hint is None else min(max_length_increase_pct, hint)
-    patch = _small_edit(draft, text, without_added(changes, draft, text), min_similarity, limit)
+    patch = _measure_small_edit(draft, text, strip_added_phrases(changes, draft, text), min_similarity, limit)
     if check_facts:
-        _check_facts(text, context, draft, "patch_violation", regions)
-    _check_claims(text, context, avoid_absolute_guarantees, "patch_violation")
-    _check_changes(text, changes)
+        _check_draft_facts(text, context, draft, "patch_violation", regions)
+    _check_draft_claims(text, context, avoid_absolute_guarantees, "patch_violation")
+    _check_required_changes(text, changes)
     return patch
 
 
-def check_final(answer: JsonValue, *, context: JsonObject, max_chars: int, avoid_absolute_guarantees: bool) -> str:
+def check_final_draft(
+    answer: JsonValue, *, context: JsonObject, max_chars: int, avoid_absolute_guarantees: bool
+) -> str:
     """Check the text that is about to be returned.
 
     Args:
         answer: the revision, or the draft that was approved.
         context: the incident context.
         max_chars: how many characters the stripped text may have.
-        avoid_absolute_guarantees: as in `check_patch`.
+        avoid_absolute_guarantees: as in `check_revision_patch`.
 
     Returns:
         The text, stripped.
@@ -114,12 +128,12 @@ def check_final(answer: JsonValue, *, context: JsonObject, max_chars: int, avoid
     Raises:
         Stop: ``invalid_answer:empty|too_long``, ``invalid_answer:restricted_claims`` with `claims`.
     """
-    text = _text(answer, "invalid_answer", max_chars)
-    _check_claims(text, context, avoid_absolute_guarantees, "invalid_answer")
+    text = _parse_draft_text(answer, "invalid_answer", max_chars)
+    _check_draft_claims(text, context, avoid_absolute_guarantees, "invalid_answer")
     return text
 
 
-def patch_similarity(before: str, after: str) -> float:
+def measure_patch_similarity(before: str, after: str) -> float:
     """Return how much of two texts is the same words in the same order, 0..1.
 
     2·LCS/total: twice the length of the longest common subsequence of their words over the number of words
@@ -127,27 +141,27 @@ def patch_similarity(before: str, after: str) -> float:
     """
     old, new = keys(before), keys(after)
     total = len(old) + len(new)
-    return 2 * _common_length(old, new) / total if total else 1.0
+    return 2 * _count_common_words(old, new) / total if total else 1.0
 
 
-def length_increase_pct(before_chars: int, after_chars: int) -> float:
+def measure_length_increase(before_chars: int, after_chars: int) -> float:
     """Return by how many per cent a text grew, below 0 if it shrank; 0 for what grew out of nothing."""
     return 100 * (after_chars - before_chars) / before_chars if before_chars else 0.0
 
 
-def patch_growth_pct(before: str, after: str) -> float:
+def measure_patch_growth(before: str, after: str) -> float:
     """Return by how many per cent the white-space-normalised text grew, below 0 if it shrank."""
-    return length_increase_pct(len(normalised(before)), len(normalised(after)))
+    return measure_length_increase(len(normalised(before)), len(normalised(after)))
 
 
-def _common_length(old: Sequence[str], new: Sequence[str]) -> int:
+def _count_common_words(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the length of the longest common subsequence; the words that both begin with are part of it."""
     shorter = min(len(old), len(new))
     same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
-    return same + _common_length_of_rest(old[same:], new[same:])
+    return same + _count_common_rest_words(old[same:], new[same:])
 
 
-def _common_length_of_rest(old: Sequence[str], new: Sequence[str]) -> int:
+def _count_common_rest_words(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the length of the longest common subsequence, one bit per word of `old`.
 
     H. Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA 2004: a zero in `row` is a place where
@@ -165,7 +179,7 @@ def _common_length_of_rest(old: Sequence[str], new: Sequence[str]) -> int:
     return len(old) - row.bit_count()
 
 
-def _text(given: JsonValue, family: str, max_chars: int) -> str:
+def _parse_draft_text(given: JsonValue, family: str, max_chars: int) -> str:
     if not isinstance(given, str) or not given.strip():
         raise Stop(f"{family}:empty")
     text = given.strip()
@@ -174,18 +188,18 @@ def _text(given: JsonValue, family: str, max_chars: int) -> str:
     return text
 
 
-def _small_edit(draft: str, text: str, rest: str, least: float, limit: float) -> Patch:
+def _measure_small_edit(draft: str, text: str, rest: str, least: float, limit: float) -> Patch:
     """Measure an edit, and hold it against the limits without the phrases that it had to add: `rest`."""
     if text_hash(text) == text_hash(draft):
         raise Stop("invalid_revised:no_changes")
-    similarity = _check_similarity(draft, text, rest, least)
-    growth = _check_growth(draft, text, rest, limit)
+    similarity = _check_patch_similarity(draft, text, rest, least)
+    growth = _check_patch_growth(draft, text, rest, limit)
     return Patch(revised_answer=text, patch_similarity=round(similarity, 3), length_increase_pct=round(growth, 2))
 
 
-def _check_similarity(draft: str, text: str, rest: str, least: float) -> float:
-    similarity = patch_similarity(draft, text)
-    if similarity < least and patch_similarity(draft, rest) < least:
+def _check_patch_similarity(draft: str, text: str, rest: str, least: float) -> float:
+    similarity = measure_patch_similarity(draft, text)
+    if similarity < least and measure_patch_similarity(draft, rest) < least:
         raise Stop(
             "patch_violation:too_large_edit",
             patch_similarity=round(similarity, 3),
@@ -194,9 +208,9 @@ def _check_similarity(draft: str, text: str, rest: str, least: float) -> float:
     return similarity
 
 
-def _check_growth(draft: str, text: str, rest: str, limit: float) -> float:
-    growth = patch_growth_pct(draft, text)
-    if patch_growth_pct(draft, rest) > limit:
+def _check_patch_growth(draft: str, text: str, rest: str, limit: float) -> float:
+    growth = measure_patch_growth(draft, text)
+    if measure_patch_growth(draft, rest) > limit:
         raise Stop(
             "patch_violation:length_increase_limit",
             length_increase_pct=round(growth, 2),
@@ -205,7 +219,7 @@ def _check_growth(draft: str, text: str, rest: str, limit: float) -> float:
     return growth
 
 
-def _check_facts(text: str, context: JsonObject, draft: str, family: str, regions: Collection[str]) -> None:
+def _check_draft_facts(text: str, context: JsonObject, draft: str, family: str, regions: Collection[str]) -> None:
     licence = facts_in_json(context, regions=regions) | facts_in_text(draft, regions=regions)
     foreign = unsupported(facts_in_text(text, regions=regions), licence)
     for kind, reason in _FACT_STOPS:
@@ -213,11 +227,11 @@ def _check_facts(text: str, context: JsonObject, draft: str, family: str, region
             raise Stop(f"{family}:{reason}", unsupported=[excerpt(item) for item in found[:_SHOWN_ITEMS]])
 
 
-def _check_claims(text: str, context: JsonObject, hard: bool, family: str) -> None:
+def _check_draft_claims(text: str, context: JsonObject, hard: bool, family: str) -> None:
     if claims := forbidden_claims(text, context, avoid_absolute_guarantees=hard):
         raise Stop(f"{family}:restricted_claims", claims=claims)
 
 
-def _check_changes(text: str, changes: Iterable[Change]) -> None:
-    if missed := unapplied(changes, text):
+def _check_required_changes(text: str, changes: Iterable[Change]) -> None:
+    if missed := find_unapplied_changes(changes, text):
         raise Stop("patch_violation:required_changes_not_applied", unapplied=[str(change) for change in missed])

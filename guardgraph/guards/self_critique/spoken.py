@@ -14,10 +14,10 @@ __all__ = [
     "NO_LONGER",
     "PERCENT",
     "PURPOSE",
-    "spoken_sentences",
-    "word_after",
-    "word_before",
-    "words_around",
+    "read_word_after",
+    "read_word_before",
+    "read_words_around",
+    "split_claim_sentences",
 ]
 
 COMMA, BREAK, PERCENT = ",", "|", "%"
@@ -122,7 +122,7 @@ _IS_SHORTENED = frozenset(
 """Before *'s* these are subjects; elsewhere it is a possessive."""
 
 
-def spoken_sentences(text: str) -> Iterator[list[str]]:
+def split_claim_sentences(text: str) -> Iterator[list[str]]:
     """Read a text as sentences.
 
     Args:
@@ -141,28 +141,28 @@ def spoken_sentences(text: str) -> Iterator[list[str]]:
             if _PERCENT_SIGNS.search(gap):
                 said.append(PERCENT)
             if said and _SENTENCE_END.search(gap):
-                yield _shortened(said)
+                yield _shorten_claim_phrases(said)
                 said = []
             elif said and (_BREAKS.search(gap) or _COMMAS.search(gap)):
                 said.append(BREAK if _BREAKS.search(gap) else COMMA)
-        said += _spoken(text, word)
+        said += _spell_out_contraction(text, word)
     if _PERCENT_SIGNS.search(text, end):
         said.append(PERCENT)
     if said:
-        yield _shortened(said)
+        yield _shorten_claim_phrases(said)
 
 
-def word_after(tokens: list[str], at: int) -> str:
+def read_word_after(tokens: list[str], at: int) -> str:
     """Return the token after a place, `BREAK` at the end."""
     return tokens[at + 1] if at + 1 < len(tokens) else BREAK
 
 
-def word_before(tokens: list[str], at: int) -> str:
+def read_word_before(tokens: list[str], at: int) -> str:
     """Return the token before a place, `BREAK` at the start."""
     return tokens[at - 1] if at else BREAK
 
 
-def words_around(tokens: list[str], at: int, *, before: int = 12, after: int = 5) -> list[str]:
+def read_words_around(tokens: list[str], at: int, *, before: int = 12, after: int = 5) -> list[str]:
     """Return the words around a place, up to the next stops.
 
     Args:
@@ -179,7 +179,7 @@ def words_around(tokens: list[str], at: int, *, before: int = 12, after: int = 5
     return tokens[start:end]
 
 
-def _spoken(text: str, word: Word) -> tuple[str, ...]:
+def _spell_out_contraction(text: str, word: Word) -> tuple[str, ...]:
     key = word.key if word.key.isascii() else word.key.translate(_LOOKALIKES)
     if key in _NOT:
         return (_NOT[key], "not")
@@ -195,12 +195,16 @@ def _spoken(text: str, word: Word) -> tuple[str, ...]:
     return (key,)
 
 
-def _shortened(said: list[str]) -> list[str]:
+def _shorten_claim_phrases(said: list[str]) -> list[str]:
     tokens: list[str] = []
     at = 0
     while at < len(said):
         phrase, short = next(
-            (found for found in _phrases().get(said[at], ()) if tuple(said[at : at + len(found[0])]) == found[0]),
+            (
+                found
+                for found in _index_shorter_phrases().get(said[at], ())
+                if tuple(said[at : at + len(found[0])]) == found[0]
+            ),
             ((said[at],), said[at]),
         )
         tokens.append(short)
@@ -209,7 +213,7 @@ def _shortened(said: list[str]) -> list[str]:
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+def _index_shorter_phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     """Return the phrases and what they are read as, the longest first, by their first words."""
     table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for short, phrases in _SAID_SHORTER.items():

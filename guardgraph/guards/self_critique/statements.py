@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from guardgraph.guards.self_critique.grammar import CONDITIONS, FINITE, PREPOSITIONS, TURNS, is_content
-from guardgraph.guards.self_critique.spoken import BREAK, COMMA, word_after, words_around
-from guardgraph.guards.self_critique.verbs import VerbGroup, stands, verb_group
+from guardgraph.guards.self_critique.grammar import CONDITIONS, FINITE, PREPOSITIONS, TURNS, is_content_word
+from guardgraph.guards.self_critique.spoken import BREAK, COMMA, read_word_after, read_words_around
+from guardgraph.guards.self_critique.verbs import VerbGroup, is_claim_made, read_verb_group
 
-__all__ = ["STOPS", "Reader", "clause_after", "clause_before", "either", "is_predicate", "made"]
+__all__ = [
+    "STOPS",
+    "Reader",
+    "combine_claim_readers",
+    "is_claim_predicate",
+    "is_closure_made",
+    "read_clause_after",
+    "read_clause_before",
+]
 
 STOPS = (COMMA, BREAK)
 """What ends every phrase."""
@@ -20,26 +28,26 @@ _PARTS = frozenset({"some", "most", "many", "several", "half"})
 _OPENS = TURNS | CONDITIONS | {"and", "or"}
 
 
-def either(*readers: Reader) -> Reader:
+def combine_claim_readers(*readers: Reader) -> Reader:
     """Return a reader that finds what the first of these finds."""
     return lambda tokens, at: next((name for reader in readers if (name := reader(tokens, at))), None)
 
 
-def made(tokens: list[str], at: int, end: int | None = None, *, group: VerbGroup | None = None) -> bool:
+def is_closure_made(tokens: list[str], at: int, end: int | None = None, *, group: VerbGroup | None = None) -> bool:
     """Say whether a closure is made, and of all that it is said of.
 
     Args:
-        tokens: a sentence of `spoken_sentences`.
+        tokens: a sentence of `split_claim_sentences`.
         at: where the closure begins.
         end: where it ends, after its first word where none is given.
         group: its verb group, where that is not simply what stands before it.
     """
-    return not _is_of_a_part(tokens, at) and stands(tokens, at, end or at + 1, group=group)
+    return not _is_partial_closure(tokens, at) and is_claim_made(tokens, at, end or at + 1, group=group)
 
 
-def _is_of_a_part(tokens: list[str], at: int) -> bool:
+def _is_partial_closure(tokens: list[str], at: int) -> bool:
     """Say whether it is said of a part: *restored for some customers*, *recovered in part*."""
-    following = words_around(tokens, at, before=0, after=8)
+    following = read_words_around(tokens, at, before=0, after=8)
     if following[1:2] in (["partly"], ["partially"], ["some"], ["few"]):
         return True
     if following[1:3] in (["a", "few"], ["part", "of"], ["so", "far"]):
@@ -47,19 +55,19 @@ def _is_of_a_part(tokens: list[str], at: int) -> bool:
     return any(token in _PARTS and before in PREPOSITIONS for before, token in pairwise(following))
 
 
-def is_predicate(tokens: list[str], at: int) -> bool:
+def is_claim_predicate(tokens: list[str], at: int) -> bool:
     """Say whether something is said to be so: *is stable*, *all systems operational*, *is the outage over*."""
-    follows, is_said = word_after(tokens, at), verb_group(tokens, at).is_said
-    if is_content(follows) or (follows in FINITE and not is_said):
+    follows, is_said = read_word_after(tokens, at), read_verb_group(tokens, at).has_being_verb
+    if is_content_word(follows) or (follows in FINITE and not is_said):
         return False
-    around = words_around(tokens, at, after=1)
+    around = read_words_around(tokens, at, after=1)
     if is_said or around[:1] in (["is"], ["are"]):
         return True
     is_short = len(around) <= 5 and FINITE.isdisjoint(around) and around[0] != "with"
     return is_short and not {"the", "a", "an", "our", "for", "of", "in", "to", "and"} & set(around[-2:])
 
 
-def clause_before(tokens: list[str], at: int, reach: int = 10) -> list[str]:
+def read_clause_before(tokens: list[str], at: int, reach: int = 10) -> list[str]:
     """Return the words of a clause that stand before a place, `reach` of them at most."""
     start = at
     while start > max(0, at - reach) and tokens[start - 1] not in STOPS and tokens[start - 1] not in _OPENS:
@@ -67,7 +75,7 @@ def clause_before(tokens: list[str], at: int, reach: int = 10) -> list[str]:
     return tokens[start:at]
 
 
-def clause_after(tokens: list[str], at: int, reach: int = 8) -> list[str]:
+def read_clause_after(tokens: list[str], at: int, reach: int = 8) -> list[str]:
     """Return the words of a clause that stand after a place, `reach` of them at most."""
     end = at + 1
     while end < min(len(tokens), at + 1 + reach) and tokens[end] not in STOPS and tokens[end] not in _OPENS:

@@ -3,222 +3,261 @@
 from __future__ import annotations
 
 from guardgraph.guards.self_critique import closing
-from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content
-from guardgraph.guards.self_critique.spoken import BREAK, word_after, word_before, words_around
+from guardgraph.guards.self_critique.grammar import BEING, FINITE, PREPOSITIONS, STARTERS, is_content_word
+from guardgraph.guards.self_critique.spoken import BREAK, read_word_after, read_word_before, read_words_around
 from guardgraph.guards.self_critique.statements import (
     STOPS,
     Reader,
-    clause_after,
-    clause_before,
-    either,
-    is_predicate,
-    made,
+    combine_claim_readers,
+    is_claim_predicate,
+    is_closure_made,
+    read_clause_after,
+    read_clause_before,
 )
-from guardgraph.guards.self_critique.verbs import verb_group
+from guardgraph.guards.self_critique.verbs import read_verb_group
 
 __all__ = ["READERS"]
 
 _PRESENT = frozenset({"is", "are", "has", "have", "will", "shall", "am"})
 
 
-def _good(tokens: list[str], at: int) -> str | None:
+def _read_good_closure(tokens: list[str], at: int) -> str | None:
     """Read *all systems are operational*, *everything is fine*, *available again*."""
-    token, follows, around = tokens[at], word_after(tokens, at), words_around(tokens, at, after=8)
-    if token in closing.AGAIN_GOOD and not _is_good_again(tokens, at, around):
+    token, follows, around = tokens[at], read_word_after(tokens, at), read_words_around(tokens, at, after=8)
+    if token in closing.AGAIN_GOOD and not _is_service_good_again(tokens, at, around):
         return None
-    if _was_so(tokens, at):
+    if _was_well_before(tokens, at):
         return None
-    is_other = follows == "that" or (follows == "at" and not verb_group(tokens, at).is_future)
+    is_other = follows == "that" or (follows == "at" and not read_verb_group(tokens, at).is_future)
     is_other = is_other or (follows == "to" and token in ("normal", "possible", "fine", "okay", "ok"))
     is_usual = token == "normal" and {"delay", "delays", "errors", "to"} & set(tokens[max(0, at - 3) : at])
-    return token if not (is_other or is_usual) and is_predicate(tokens, at) and made(tokens, at) else None
+    return (
+        token if not (is_other or is_usual) and is_claim_predicate(tokens, at) and is_closure_made(tokens, at) else None
+    )
 
 
-def _was_so(tokens: list[str], at: int) -> bool:
+def _was_well_before(tokens: list[str], at: int) -> bool:
     """Say whether something was well before the trouble: *was stable until 9 am*."""
-    is_past = verb_group(tokens, at).words & {"was", "were", "had"}
+    is_past = read_verb_group(tokens, at).words & {"was", "were", "had"}
     around = tokens[max(0, at - 12) : at + 8]
     return bool(is_past) and not {"until", "before", "previously", "when", "while"}.isdisjoint(around)
 
 
-def _is_good_again(tokens: list[str], at: int, around: list[str]) -> bool:
-    label = clause_before(tokens, at - 1, 4) if word_before(tokens, at) == BREAK else []
+def _is_service_good_again(tokens: list[str], at: int, around: list[str]) -> bool:
+    label = read_clause_before(tokens, at - 1, 4) if read_word_before(tokens, at) == BREAK else []
     if not {"status", "state", "health", "condition", "service", "availability", *closing.EVENTS}.isdisjoint(label):
         return True
     of_all, is_weak = not {"everything", "all"}.isdisjoint(around), tokens[at] in closing.REACHED
     if {"again", "fully", "now", "anew"} & set(around) or (of_all and not is_weak):
         return True
-    is_now = verb_group(tokens, at).words & {"is", "are"} and closing.PEOPLE.isdisjoint(clause_before(tokens, at))
+    is_now = read_verb_group(tokens, at).words & {"is", "are"} and closing.PEOPLE.isdisjoint(
+        read_clause_before(tokens, at)
+    )
     return bool(is_now) and tokens[at] in closing.FINE
 
 
-def _up(tokens: list[str], at: int) -> str | None:
+def _read_up_closure(tokens: list[str], at: int) -> str | None:
     """Read *is up again*, *the site is up*."""
-    is_up = verb_group(tokens, at).words & {"is", "are", "be", "been"} and word_before(tokens, at) != "back"
-    is_all = word_after(tokens, at) in (*STOPS, "again", "since", "now", "everywhere", "in")
-    return "up" if is_up and is_all and made(tokens, at) else None
+    is_up = read_verb_group(tokens, at).words & {"is", "are", "be", "been"} and read_word_before(tokens, at) != "back"
+    is_all = read_word_after(tokens, at) in (*STOPS, "again", "since", "now", "everywhere", "in")
+    return "up" if is_up and is_all and is_closure_made(tokens, at) else None
 
 
-def _works(tokens: list[str], at: int) -> str | None:
+def _read_works_closure(tokens: list[str], at: int) -> str | None:
     """Read *is working again*, *everything works*, *logins now work*."""
-    follows, around = word_after(tokens, at), words_around(tokens, at)
+    follows, around = read_word_after(tokens, at), read_words_around(tokens, at)
     if tokens[at] == "working":
-        if _was_so(tokens, at):
+        if _was_well_before(tokens, at):
             return None
         is_service = {"we", "team", "engineers", "still", "everyone"}.isdisjoint(around)
-        is_said = verb_group(tokens, at).is_said or {"got", "everything"} & set(around)
+        is_said = read_verb_group(tokens, at).has_being_verb or {"got", "everything"} & set(around)
         is_plain = follows in (*STOPS, *closing.WELL, "now", "and", "as", "for") and (is_service or "got" in around)
-        return "working" if is_said and is_plain and made(tokens, at) else None
+        return "working" if is_said and is_plain and is_closure_made(tokens, at) else None
     is_now = bool({"everything", "all", "now", "everyone", "everybody"} & set(around))
-    is_now = is_now and closing.PEOPLE.isdisjoint(clause_before(tokens, at))
-    is_of_all = is_now and follows not in ("on", "to", "with") and not is_content(follows)
+    is_now = is_now and closing.PEOPLE.isdisjoint(read_clause_before(tokens, at))
+    is_of_all = is_now and follows not in ("on", "to", "with") and not is_content_word(follows)
     rest = tokens[at + 1 : at + 12]
     is_plain = follows in STOPS and tokens[at] == "works" and {"not", "but", "no"}.isdisjoint(rest)
-    is_plain = is_plain and is_content(word_before(tokens, at)) and word_before(tokens, at) not in closing.PEOPLE
-    return "working" if (is_of_all or is_plain) and tokens[at] != "worked" and made(tokens, at) else None
+    is_plain = (
+        is_plain
+        and is_content_word(read_word_before(tokens, at))
+        and read_word_before(tokens, at) not in closing.PEOPLE
+    )
+    return "working" if (is_of_all or is_plain) and tokens[at] != "worked" and is_closure_made(tokens, at) else None
 
 
-def _holds(tokens: list[str], at: int) -> str | None:
+def _read_fix_holds_closure(tokens: list[str], at: int) -> str | None:
     """Read *the fix works*, *the patch is holding*, *the solution is in place*."""
-    subject = clause_before(tokens, at, 6)
-    follows = word_after(tokens, at)
+    subject = read_clause_before(tokens, at, 6)
+    follows = read_word_after(tokens, at)
     if closing.CURES.isdisjoint(subject) or not closing.PEOPLE.isdisjoint(subject) or follows in ("to", "on", "off"):
         return None
-    if is_content(follows):
+    if is_content_word(follows):
         return None
-    if tokens[at] == "place" and not (word_before(tokens, at) == "in" and BEING & set(subject)):
+    if tokens[at] == "place" and not (read_word_before(tokens, at) == "in" and BEING & set(subject)):
         return None
     if tokens[at] in ("place", "effect"):
         verb = next((place for place in range(at - 1, at - 4, -1) if tokens[place] in ("in", "took", "taken")), at)
-        return "fix in place" if verb < at and made(tokens, verb, at + 1) else None
-    is_noun = word_before(tokens, at) in STARTERS | PREPOSITIONS
-    return "worked" if not is_noun and made(tokens, at) else None
+        return "fix in place" if verb < at and is_closure_made(tokens, verb, at + 1) else None
+    is_noun = read_word_before(tokens, at) in STARTERS | PREPOSITIONS
+    return "worked" if not is_noun and is_closure_made(tokens, at) else None
 
 
-def _everything(tokens: list[str], at: int) -> str | None:
+def _read_everything_closure(tokens: list[str], at: int) -> str | None:
     """Read *everything is ...*: whatever it is but bad."""
-    is_so = word_after(tokens, at) in ("is", "looks", "seems")
-    said = clause_after(tokens, at + 1)
+    is_so = read_word_after(tokens, at) in ("is", "looks", "seems")
+    said = read_clause_after(tokens, at + 1)
     if not is_so or not said or not (closing.BAD | closing.PEOPLE).isdisjoint(said):
         return None
-    state = next((place for place in range(at + 2, at + 2 + len(said)) if is_content(tokens[place])), at + 2)
-    return "everything is well" if made(tokens, state) else None
+    state = next((place for place in range(at + 2, at + 2 + len(said)) if is_content_word(tokens[place])), at + 2)
+    return "everything is well" if is_closure_made(tokens, state) else None
 
 
-def _normal_operation(tokens: list[str], at: int) -> str | None:
+def _read_normal_closure(tokens: list[str], at: int) -> str | None:
     """Read *all regions report normal operation*."""
     verb = next((place for place in range(at - 1, max(-1, at - 4), -1) if tokens[place] in closing.SHOWING), -1)
-    is_said = verb > 0 and word_before(tokens, at) in closing.HEALTHY
-    return "normal operation" if is_said and made(tokens, verb, at + 1) else None
+    is_said = verb > 0 and read_word_before(tokens, at) in closing.HEALTHY
+    return "normal operation" if is_said and is_closure_made(tokens, verb, at + 1) else None
 
 
-def _as_usual(tokens: list[str], at: int) -> str | None:
+def _read_as_usual_closure(tokens: list[str], at: int) -> str | None:
     """Read *operating normally*, *performing as expected*, *payments succeed again*."""
-    is_usual = word_after(tokens, at) in closing.AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
-    is_usual = is_usual or word_after(tokens, at) in ("new", "clockwork")
+    is_usual = read_word_after(tokens, at) in closing.AS_USUAL or tokens[at + 2 : at + 3] == ["should"]
+    is_usual = is_usual or read_word_after(tokens, at) in ("new", "clockwork")
     if tokens[at] in ("as", "like") and not is_usual:
         return None
     reach = 6 if tokens[at] in ("again", "without") else 4
     for place in range(at - 1, max(-1, at - reach), -1):
         if tokens[place] in closing.DOING:
-            return _doing(tokens, place, at)
+            return _read_doing_well_closure(tokens, place, at)
         if tokens[place] in STOPS:
             return None
     return None
 
 
-def _doing(tokens: list[str], place: int, end: int) -> str | None:
+def _read_doing_well_closure(tokens: list[str], place: int, end: int) -> str | None:
     """Read a verb of working at its place, said to go well at the end."""
-    group = verb_group(tokens, place)
-    if _was_so(tokens, place):
+    group = read_verb_group(tokens, place)
+    if _was_well_before(tokens, place):
         return None
-    has_subject = word_before(tokens, place) not in (*STOPS, "please", "the", "a", "is", "on")
-    has_subject = has_subject and not (word_before(tokens, place) == "and" and tokens[place] == "open")
+    has_subject = read_word_before(tokens, place) not in (*STOPS, "please", "the", "a", "is", "on")
+    has_subject = has_subject and not (read_word_before(tokens, place) == "and" and tokens[place] == "open")
     is_open = {"starting", "beginning", "stopped", "stops"} & set(tokens[max(0, place - 3) : place])
     is_said = (has_subject or group.words) and not is_open
-    return "working normally" if is_said and made(tokens, place, end + 1, group=group.without("being")) else None
+    return (
+        "working normally"
+        if is_said and is_closure_made(tokens, place, end + 1, group=group.drop_words("being"))
+        else None
+    )
 
 
-def _without(tokens: list[str], at: int) -> str | None:
+def _read_without_trouble_closure(tokens: list[str], at: int) -> str | None:
     """Read *payments go through without problems*."""
     is_smooth = not closing.TROUBLE.isdisjoint(tokens[at + 1 : at + 4])
-    return _as_usual(tokens, at) if is_smooth else None
+    return _read_as_usual_closure(tokens, at) if is_smooth else None
 
 
-def _again(tokens: list[str], at: int) -> str | None:
+def _read_again_closure(tokens: list[str], at: int) -> str | None:
     """Read *can log in again*, *mail arrives again*: what is so again is well, trouble and attempts aside."""
-    before = clause_before(tokens, at)
-    if not closing.REPEATED.isdisjoint([*before, *clause_after(tokens, at, 3)]):
+    before = read_clause_before(tokens, at)
+    if not closing.REPEATED.isdisjoint([*before, *read_clause_after(tokens, at, 3)]):
         return None
     start = at - len(before)
     if "may" in before and before[-1] != "may" and "able" not in before and {"you", *closing.USERS} & set(before):
-        return "possible again" if "not" not in before and made(tokens, start + before.index("may"), at) else None
+        return (
+            "possible again"
+            if "not" not in before and is_closure_made(tokens, start + before.index("may"), at)
+            else None
+        )
     can = next((place for place in range(at - 1, start - 1, -1) if tokens[place] in ("can", "able")), -1)
     if can >= 0:
-        return "possible again" if tokens[can + 1] not in ("not", "you") and made(tokens, can, at) else None
-    if said := _as_usual(tokens, at):
+        return "possible again" if tokens[can + 1] not in ("not", "you") and is_closure_made(tokens, can, at) else None
+    if said := _read_as_usual_closure(tokens, at):
         return said
-    verb = _verb_before(tokens, at, start)
+    verb = _find_main_verb(tokens, at, start)
     if verb < 0 or not (closing.PEOPLE | closing.TROUBLE).isdisjoint(before):
         return None
-    group = verb_group(tokens, verb)
-    if tokens[verb] not in _closed_verbs():
-        group = group.without("being")
-    return "again" if made(tokens, verb, at + 1, group=group) else None
+    group = read_verb_group(tokens, verb)
+    if tokens[verb] not in _list_closing_verbs():
+        group = group.drop_words("being")
+    return "again" if is_closure_made(tokens, verb, at + 1, group=group) else None
 
 
-def _closed_verbs() -> frozenset[str]:
+def _list_closing_verbs() -> frozenset[str]:
     return frozenset(form for forms in closing.FORMS for form in forms)
 
 
-def _verb_before(tokens: list[str], at: int, start: int) -> int:
+def _find_main_verb(tokens: list[str], at: int, start: int) -> int:
     """Return where the main verb of a clause stands that ends at a place, -1 where it has none in the present."""
     said = [place for place in range(start, at) if tokens[place] in _PRESENT]
     if said:
-        if tokens[at - 1] in _PRESENT and word_after(tokens, at) in STARTERS:
+        if tokens[at - 1] in _PRESENT and read_word_after(tokens, at) in STARTERS:
             return -1
-        return next((place for place in range(said[0] + 1, at) if is_content(tokens[place])), at)
+        return next((place for place in range(said[0] + 1, at) if is_content_word(tokens[place])), at)
     if start == at or not FINITE.isdisjoint(tokens[start:at]):
         return -1
     last = at - 1
     while last > start and tokens[last].endswith("ly"):
         last -= 1
-    subject = word_before(tokens, last)
-    is_verb = last > start and is_content(tokens[last]) and is_content(subject)
+    subject = read_word_before(tokens, last)
+    is_verb = last > start and is_content_word(tokens[last]) and is_content_word(subject)
     return last if is_verb and tokens[last].endswith("s") != subject.endswith("s") else -1
 
 
-def _resume(tokens: list[str], at: int) -> str | None:
+def _read_resume_closure(tokens: list[str], at: int) -> str | None:
     """Read *customers can resume work*."""
-    can = word_before(tokens, at) in ("can", "may", "now") and tokens[at - 2 : at - 1] != ["to"]
-    return "possible again" if can and made(tokens, at - 1, at + 1, group=verb_group(tokens, at - 1)) else None
+    can = read_word_before(tokens, at) in ("can", "may", "now") and tokens[at - 2 : at - 1] != ["to"]
+    return (
+        "possible again"
+        if can and is_closure_made(tokens, at - 1, at + 1, group=read_verb_group(tokens, at - 1))
+        else None
+    )
 
 
-def _safe_again(tokens: list[str], at: int) -> str | None:
+def _read_safe_again_closure(tokens: list[str], at: int) -> str | None:
     """Read *it is safe again to log in*."""
-    is_again = {"now", "again"} & {*tokens[max(0, at - 2) : at], *clause_after(tokens, at, 6)}
-    return "possible again" if is_again and is_predicate(tokens, at) and made(tokens, at) else None
+    is_again = {"now", "again"} & {*tokens[max(0, at - 2) : at], *read_clause_after(tokens, at, 6)}
+    return "possible again" if is_again and is_claim_predicate(tokens, at) and is_closure_made(tokens, at) else None
 
 
-def _now(tokens: list[str], at: int) -> str | None:
+def _read_now_closure(tokens: list[str], at: int) -> str | None:
     """Read *customers can now log in*, *the site now loads*."""
-    if word_before(tokens, at) == "can" and word_after(tokens, at) not in ("see", "say", "confirm", "report", "not"):
+    if read_word_before(tokens, at) == "can" and read_word_after(tokens, at) not in (
+        "see",
+        "say",
+        "confirm",
+        "report",
+        "not",
+    ):
         follows = tokens[at + 1 : at + 4]
-        is_use = closing.OURS.isdisjoint(clause_before(tokens, at)) and closing.REPEATED.isdisjoint(follows)
-        return "possible again" if is_use and made(tokens, at - 1, at + 1) else None
+        is_use = closing.OURS.isdisjoint(read_clause_before(tokens, at)) and closing.REPEATED.isdisjoint(follows)
+        return "possible again" if is_use and is_closure_made(tokens, at - 1, at + 1) else None
     return None
 
 
-def _readers() -> dict[str, Reader]:
-    readers: dict[str, Reader] = dict.fromkeys((*closing.WELL, "as", "like"), _as_usual)
-    readers |= dict.fromkeys(closing.GOOD | closing.AGAIN_GOOD - {"fine", "well"}, _good)
-    readers |= dict.fromkeys(("holds", "held", "hold", "holding", "helped", "effective", "effect", "place"), _holds)
-    readers |= dict.fromkeys(("fine", "well"), either(_as_usual, _good))
-    readers |= dict.fromkeys(("works", "work", "working", "worked"), either(_works, _holds))
-    readers |= dict.fromkeys(closing.RUNNING, _normal_operation)
-    readers |= {"everything": _everything, "resume": _resume, "safe": _safe_again}
-    return readers | {"again": _again, "up": _up, "without": _without, "now": _now}
+def _index_well_closure_readers() -> dict[str, Reader]:
+    readers: dict[str, Reader] = dict.fromkeys((*closing.WELL, "as", "like"), _read_as_usual_closure)
+    readers |= dict.fromkeys(closing.GOOD | closing.AGAIN_GOOD - {"fine", "well"}, _read_good_closure)
+    readers |= dict.fromkeys(
+        ("holds", "held", "hold", "holding", "helped", "effective", "effect", "place"), _read_fix_holds_closure
+    )
+    readers |= dict.fromkeys(("fine", "well"), combine_claim_readers(_read_as_usual_closure, _read_good_closure))
+    readers |= dict.fromkeys(
+        ("works", "work", "working", "worked"), combine_claim_readers(_read_works_closure, _read_fix_holds_closure)
+    )
+    readers |= dict.fromkeys(closing.RUNNING, _read_normal_closure)
+    readers |= {
+        "everything": _read_everything_closure,
+        "resume": _read_resume_closure,
+        "safe": _read_safe_again_closure,
+    }
+    return readers | {
+        "again": _read_again_closure,
+        "up": _read_up_closure,
+        "without": _read_without_trouble_closure,
+        "now": _read_now_closure,
+    }
 
 
-READERS: dict[str, Reader] = _readers()
+READERS: dict[str, Reader] = _index_well_closure_readers()
 """What reads each word."""

@@ -8,7 +8,7 @@ from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.embedder import Embedder
 from guardgraph.knowledge.index.file import File
 from guardgraph.knowledge.index.storing import put, refuse_taken
-from guardgraph.knowledge.index.vectors import note_embedding, vectors_of
+from guardgraph.knowledge.index.vectors import note_embedding, texts_of, vectors_of
 from guardgraph.knowledge.index.writing import Writer
 
 __all__ = ["Batch"]
@@ -79,4 +79,5 @@ class Batch:
         if self._embedder is None:
             return None
         with self._file.reading() as connection:
-            return vectors_of(connection, self._embedder, documents)
+            texts = [text for document in documents for text in texts_of(document)]
+            return vectors_of(connection, self._embedder, texts)

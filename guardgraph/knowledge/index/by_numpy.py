@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from guardgraph.knowledge.index.arithmetic import Found, Held, Row
 from guardgraph.knowledge.index.postings import check_size
-from guardgraph.tools.relevance import damping
+from guardgraph.tools.relevance import damping, share
 
 __all__ = ["ByNumpy"]
 
@@ -99,7 +99,7 @@ class ByNumpy:
         """As `Arithmetic.damped`."""
         columns = [_lengths(parts) for parts in blocks]
         lengths = numpy.concatenate(columns)
-        damped = cast("_Floats", damping(cast("Any", lengths.astype(numpy.float64)), average))
+        damped = damping(lengths.astype(numpy.float64), average)
         damped[lengths == 0] = inf
         return _Damped(numpy.cumsum([0, *map(len, columns)], dtype=numpy.int32)[:-1], damped)
 
@@ -130,9 +130,7 @@ class _Sums:
         for some in _together(terms):
             held, counted = zip(*(term.column.cells for term in some), strict=True)
             places, counts = numpy.concatenate(held, dtype=numpy.intp), numpy.concatenate(counted, dtype=numpy.float64)
-            shares = self._damped.take(places)
-            shares += counts
-            numpy.divide(counts, shares, out=shares)
+            shares = share(counts, self._damped.take(places))
             shares *= numpy.repeat([term.weight for term in some], [term.column.size for term in some])
             numpy.add.at(self._sums, places, shares)
 
@@ -148,7 +146,7 @@ class _Sums:
         covered, damped = self._sums.take(places), self._damped.take(places)
         for term in rest:
             counts = term.column.counts(places)
-            covered += term.weight * (counts / (counts + damped))
+            covered += term.weight * share(counts, damped)
             left -= term.bound
             is_left = covered >= least - left
             places, covered, damped = places[is_left], covered[is_left], damped[is_left]
@@ -166,7 +164,7 @@ class _Sums:
         for begin in range(0, len(places), _AT_ONCE):
             some = places[begin : begin + _AT_ONCE]
             counts = numpy.array([term.column.counts(some) for term in self._terms])
-            shares = counts / (counts + self._damped.take(some))
+            shares = share(counts, self._damped.take(some))
             shares *= weights
             covered.append(numpy.cumsum(shares, axis=0)[-1])  # one after the other, which `sum` does not promise
         return numpy.concatenate(covered)

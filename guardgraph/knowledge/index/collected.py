@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.scopes import shown_with_tenant, tenant_of
 
-__all__ = ["Lost", "check_collections", "collections", "count", "count_none", "mend_collections"]
+__all__ = ["Lost", "check_collections", "collections", "count", "count_anew", "count_none"]
 
 _ALL: Final = ("-", "")
 """The row that counts the others; no tenant has this key."""
@@ -89,19 +89,14 @@ def check_collections(connection: sqlite3.Connection, findings: Findings) -> Non
             findings.note("reference", _shown(key), f"{row.documents} were put in, {documents} are there")
 
 
-def mend_collections(connection: sqlite3.Connection, known: Counter[tuple[Any, Any]]) -> Iterator[Lost]:
-    """Count the documents of collections anew, and yield what was lost.
-
-    Args:
-        connection: in a transaction for writing.
-        known: how many documents of collections were taken out by name, by the key of their tenants and their names.
-    """
+def count_anew(connection: sqlite3.Connection) -> Iterator[Lost]:
+    """Count the documents of collections anew, in a transaction for writing, and yield what was lost."""
     there = _there(connection)
     noted = {row[:2]: row.documents for row in _rows(connection) if row.holds}
     connection.execute("DELETE FROM collections")
     collections = noted.pop(_ALL, 0)
     for key, documents in noted.items():
-        if (missing := documents - there[key] - known[key]) > 0:
+        if (missing := documents - there[key]) > 0:
             yield Lost(tenant_of(key[0]), key[1], missing)
     counted_twice = sum(documents < there[key] for key, documents in noted.items())  # its row was gone, and begun anew
     if (missing := collections - len({*there, *noted}) - counted_twice) > 0:

@@ -119,7 +119,7 @@ class File:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise StoreError(
                     f"{self.shown}: others have been writing it for {self._timeout:g} seconds (an addition, or a "
-                    "repair of a large base); this was not written: try again when they are done"
+                    "rebuild of a large base); this was not written: try again when they are done"
                 ) from error
             raise StoreError(f"{self.shown}: {error}") from error
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so

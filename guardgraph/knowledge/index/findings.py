@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["BaseFinding", "BaseFindingKind", "Findings"]
+__all__ = ["BaseFinding", "BaseFindingKind", "Doubtful", "Findings"]
 
 MOST: Final = 100
 """Findings of a kind that are kept; one says enough, and a file that is all wrong has one for each row."""
@@ -30,6 +30,17 @@ class BaseFinding:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A document that is not as it was put in, or a chunk of which no document is there."""
+
+    tenant: str | None
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.id} of {self.tenant}" if self.tenant else self.id
 
 
 class Findings(list[BaseFinding]):

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from guardgraph.knowledge.index.arithmetic import Found, Held, Sums
 from guardgraph.knowledge.index.columns import Columns, Numbers
 from guardgraph.knowledge.index.spans import Span
-from guardgraph.tools.relevance import damping
+from guardgraph.tools.relevance import damping, share
 
 __all__ = ["Gathering", "Term"]
 
@@ -62,7 +62,7 @@ class Gathering:
         self._columns = columns
         self._terms = terms
         self._wanted = wanted
-        self._bounds = [term.weight * term.most / (term.most + damping(term.most, average)) for term in terms]
+        self._bounds = [term.weight * share(term.most, damping(term.most, average)) for term in terms]
         self._slack = _SLACK * sum(self._bounds)
         self._best: dict[int, float] = {}
         self._least = 0.0

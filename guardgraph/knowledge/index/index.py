@@ -68,7 +68,8 @@ class Index:
     ) -> None:
         self.path = Path(path)
         self._file = File(self.path)
-        self._embedder = None if embedding is None else Embedder(embedding)
+        self.embedder = None if embedding is None else Embedder(embedding)
+        """What makes vectors of texts; None for words only."""
         self._nearness = Nearness()
         self._memory = Memory(numpy_from)
         self._min_similarity = min_similarity
@@ -83,7 +84,7 @@ class Index:
             ConfigurationError: it says what the file has, and what was given.
         """
         with self._file.reading() as connection:
-            check_embedding(connection, self._embedder, self._file.shown, to_write=to_write)
+            check_embedding(connection, self.embedder, self._file.shown, to_write=to_write)
 
     def put(self, document: StoredDocument) -> None:
         """Put a document in, in place of the one of its tenant that has its id.
@@ -96,7 +97,7 @@ class Index:
 
     def together(self) -> Batch:
         """Return what puts many documents in, several in a transaction; use it as a context manager."""
-        return Batch(self._file, self._embedder)
+        return Batch(self._file, self.embedder)
 
     def drop(self, tenant: str | None, ids: Iterable[str]) -> None:
         """Take documents of a tenant out, each in a transaction of its own; ids that are not there are none."""
@@ -170,7 +171,7 @@ class Index:
         Raises:
             StoreError: a chunk that was found is not what was put in.
         """
-        asked = None if self._embedder is None else self._embedder.query(query)
+        asked = None if self.embedder is None else self.embedder.query(query)
         with self._file.reading() as connection:
             view = self._memory.views.of(connection, caller)
             within = None if sources is None else frozenset(sources)
@@ -203,7 +204,7 @@ class Index:
         Raises:
             StoreError: as `search`.
         """
-        asked = None if self._embedder is None else self._embedder.query(query)
+        asked = None if self.embedder is None else self.embedder.query(query)
         with self._file.reading() as connection:
             view, known = self._memory.views.of(connection, caller), scopes(connection)
             found = self._found(connection, view, query, asked, sources=None, top_k=top_k)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.arithmetic import Found, Held, Row
 from guardgraph.knowledge.index.postings import Cells, decoded, lengths_of
-from guardgraph.tools.relevance import damping
+from guardgraph.tools.relevance import damping, share
 
 __all__ = ["Plain"]
 
@@ -36,8 +36,8 @@ class _Damped:
         self.shares = [list[float]()]
         """By count what it is of itself and what damps it."""
         for count in range(1, _TABLED + 1):
-            share = {length: count / (count + damped) for length, damped in by_length.items()}
-            self.shares.append(list(map(share.__getitem__, lengths)))
+            of_count = {length: share(count, damped) for length, damped in by_length.items()}
+            self.shares.append(list(map(of_count.__getitem__, lengths)))
 
 
 class _Column(NamedTuple):
@@ -53,7 +53,7 @@ class _Column(NamedTuple):
         for places, counts in self.cells.get(block, ()):
             at = bisect_left(places, place)
             if at < len(places) and places[at] == place:
-                return counts[at] / (counts[at] + damped)
+                return share(counts[at], damped)
         return 0.0
 
 
@@ -105,8 +105,8 @@ class _Sums:
                 sums, shares, damped = self._sums[block], self._blocks[block].shares, self._blocks[block].damped
                 for cells in some:
                     for place, count in zip(*cells, strict=True):
-                        share = shares[count][place] if count <= _TABLED else count / (count + damped[place])
-                        sums[place] += weight * share
+                        covered = shares[count][place] if count <= _TABLED else share(count, damped[place])
+                        sums[place] += weight * covered
 
     def highest(self, wanted: int) -> list[Found]:
         stretches = (

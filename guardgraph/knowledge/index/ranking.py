@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence, Set
-from heapq import nlargest
 from typing import Final, NamedTuple
 
 from guardgraph.knowledge.index.counts import Counts
@@ -12,7 +11,7 @@ from guardgraph.knowledge.index.gathering import Gathering, Term
 from guardgraph.knowledge.index.memory import Memory
 from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import rows_by_key
-from guardgraph.tools.relevance import asked, rarity, scaled, score
+from guardgraph.tools.relevance import asked, best, scaled
 
 __all__ = ["Ranked", "ranked"]
 
@@ -45,14 +44,12 @@ def ranked(
         return []
     whole, terms = _terms(connection, view, memory.counts, query)
     allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
-    gathering = Gathering(connection, memory.columns, terms, average=view.average, wanted=top_k)
-    covered = gathering.best(memory.spans.of(connection, allowed, view.average))
+    known = view.known[0]
+    gathering = Gathering(connection, memory.columns, terms, average=known.average, wanted=top_k)
+    covered = gathering.best(memory.spans.of(connection, allowed, known.average))
     found = _in_order(connection, [chunk for chunk, weight in covered.items() if weight > 0])
-    best = nlargest(top_k, found, key=covered.__getitem__)
-    rare = rarity(view.known[0].chance, whole)
-    place = {chunk: at for at, chunk in enumerate(found)}
-    scored = [Ranked(chunk, score(covered[chunk], whole, rare)) for chunk in best]
-    return sorted((hit for hit in scored if hit.score > 0), key=lambda hit: (-hit.score, place[hit.chunk]))
+    hits = best([covered[chunk] for chunk in found], whole, known, top_k)
+    return [Ranked(found[place], score) for place, score in hits]
 
 
 def _terms(connection: sqlite3.Connection, view: View, counts: Counts, query: str) -> tuple[float, list[Term]]:
@@ -62,7 +59,7 @@ def _terms(connection: sqlite3.Connection, view: View, counts: Counts, query: st
     counted = counts.of(connection, view, [(reading, term) for reading, term, _ in said])
     for reading, term, times in said:
         holders, most, numbers = counted[reading, term]
-        weight = times * view.known[reading].weight(holders)
+        weight = view.known[reading].weight(times, holders)
         whole += weight
         if holders:
             terms.append(Term(weight, most, numbers))

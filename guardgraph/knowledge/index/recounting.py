@@ -43,6 +43,7 @@ _POSTINGS: Final = (
     "SELECT term, size, data FROM postings LEFT JOIN words ON words.id = (? << 32) | (postings.id & 0xFFFFFFFF) "
     "WHERE postings.id >= ? AND postings.id < ?"
 )
+_TOLD: Final = "SELECT DISTINCT language FROM chunks WHERE id > 0"
 _UNPLACED: Final = "SELECT DISTINCT id >> 32 FROM postings WHERE id >> 32 NOT IN (SELECT id FROM lengths)"
 
 _MOST_ROWS: Final = 1 << 31
@@ -97,7 +98,7 @@ class _Recount:
         self._findings = findings
         rows = connection.execute("SELECT scope, language, told, id FROM parts").fetchall()
         self._parts = {(scope, language, told): number for scope, language, told, number in rows}
-        told = {language for (language,) in connection.execute("SELECT DISTINCT language FROM chunks") if language}
+        told = {language for (language,) in connection.execute(_TOLD) if language}
         languages = {DEFAULT_LANGUAGE, *told, *(language for _, language, *_ in rows)}
         self._languages = sorted(language for language in languages if isinstance(language, str))
         self._missing = set[tuple[Any, ...]]()

@@ -15,7 +15,7 @@ from guardgraph.knowledge.index.storing import digest_of, digest_of_all
 from guardgraph.languages.language import language_of
 from guardgraph.state.access import normalize_document_access
 
-__all__ = ["MOST_PLACES", "Row", "Suspects", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
+__all__ = ["MOST_PLACES", "Doubts", "Row", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
 
 MOST_PLACES: Final = 1 << 62
 """No document has a place as high; behind the highest number there is none for another."""
@@ -54,11 +54,11 @@ class Row(NamedTuple):
     collection: Any
     seal: Any
 
-    def holds(self, scope: Scope | None, of: Any = None) -> bool:
-        """Say whether it is what was put in, in a scope and, where one is given, under another document's id."""
+    def holds(self, scope: Scope | None) -> bool:
+        """Say whether it is what was put in, in a scope."""
         if scope is None or self.of is None:
             return False
-        document = (of or self.of, scope.source, self.title, self.updated_at)
+        document = (self.of, scope.source, self.title, self.updated_at)
         try:
             hashed = digest_of(scope.access, document, (self.name, self.section, self.start, self.stop, self.text))
         except TypeError:  # bytes, where there was a text
@@ -66,21 +66,18 @@ class Row(NamedTuple):
         return bool(hashed == self.hash)
 
 
-class Suspects:
-    """What is to be mended of rows.
+class Doubts:
+    """What an index that is made anew does not take over."""
 
-    Documents are named by their numbers, chunks too.
-    """
-
-    def __init__(self) -> None:
-        self.unlike = set[int]()
-        """Documents of which a chunk is not what was put in, or is missing."""
-        self.mixed = set[int]()
-        """Documents whose rows do not belong together."""
-        self.stray: list[int] = []
-        """Chunks whose document is not there."""
-        self.empty: list[int] = []
-        """Documents without chunks."""
+    def __init__(self, scopes: dict[int, Scope]) -> None:
+        self.scopes = scopes
+        """Those that can be read."""
+        self.documents = set[int]()
+        """Of which a row is not what was put in, or is missing."""
+        self.chunks = set[int]()
+        """That are not what was put in."""
+        self.languages: list[tuple[str, int]] = []
+        """Of chunks that are noted with another one."""
 
 
 def is_key(tenant: object) -> bool:
@@ -112,38 +109,35 @@ def rows_of(connection: sqlite3.Connection, document: int | None = None, chunk: 
     return map(Row._make, connection.execute(_ROWS.format("")))
 
 
-def check_rows(connection: sqlite3.Connection, findings: Findings) -> Suspects:
+def check_rows(connection: sqlite3.Connection, findings: Findings) -> Doubts:
     """Note which documents, chunks and scopes are not what was put in.
 
     Args:
         connection: in a transaction; what is no text is read as what is left of it.
         findings: it is added to.
     """
-    suspects, known = Suspects(), readable_scopes(connection)
+    doubts = Doubts(readable_scopes(connection))
     for (number,) in connection.execute("SELECT id FROM scopes ORDER BY id"):
-        if number not in known:
+        if number not in doubts.scopes:
             findings.note("row", f"scopes: {number}", "no tenant, source and readers")
-    _check_documents(connection, known, findings, suspects)
+    _check_documents(connection, findings, doubts)
     for _, rows in groupby(rows_of(connection), key=attrgetter("document")):
-        _check_chunks([*rows], known, findings, suspects)
-    return suspects
+        _check_chunks([*rows], findings, doubts)
+    return doubts
 
 
-def _check_documents(
-    connection: sqlite3.Connection, known: dict[int, Scope], findings: Findings, suspects: Suspects
-) -> None:
+def _check_documents(connection: sqlite3.Connection, findings: Findings, doubts: Doubts) -> None:
     for number, tenant, name, scope, place, size, modified, has_chunks in connection.execute(_DOCUMENTS):
         shown = f"documents: {shown_with_tenant(name, tenant)}"
         if not has_chunks:
-            suspects.empty.append(number)
+            doubts.documents.add(number)
             findings.note("reference", shown, "it has no chunks")
-        if scope not in known:
+        if scope not in doubts.scopes:
             findings.note("reference", shown, f"its scope {scope!s:.20} is not there, or none")
-        elif not is_key(tenant) or tenant_of(tenant) != known[scope].access.tenant:
-            suspects.mixed.add(number)
+        elif not is_key(tenant) or tenant_of(tenant) != doubts.scopes[scope].access.tenant:
+            doubts.documents.add(number)
             findings.note("reference", shown, "its tenant is not that of its readers")
         if not all(isinstance(cell, int) for cell in (place, size, modified)) or place >= MOST_PLACES:
-            suspects.mixed.add(number)
             findings.note("row", shown, "its place, size or time is no number that it may be")
 
 
@@ -152,33 +146,38 @@ def are_all(rows: Sequence[Row], collection: Any) -> bool:
     return isinstance(collection, str) and rows[0].seal == digest_of_all(collection, [row.hash for row in rows])
 
 
-def _check_chunks(rows: Sequence[Row], known: dict[int, Scope], findings: Findings, suspects: Suspects) -> None:
+def _check_chunks(rows: Sequence[Row], findings: Findings, doubts: Doubts) -> None:
     """Look at all chunks that name the same document."""
-    hold = [_check_chunk(row, known.get(row.scope), at, findings, suspects) for at, row in enumerate(rows)]
+    hold = [_check_chunk(row, at, findings, doubts) for at, row in enumerate(rows)]
     if all(hold) and not are_all(rows, rows[0].collection):
-        suspects.unlike.add(rows[0].document)
+        doubts.documents.add(rows[0].document)
         message = "it is not what was put in: chunks of it are missing, or it is in another collection"
         findings.note("row", f"documents: {shown_with_tenant(rows[0].of, rows[0].of_tenant)}", message)
 
 
-def _check_chunk(row: Row, scope: Scope | None, expected: int, findings: Findings, suspects: Suspects) -> bool:
+def _check_chunk(row: Row, expected: int, findings: Findings, doubts: Doubts) -> bool:
     """Note what is wrong with a chunk, and say whether it is what was put in."""
     shown = f"chunks: {shown_with_tenant(row.name, row.tenant)}"
     if row.of is None:
-        suspects.stray.append(row.id)
         findings.note("reference", shown, f"its document {row.document!s:.20} is not there")
         return False
-    if not row.holds(scope):
-        suspects.unlike.add(row.document)
+    if not row.holds(doubts.scopes.get(row.scope)):
+        doubts.chunks.add(row.id)
+        doubts.documents.add(row.document)
         findings.note("row", shown, "it is not what was put in: its text, what is shown with it, or who may read it")
         return False
+    language = language_of(row.text)
+    if row.language != language:
+        doubts.languages.append((language, row.id))
+    if row.number != expected:
+        doubts.documents.add(row.document)
     mixed: list[tuple[bool, BaseFindingKind, str]] = [
         (row.tenant != row.of_tenant, "reference", "its tenant is not its document's"),
         (row.number != expected, "reference", f"its number is {row.number!s:.20}; its place is {expected}"),
-        (row.language != language_of(row.text), "row", f"its language is not {row.language!s:.20}"),
+        (row.language != language, "row", f"its language is not {row.language!s:.20}"),
+        (row.id < 1, "places", "it is not in the index"),
     ]
     for is_wrong, kind, message in mixed:
         if is_wrong:
-            suspects.mixed.add(row.document)
             findings.note(kind, shown, message)
     return True

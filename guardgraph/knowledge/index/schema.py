@@ -143,7 +143,7 @@ def check(connection: sqlite3.Connection, shown: str, *, any_words: bool = False
             "`guardgraph kb add` into a new file makes one"
         )
     if not any_words and (problem := words_problem(connection)) is not None:
-        raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb check --repair {shown}` reads its texts again")
+        raise ConfigurationError(f"{shown}: {problem}; `guardgraph kb rebuild {shown}` reads its texts again")
 
 
 def words_problem(connection: sqlite3.Connection) -> str | None:

@@ -58,8 +58,6 @@ class View(NamedTuple):
     """That most of it is in."""
     languages: tuple[str, ...]
     """All of it, sorted."""
-    average: float
-    """Words of a passage."""
     known: tuple[Known, ...]
     """By reading."""
     number: int = 0
@@ -128,7 +126,7 @@ def view_of(connection: sqlite3.Connection, scopes: Mapping[int, Scope], once: O
         once.keep(key, counts, 1 + len(key))
     known = tuple(Known(passages, words, single) for single in counts)
     languages = tuple(sorted({part.language for part in parts}))
-    return View(scopes, parts, language, languages, words / max(passages, 1), known)
+    return View(scopes, parts, language, languages, known)
 
 
 def _once(connection: sqlite3.Connection, parts: Sequence[Part]) -> tuple[int, ...]:

@@ -15,9 +15,9 @@ from guardgraph.languages.language import language_of
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
 
-__all__ = ["NEXT_PLACE", "digest_of", "digest_of_all", "drop", "move", "put", "refuse_taken", "seal"]
+__all__ = ["digest_of", "digest_of_all", "drop", "move", "put", "refuse_taken"]
 
-NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
+_NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""
 
 
@@ -43,16 +43,8 @@ def digest_of_all(collection: str, chunks: Sequence[bytes]) -> bytes:
     return hashlib.sha256(json.dumps([collection, [chunk.hex() for chunk in chunks]]).encode()).digest()
 
 
-def seal(connection: sqlite3.Connection, number: int) -> None:
-    """Give a document the hash of what it is now."""
-    (collection,) = connection.execute("SELECT collection FROM documents WHERE id = ?", [number]).fetchone()
-    chunks = connection.execute("SELECT hash FROM chunks WHERE document = ? ORDER BY number", [number]).fetchall()
-    sealed = digest_of_all(collection, [chunk for (chunk,) in chunks])
-    connection.execute("UPDATE documents SET seal = ? WHERE id = ?", [sealed, number])
-
-
 def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> None:
-    """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has.
+    """Refuse a document whose id, or one of whose chunks' ids, another one of its tenant has in the index.
 
     Raises:
         ConfigurationError: it names the id.
@@ -65,7 +57,10 @@ def refuse_taken(connection: sqlite3.Connection, document: StoredDocument) -> No
         raise ConfigurationError(
             f"document {document.id!r}: its id is in the collection {row[0]!r} already; give another name"
         )
-    taken = "SELECT 1 FROM chunks JOIN documents ON documents.id = document WHERE chunks.name = ? AND chunks.tenant = ?"
+    taken = (
+        "SELECT 1 FROM chunks JOIN documents ON documents.id = document "
+        "WHERE chunks.name = ? AND chunks.tenant = ? AND chunks.id > 0"
+    )
     seen = set[str]()
     for chunk in document.chunks:
         row = connection.execute(f"{taken} AND documents.name <> ?", [chunk.id, tenant, document.id]).fetchone()
@@ -94,8 +89,10 @@ def put(
     refuse_taken(connection, document)
     tenant = key_of(document.access.tenant)
     place = _make_room(connection, writer, tenant, document)
+    refused = "DELETE FROM chunks WHERE name = ? AND tenant = ? AND id < 1"  # of whatever document; they are replaced
+    connection.executemany(refused, [(chunk.id, tenant) for chunk in document.chunks])
     scope = writer.scope(document.source, document.access)
-    place = place or connection.execute(NEXT_PLACE).fetchone()[0]
+    place = place or connection.execute(_NEXT_PLACE).fetchone()[0]
     about = (document.id, document.source, document.title, document.updated_at)
     hashes = [
         digest_of(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
@@ -149,7 +146,7 @@ def _take_out(connection: sqlite3.Connection, writer: Writer, number: int) -> No
 def _kept(connection: sqlite3.Connection, number: int) -> list[Kept]:
     rows = connection.execute(
         "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
-        "WHERE document = ? ORDER BY number",
+        "WHERE document = ? AND chunks.id > 0 ORDER BY number",
         [number],
     )
     return [Kept(*row) for row in rows]
@@ -168,13 +165,14 @@ def drop(connection: sqlite3.Connection, tenant: str | None, name: str) -> None:
 def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: str, access: Access) -> None:
     """Give a document another source and other readers."""
     row = connection.execute(
-        "SELECT id, title, updated_at, scope FROM documents WHERE tenant = ? AND name = ?", [key_of(tenant), name]
+        "SELECT id, title, updated_at, scope, collection, seal FROM documents WHERE tenant = ? AND name = ?",
+        [key_of(tenant), name],
     ).fetchone()
     if row is None:
         raise ConfigurationError(f"document {name!r}: the tenant has none of this id")
     if access.tenant != tenant:
         raise ConfigurationError(f"document {name!r}: a document stays with its tenant")
-    number, title, updated_at, scope = row
+    number, title, updated_at, scope, collection, seal = row
     before = scopes(connection)[scope]
     if before.source == source and before.access == access:
         return
@@ -186,9 +184,14 @@ def move(connection: sqlite3.Connection, tenant: str | None, name: str, source: 
     writer.flush()
     connection.execute("UPDATE documents SET scope = ? WHERE id = ?", [target, number])
     if before.access != access:
-        connection.execute(f"UPDATE documents SET place = ({NEXT_PLACE}) WHERE id = ?", [number])
-    rows = connection.execute("SELECT name, section, start, stop, text, id FROM chunks WHERE document = ?", [number])
-    for *chunk, at in rows.fetchall():
-        hashed = digest_of(access, (name, source, title, updated_at), tuple(chunk))
-        connection.execute("UPDATE chunks SET hash = ? WHERE id = ?", [hashed, at])
-    seal(connection, number)
+        connection.execute(f"UPDATE documents SET place = ({_NEXT_PLACE}) WHERE id = ?", [number])
+    select = "SELECT id, hash, name, section, start, stop, text FROM chunks WHERE document = ? ORDER BY number"
+    hashes = list[bytes]()
+    rows = connection.execute(select, [number]).fetchall()
+    for at, hashed, *chunk in rows:
+        if hashed == digest_of(before.access, (name, before.source, title, updated_at), tuple(chunk)):
+            hashes.append(digest_of(access, (name, source, title, updated_at), tuple(chunk)))
+            connection.execute("UPDATE chunks SET hash = ? WHERE id = ?", [hashes[-1], at])
+    # What is not what was put in keeps its hash, and stays known not to be.
+    if len(hashes) == len(rows) and seal == digest_of_all(collection, [hashed for _, hashed, *_ in rows]):
+        connection.execute("UPDATE documents SET seal = ? WHERE id = ?", [digest_of_all(collection, hashes), number])

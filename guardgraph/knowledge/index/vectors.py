@@ -18,9 +18,11 @@ __all__ = [
     "check_embedding",
     "check_size",
     "check_vectors",
+    "chunks_without",
     "insert_vector",
-    "mend_vectors",
     "note_embedding",
+    "sift_vectors",
+    "texts_of",
     "vectors_of",
 ]
 
@@ -92,15 +94,18 @@ def note_embedding(connection: sqlite3.Connection, embedder: Embedder, vectors: 
             _write_made(connection, Made(embedder.name, len(vector) // _FLOAT_BYTES))
 
 
-def vectors_of(
-    connection: sqlite3.Connection, embedder: Embedder, documents: Iterable[StoredDocument]
-) -> dict[bytes, bytes]:
-    """Return the vectors of documents, by text; only texts that no document of the file has are embedded.
+def texts_of(document: StoredDocument) -> list[str]:
+    """Return the texts of a document that are embedded."""
+    return [embedded_text(document.title, chunk.section, chunk.text) for chunk in document.chunks]
+
+
+def vectors_of(connection: sqlite3.Connection, embedder: Embedder, some: Iterable[str]) -> dict[bytes, bytes]:
+    """Return the vectors of some texts, by text; only texts that no document of the file has are embedded.
 
     Raises:
         ConfigurationError: the embedding returned no vectors.
     """
-    texts = {key_of_text(text): text for document in documents for text in _texts(document)}
+    texts = {key_of_text(text): text for text in some}
     known = dict[bytes, bytes]()
     for key in texts:
         row = connection.execute("SELECT vector, hash FROM vectors WHERE key = ? LIMIT 1", [key]).fetchone()
@@ -130,10 +135,20 @@ def check_vectors(connection: sqlite3.Connection, findings: Findings) -> None:
         findings.note("vectors", f"vectors: {shown}", problem)
 
 
-def mend_vectors(connection: sqlite3.Connection) -> list[int]:
-    """Take out vectors that are not what was put in, and return the documents whose chunks lack one.
+def chunks_without(connection: sqlite3.Connection, name: str) -> list[int]:
+    """Return the chunks whose vectors are missing or damaged, where an embedding of this name made the others."""
+    made = _sound(_noted(connection))
+    return [chunk for chunk, *_ in _problems(connection)] if made is not None and made.name == name else []
+
+
+def sift_vectors(connection: sqlite3.Connection, vectors: Mapping[bytes, bytes]) -> list[int]:
+    """Take out vectors that are not what was put in, and return the documents whose chunks lack one then.
 
     Where nothing says by which embedding they were made, all are taken out, and the base is one of words.
+
+    Args:
+        connection: in a transaction for writing; all chunks of the index are what was put in.
+        vectors: by text, to be put in where they are lacking.
     """
     had = "SELECT DISTINCT document FROM chunks WHERE id IN (SELECT chunk FROM vectors)"
     of_words = [int(document) for (document,) in connection.execute(had)]
@@ -143,8 +158,17 @@ def mend_vectors(connection: sqlite3.Connection) -> list[int]:
     if made is None:
         return of_words
     _write_made(connection, made)
-    lacking = "SELECT DISTINCT document FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
-    return [int(document) for (document,) in connection.execute(lacking)]
+    lacking = (
+        "SELECT document, chunks.id, title, section, text FROM chunks JOIN documents ON documents.id = document "
+        "WHERE chunks.id > 0 AND chunks.id NOT IN (SELECT chunk FROM vectors)"
+    )
+    left = set[int]()
+    for document, chunk, title, section, text in connection.execute(lacking).fetchall():
+        if key_of_text(embedded_text(title, section, text)) in vectors:
+            insert_vector(connection, chunk, vectors, title=title, section=section, text=text)
+        else:
+            left.add(document)
+    return sorted(left)
 
 
 def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
@@ -156,7 +180,7 @@ def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
     )
     for chunk, name, tenant, title, section, text, key, vector, hashed in rows:
         shown = str(chunk) if name is None else shown_with_tenant(name, tenant)
-        if made is None or name is None or title is None:
+        if made is None or name is None or title is None or chunk < 1:
             yield chunk, shown, "it belongs to nothing"
         elif not all(isinstance(cell, bytes) for cell in (key, vector)) or hashed != _hash(key, vector):
             yield chunk, shown, "it is not what was put in"
@@ -167,17 +191,13 @@ def _problems(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
         ):
             yield chunk, shown, "it is of another text"
     if made is not None:
-        lacking = "SELECT id, name, tenant FROM chunks WHERE id NOT IN (SELECT chunk FROM vectors)"
+        lacking = "SELECT id, name, tenant FROM chunks WHERE id > 0 AND id NOT IN (SELECT chunk FROM vectors)"
         for chunk, *named in connection.execute(lacking):
             yield chunk, shown_with_tenant(*named), "there is none"
 
 
 def _hash(key: bytes, vector: bytes) -> bytes:
     return hashlib.sha256(key + vector).digest()
-
-
-def _texts(document: StoredDocument) -> list[str]:
-    return [embedded_text(document.title, chunk.section, chunk.text) for chunk in document.chunks]
 
 
 def _made(connection: sqlite3.Connection) -> Made | None:

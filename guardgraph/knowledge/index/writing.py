@@ -125,7 +125,7 @@ class Writer:
         """Return the chunks that do not tell their language, by number."""
         rows = self._connection.execute(
             "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents "
-            "ON documents.id = document WHERE language = '' ORDER BY chunks.id"
+            "ON documents.id = document WHERE language = '' AND chunks.id > 0 ORDER BY chunks.id"
         )
         return [Kept(*row) for row in rows]
 

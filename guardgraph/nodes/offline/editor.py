@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from guardgraph.guards.self_critique.changes import Change, enforceable, unapplied
+from guardgraph.guards.self_critique.changes import Change, find_unapplied_changes, list_enforceable_changes
 from guardgraph.languages.wording import has_phrase, words
 
 __all__ = ["repair"]
@@ -34,7 +34,7 @@ def repair(last_attempt: str, required_changes: Iterable[str]) -> str:
         last_attempt: the text.
         required_changes: the critique's; what cannot be enforced is ignored.
     """
-    changes = enforceable(required_changes)
+    changes = list_enforceable_changes(required_changes)
     to_remove = [change for change in changes if change.kind == "remove"]
     text = _without(last_attempt, to_remove)
     for change in changes:
@@ -102,6 +102,6 @@ def _with_sentence(text: str, phrase: str, to_remove: list[Change]) -> str:
     sentence = phrase if phrase.endswith(tuple(_ENDS)) else f"{phrase}."
     for lead_in in _LEAD_INS:
         extended = f"{start} {lead_in}{sentence}".strip()
-        if not unapplied(to_remove, extended):
+        if not find_unapplied_changes(to_remove, extended):
             return extended
     return text

@@ -105,9 +105,9 @@ def _numbers(text: str) -> frozenset[Number]:
 
 
 def _names(text: str, question: str) -> list[str]:
-    from guardgraph.guards.names import unsupported_names  # reads tables of languages
+    from guardgraph.guards.names import find_unsupported_names  # reads tables of languages
 
-    return unsupported_names(text, cited=[question])
+    return find_unsupported_names(text, cited=[question])
 
 
 def _tells_time(number: Number) -> bool:
@@ -281,11 +281,11 @@ def _is_supported(
     """Say whether the guards let a text pass that cites these chunks."""
     try:
         if marked:
-            text, marks = guards.read_marks(text, packed)
-            said = guards.marked_sentences(text, marks, ())
-            guards.check_sentences(text, said, question=question, chunks=packed, policy=RagPolicy())
-        guards.check_numbers(text, question=question, chunks=cited)
-        guards.check_names(text, question=question, chunks=cited, packed=packed)
+            text, marks = guards.read_citation_marks(text, packed)
+            said = guards.read_marked_sentences(text, marks, ())
+            guards.check_cited_sentences(text, said, question=question, chunks=packed, policy=RagPolicy())
+        guards.check_cited_numbers(text, question=question, chunks=cited)
+        guards.check_cited_names(text, question=question, chunks=cited, packed=packed)
     except Stop:
         return False
     return True

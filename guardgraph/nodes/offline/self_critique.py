@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from guardgraph.guards.facts import DEFAULT_REGIONS
-from guardgraph.guards.self_critique.changes import PHRASE_CHARS, enforceable, parse_change
-from guardgraph.guards.self_critique.revision import check_patch
+from guardgraph.guards.self_critique.changes import PHRASE_CHARS, list_enforceable_changes, parse_required_change
+from guardgraph.guards.self_critique.revision import check_revision_patch
 from guardgraph.guards.stop import Stop
 from guardgraph.languages.sentences import sentences
 from guardgraph.languages.wording import has_phrase, words
@@ -185,7 +185,7 @@ def _is_estimate(sentence: str) -> bool:
 
 def _change(marker: str, phrase: str) -> str | None:
     item = f'{marker} "{phrase}"'
-    return item if parse_change(item) is not None else None
+    return item if parse_required_change(item) is not None else None
 
 
 def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
@@ -193,7 +193,7 @@ def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
     edited, hints = repair(text, changes), _hints(lines.context)
     hinted = hints.get("max_length_increase_pct")
     try:
-        check_patch(
+        check_revision_patch(
             edited,
             draft=text,
             context=lines.context,
@@ -208,7 +208,7 @@ def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
         )
     except Stop:
         return False
-    removes = any(change.kind == "remove" for change in enforceable(changes))
+    removes = any(change.kind == "remove" for change in list_enforceable_changes(changes))
     return len(changes) <= _BUDGET.max_required_changes and not (removes and _is_emptied(edited, lines))
 
 
