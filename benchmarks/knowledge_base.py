@@ -25,7 +25,7 @@ from synthesised import chunks
 from guardgraph import Document, KnowledgeBase, LexicalRetriever
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.languages.terms import terms
-from guardgraph.state.access import access_of
+from guardgraph.state.access import normalize_document_access
 
 SIZES = (1_000, 10_000, 100_000)
 TRIAL = (20, 40)
@@ -113,7 +113,7 @@ def _changed(file: Path, made: Sequence[str]) -> float:
         for at in range(min(CHANGES, len(made))):
             number, text = f"{COLLECTION}/{at * len(made) // CHANGES}", made[-1 - at]
             chunk, stamp = Chunk(number, "", text, 0, len(text)), Stamp(len(text), 0, "")
-            access = access_of(TENANT, ["group:all"])
+            access = normalize_document_access(TENANT, ["group:all"])
             document = StoredDocument(number, COLLECTION, "s", "", "", access, (chunk,), stamp)
             begin = time.perf_counter()
             base.index.put(document)
@@ -124,7 +124,7 @@ def _changed(file: Path, made: Sequence[str]) -> float:
 def _filtered(file: Path, size: int, questions: Sequence[str]) -> float:
     """Return how much of the time a search takes that may read one chunk of a hundred."""
     with KnowledgeBase(file) as base:
-        few = access_of(TENANT, ["group:few", "group:all"])
+        few = normalize_document_access(TENANT, ["group:few", "group:all"])
         for at in range(0, size, RARE):
             base.index.move(TENANT, f"{COLLECTION}/{at}", "s", few)
         searches = {name: _search(base, name) for name in ("few", "all")}

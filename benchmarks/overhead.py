@@ -46,7 +46,7 @@ def _without_guards(scripted: Scripted) -> Scripted:
     def make(**kwargs: Any) -> GuardedGraph:
         agent = scripted.make(**kwargs)
         for node in agent.builder.nodes.values():
-            if not node.runnable.declaration.calls and node.runnable.body is not None:
+            if not node.runnable.declaration.is_calling_node and node.runnable.body is not None:
                 node.runnable.body = _said_once(node.runnable.body)
         return agent
 

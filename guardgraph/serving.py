@@ -21,7 +21,7 @@ from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.policies.file import policy_in
+from guardgraph.policies.file import read_policy_in_folder
 
 __all__ = ["rag", "research", "self_critique"]
 
@@ -85,7 +85,7 @@ def _settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str,
             if tenant is not None:
                 raise ConfigurationError(f"a folder is required beside GUARDGRAPH_TENANT; given: {tenant!r:.80}")
             return {}
-        read = policy_in(folder, pattern)
+        read = read_policy_in_folder(folder, pattern)
     except ConfigurationError as error:
         raise ConfigurationError(f"GUARDGRAPH_POLICY: {error}") from None
     if read is None:

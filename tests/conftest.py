@@ -68,12 +68,12 @@ def fonts():
 @pytest.fixture(autouse=True)
 def every_run_replays(request):
     """Decide every run that ended in the test again, from its recording alone: nothing may differ, not even a time."""
-    from guardgraph.graphs.replay.interpreter import interpret
-    from guardgraph.graphs.running.end import watched
-    from guardgraph.state.recording import checked_recording
+    from guardgraph.graphs.replay.interpreter import interpret_recording
+    from guardgraph.graphs.running.end import watch_recordings
+    from guardgraph.state.recording import validate_recording
 
     kept = []
-    with watched(lambda frame, recording: kept.append((frame, json.dumps(recording)))):
+    with watch_recordings(lambda frame, recording: kept.append((frame, json.dumps(recording)))):
         yield
     if "unreplayable" in request.keywords:
         return
@@ -81,4 +81,4 @@ def every_run_replays(request):
         recording = json.loads(text, parse_constant=pytest.fail)  # NaN and its like are no JSON
         if recording["run_id"] in EDITED:
             continue
-        assert interpret(frame, checked_recording(recording)).result == recording["result"]
+        assert interpret_recording(frame, validate_recording(recording)).result == recording["result"]

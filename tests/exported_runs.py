@@ -27,7 +27,7 @@ from guardgraph import (
 )
 from guardgraph.evidence.chain import entry_hash, run_entry
 from guardgraph.evidence.contents import content_hash
-from guardgraph.evidence.strict_json import written
+from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.hashing import canonical_json
 
@@ -113,7 +113,7 @@ def document(kind="rag"):
 
 def text(made):
     """Return what stands in the file of a document."""
-    return written(made).encode()
+    return format_document_text(made).encode()
 
 
 def forged(made, change):

@@ -12,7 +12,7 @@ from langchain_core.documents import Document as LangChainDocument
 from langchain_core.vectorstores import VectorStore
 
 from guardgraph import Caller, Document, KnowledgeBase, LexicalRetriever
-from guardgraph.state.access import access_of, may_read
+from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.testing import GuardedDocument
 
 
@@ -103,7 +103,7 @@ class StoreBase:
 
 
 def _is_readable(item: GuardedDocument, caller: Caller | None) -> bool:
-    return may_read(access_of(item.tenant, item.readers), caller)
+    return is_access_allowed(normalize_document_access(item.tenant, item.readers), caller)
 
 
 def _document(name: str, item: GuardedDocument) -> Document:

@@ -9,7 +9,7 @@ from threading import Lock
 
 from guardgraph import InputError, Position, StoredRun
 from guardgraph.evidence.chain import START, entry_hash, run_entry
-from guardgraph.evidence.contents import content_hash, lookup, new_salt
+from guardgraph.evidence.contents import build_run_lookup, content_hash, make_content_salt
 from guardgraph.plain.hashing import canonical_json
 
 
@@ -41,7 +41,7 @@ class MemoryStore:
                 if kept == content:
                     return stored.position.receipt
             previous = self._kept[-1][0].position.hash if self._kept else START
-            at, salt = datetime.now(UTC).isoformat(timespec="microseconds"), new_salt()
+            at, salt = datetime.now(UTC).isoformat(timespec="microseconds"), make_content_salt()
             seq = len(self._kept) + 1
             entry = run_entry(seq, previous, at, run_id=run["run_id"], content=content_hash(salt, content))
             position = Position(seq, entry_hash(entry), previous, at)
@@ -67,7 +67,7 @@ class MemoryStore:
 
 
 def _fits(stored, pattern, tenant, since):
-    found_by = lookup(stored.recording)
+    found_by = build_run_lookup(stored.recording)
     return (
         pattern in (None, found_by.pattern)
         and (tenant is None or tenant in [name for name, _ in found_by.callers])

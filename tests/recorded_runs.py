@@ -118,11 +118,11 @@ def _table(pattern):
 @cache
 def recorded_stop(name):
     """Make the run of an entry, and return the JSON text of its recording."""
-    from guardgraph.graphs.running.end import watched
+    from guardgraph.graphs.running.end import watch_recordings
 
     pattern, _, entry = name.partition(": ")
     kept = []
-    with watched(lambda frame, recording: kept.append(json.dumps(recording, allow_nan=False))):
+    with watch_recordings(lambda frame, recording: kept.append(json.dumps(recording, allow_nan=False))):
         _table(pattern)[entry].run()
     return kept[-1]
 

@@ -106,7 +106,7 @@ def declared(name, **changed):
         frame = made.frame
         frame.declarations[name] = item
         builder.nodes[name].runnable = GrammarNode(item, made.body, frame)
-        builder.nodes[name].metadata = item.metadata()
+        builder.nodes[name].metadata = item.build_node_metadata()
 
     return change
 

@@ -26,8 +26,8 @@ from ticket_pattern import TICKET, triage
 
 from guardgraph import LiveWorld
 from guardgraph.grammar import Budget, Call
-from guardgraph.world.call import instant
 from guardgraph.testing import ScriptedClock
+from guardgraph.world.call import mark_as_instant
 from guardgraph.world.live import MAX_ABANDONED
 from guardgraph.world.threads import MAX_IDLE
 
@@ -45,7 +45,7 @@ def several(state, run):
     return {"found_duty": outcomes[-1].packed()}
 
 
-@instant
+@mark_as_instant
 def label(request):
     return {"label": "bug"}
 

@@ -14,9 +14,9 @@ from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
 from runs import MODES, check_result, run
 
 from guardgraph import Caller, report
-from guardgraph.graphs.replay.whatif import judged_again
+from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.guards import rag
-from guardgraph.state.access import access_of, may_read
+from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
 
@@ -58,7 +58,11 @@ READERS = [
 def test_who_may_read(access, readers):
     """A document is read by those whom its readers name, of its own tenant; what is public by everybody."""
     callers = [None, ADA, EVE, {"user": "ada"}]
-    allowed = [caller for caller in callers if may_read(access_of(*access), caller and Caller(**caller))]
+    allowed = [
+        caller
+        for caller in callers
+        if is_access_allowed(normalize_document_access(*access), caller and Caller(**caller))
+    ]
     assert sorted(map(str, allowed)) == sorted(
         str(item) for item in callers if item in readers or access[1] == ["public"]
     )
@@ -207,7 +211,7 @@ def test_whoever_may_read_goes_on(before):
 
 def judged(recording, **settings):
     """Judge a recording by an agent with another policy."""
-    return judged_again(agent_with(**settings).frame, recording)
+    return judge_recording_again(agent_with(**settings).frame, recording)
 
 
 def test_a_recorded_run_is_judged_again_as_far_as_it_is_known():
@@ -266,7 +270,7 @@ def test_any_retriever_output_is_kept_or_refused(raw, caller, required):
     for item in parsed.get("value", ()):
         assert "readers" in item or not required
         if "readers" in item:
-            assert may_read(access_of(item["tenant"], item["readers"]), caller)
+            assert is_access_allowed(normalize_document_access(item["tenant"], item["readers"]), caller)
         assert "span" not in item or item["span"][0] < item["span"][1]
 
 

@@ -10,7 +10,7 @@ from ticket_pattern import TICKET, triage
 
 from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
 from guardgraph.grammar import Context, Pass
-from guardgraph.state.context import caller_of
+from guardgraph.state.context import build_server_caller
 from guardgraph.testing import InMemoryRecorder
 
 ADA = Caller(tenant="acme", user="ada", groups=("press", "ops"))
@@ -69,9 +69,9 @@ FORMS = {
 def test_a_user_of_the_server_is_a_caller(form):
     """Identity, tenant and groups are read whether they are attributes or keys."""
     make = FORMS[form]
-    assert caller_of(make(FIELDS)) == ADA
-    assert caller_of(make({"identity": "ada"})) == Caller(user="ada")
-    assert caller_of(make({"identity": "ada", "groups": ()})) == Caller(user="ada")
+    assert build_server_caller(make(FIELDS)) == ADA
+    assert build_server_caller(make({"identity": "ada"})) == Caller(user="ada")
+    assert build_server_caller(make({"identity": "ada", "groups": ()})) == Caller(user="ada")
 
 
 @pytest.mark.parametrize("tenant", [None, 5, ["acme"], {"name": "acme"}, b"acme", True])
@@ -79,13 +79,15 @@ def test_a_user_of_the_server_is_a_caller(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_fields_of_other_types_say_nothing(form, tenant, groups):
     """A tenant that is no text is none, and groups that are no list of texts are none, not some of them."""
-    assert caller_of(FORMS[form]({"identity": "ada", "tenant": tenant, "groups": groups})) == Caller(user="ada")
+    assert build_server_caller(FORMS[form]({"identity": "ada", "tenant": tenant, "groups": groups})) == Caller(
+        user="ada"
+    )
 
 
 @pytest.mark.parametrize("user", [None, Nobody(), Attributes(), {}, {"identity": ""}, object(), "ada", 5])
 def test_nobody_is_no_caller(user):
     """Without a user, or without authentication, nobody asks."""
-    assert caller_of(user) is None
+    assert build_server_caller(user) is None
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_nobody_is_no_caller(user):
 def test_a_user_that_cannot_be_stored_is_refused(fields):
     """An identity is never changed, and never dropped."""
     with pytest.raises(ConfigurationError, match=r"^user\.(user|tenant|groups): a text that can be stored is required"):
-        caller_of(fields)
+        build_server_caller(fields)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from guardgraph.plain.conversion import expected_in
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
-from guardgraph.world.calls import aperform, perform
+from guardgraph.world.calls import aperform_call, perform_call
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
@@ -29,7 +29,7 @@ nobody_hangs_on = pytest.fixture(autouse=True)(released)
 def outcome(target, mode, kind="proposer", seconds=5.0, request=None, about=None):
     """Make one call."""
     call = Call(kind, target, request or {}, about or {})
-    return perform(call, seconds) if mode == "sync" else asyncio.run(aperform(call, seconds))
+    return perform_call(call, seconds) if mode == "sync" else asyncio.run(aperform_call(call, seconds))
 
 
 async def answer(request):
@@ -74,7 +74,7 @@ def test_an_asynchronous_tool_runs_in_the_loop_that_asks():
         seen.append(asyncio.get_running_loop())
 
     async def ask():
-        await aperform(Call("tool", target, {}), 5)
+        await aperform_call(Call("tool", target, {}), 5)
         return asyncio.get_running_loop()
 
     assert seen == [asyncio.run(ask())]
@@ -166,7 +166,9 @@ def test_interrupts_and_the_end_of_the_process_pass_through(error, kind, mode):
         raise error
 
     with pytest.raises(type(error)):
-        perform(Call(kind, target, {}), 5) if mode == "sync" else asyncio.run(aperform(Call(kind, target, {}), 5))
+        perform_call(Call(kind, target, {}), 5) if mode == "sync" else asyncio.run(
+            aperform_call(Call(kind, target, {}), 5)
+        )
 
 
 @MODES

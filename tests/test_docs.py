@@ -20,7 +20,7 @@ from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, 
 
 import guardgraph
 from guardgraph import grammar
-from guardgraph.evidence.strict_json import written
+from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.tools.knowledge_base import demo_documents
 
 OWN_PATTERN = ROOT / "docs" / "own_pattern.md"
@@ -75,7 +75,7 @@ def files(tmp_path_factory):
         result = guardgraph.create_rag_agent(recorder=store).invoke(
             {"question": "What is the P1 first response target?"}
         )
-        document = written(guardgraph.export_run(store, result["run_id"]))
+        document = format_document_text(guardgraph.export_run(store, result["run_id"]))
     result.pop("audit")
     (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
     (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")

@@ -26,7 +26,7 @@ from guardgraph import (
     sign_document,
     sql_store,
 )
-from guardgraph.graphs.loading import graph_named
+from guardgraph.graphs.loading import load_named_graph
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
@@ -43,7 +43,7 @@ def agent(kind):
     """Return the agent of a kind of run, made once."""
     made = AGENTS.get(kind)
     if made is None:
-        made = AGENTS[kind] = graph_named(KINDS[kind][0], "test")
+        made = AGENTS[kind] = load_named_graph(KINDS[kind][0], "test")
     return made
 
 
@@ -361,9 +361,9 @@ def test_an_envelope_is_what_dsse_says():
     """The pre-authentication encoding of the specification's example, and a signature that any library verifies."""
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    from guardgraph.evidence.signing import PAYLOAD_TYPE, pae
+    from guardgraph.evidence.signing import PAYLOAD_TYPE, encode_signed_payload
 
-    assert pae("http://example.com/HelloWorld", b"hello world") == (
+    assert encode_signed_payload("http://example.com/HelloWorld", b"hello world") == (
         b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
     )
     envelope = json.loads(SIGNED)

@@ -10,9 +10,9 @@ from exported_runs import KINDS, document, forged, keys, text
 from stored_runs import opened
 
 from guardgraph import check_document, export_run, report, sql_store, what_if
-from guardgraph.evidence.checking import document_of
-from guardgraph.evidence.document import stored_run
-from guardgraph.evidence.strict_json import json_of
+from guardgraph.evidence.checking import unwrap_run_document
+from guardgraph.evidence.document import build_stored_run
+from guardgraph.evidence.strict_json import parse_strict_json
 from guardgraph.plain.version import version
 
 EARLIER = ROOT / "tests" / "data" / "earlier"
@@ -28,7 +28,7 @@ def agent_of(name):
 
 def run_of(name):
     """Return the document in a file, out of its envelope."""
-    return document_of(json_of(FILES[name].read_bytes(), "document", 100))
+    return unwrap_run_document(parse_strict_json(FILES[name].read_bytes(), "document", 100))
 
 
 def test_every_release_has_its_documents():
@@ -45,7 +45,7 @@ def test_a_document_of_an_earlier_version_is_checked(name):
     assert {finding.kind for finding in checked.findings} <= {"version"}
     assert all(str(finding).endswith(f"differs under version {version()}") for finding in checked.findings)
     assert checked.guardgraph == name.partition(" ")[0]
-    assert report(stored_run(run_of(name))).html.startswith("<!doctype html>")
+    assert report(build_stored_run(run_of(name))).html.startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name.endswith(" rag")])

@@ -171,7 +171,7 @@ EDITS = {
     "the mapper of an output": whole(_output_mapper=dict),
     "a stream of its own": whole(stream=lambda *args, **kwargs: iter(())),
     "an invoke of its own": whole(invoke=plain),
-    "another door": whole(_admitted=lambda given: given),
+    "another door": whole(_admit_input=lambda given: given),
     "another class": whole(__class__=Lax),
     "the builder's input": lambda graph: setattr(graph.builder, "input_schema", graph.builder.state_schema),
     "the builder's output": lambda graph: setattr(graph.builder, "output_schema", graph.builder.state_schema),

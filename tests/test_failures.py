@@ -24,7 +24,7 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptExhausted
-from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text, read_token_usage
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 BAD = "llm_bad_response"
@@ -73,7 +73,7 @@ class Wrapped(Exception):
 )
 def test_errors_of_any_provider(error: Exception, reason: str) -> None:
     """Errors are told apart by class and status code, whoever raises them."""
-    failure = model_failure(error)
+    failure = classify_model_error(error)
     assert failure is not None
     assert failure[0] == reason
     assert failure[1]["type"] == type(error).__name__
@@ -95,7 +95,7 @@ def test_errors_of_any_provider(error: Exception, reason: str) -> None:
 )
 def test_what_is_no_failure_of_a_model(error: BaseException) -> None:
     """Cancellation, control flow, our own errors and failed assertions are left to be raised."""
-    assert model_failure(error) is None
+    assert classify_model_error(error) is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_what_is_no_failure_of_a_model(error: BaseException) -> None:
 )
 def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> None:
     """A message that says itself that it is unfinished is no proposal, whichever provider says it how."""
-    failure = message_failure(AIMessage("{}", response_metadata=metadata))
+    failure = classify_model_message(AIMessage("{}", response_metadata=metadata))
     assert (failure and failure[0]) == reason
 
 
@@ -131,7 +131,7 @@ def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> No
 )
 def test_refusals(message: AIMessage) -> None:
     """A refusal is found where each of OpenAI's two interfaces puts it."""
-    assert message_failure(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
+    assert classify_model_message(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
 
 
 @pytest.mark.parametrize(
@@ -149,18 +149,18 @@ def test_refusals(message: AIMessage) -> None:
 )
 def test_text_of_messages(message: Any, text: str) -> None:
     """The text is the content as it was sent, its text blocks in order, or a tool call's arguments."""
-    assert message_text(message) == text
+    assert read_model_text(message) == text
 
 
 def test_usage_is_plain() -> None:
     """Usage is three whole numbers, those that are known, or None."""
     detailed = {**USAGE, "input_token_details": {"cache_read": 3}}
-    assert usage_of(AIMessage("", usage_metadata=detailed)) == USAGE  # type: ignore[arg-type]
-    assert usage_of(AIMessage("")) is None
-    assert usage_of(HumanMessage("")) is None
+    assert read_token_usage(AIMessage("", usage_metadata=detailed)) == USAGE  # type: ignore[arg-type]
+    assert read_token_usage(AIMessage("")) is None
+    assert read_token_usage(HumanMessage("")) is None
     odd = AIMessage("")
     odd.usage_metadata = {"input_tokens": True, "output_tokens": "7", "total_tokens": 18}  # type: ignore[typeddict-item]
-    assert usage_of(odd) == {"total_tokens": 18}
+    assert read_token_usage(odd) == {"total_tokens": 18}
 
 
 ANYTHING = st.recursive(
@@ -178,6 +178,6 @@ def test_no_message_is_too_odd(metadata: Any, extra: Any, content: Any) -> None:
     """Whatever a provider puts into a message, it is read without an exception."""
     message = AIMessage("", response_metadata=metadata, additional_kwargs=extra)
     message.content = content
-    failure = message_failure(message)
+    failure = classify_model_message(message)
     assert failure is None or failure[0] in {"llm_refused", "llm_truncated", "llm_content_filter"}
-    assert isinstance(message_text(message), str)
+    assert isinstance(read_model_text(message), str)

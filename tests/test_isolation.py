@@ -19,7 +19,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from guardgraph import Caller, LiveWorld, RagPolicy, create_rag_agent, report, sql_store
-from guardgraph.state.access import access_of, may_read
+from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.testing import GuardedDocument, InMemoryRecorder, ScriptedClock
 
 BASES = {
@@ -91,7 +91,7 @@ CHANGES = st.builds(
 
 
 def _is_readable(document, caller):
-    return may_read(access_of(document.tenant, document.readers), caller and Caller(**caller))
+    return is_access_allowed(normalize_document_access(document.tenant, document.readers), caller and Caller(**caller))
 
 
 def told(bases, change, caller):

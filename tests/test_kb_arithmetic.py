@@ -28,7 +28,7 @@ from guardgraph.knowledge.index.scopes import scopes
 from guardgraph.knowledge.index.spans import Span, Spans
 from guardgraph.knowledge.index.statistics import view_of
 from guardgraph.plain.errors import StoreError
-from guardgraph.state.access import access_of
+from guardgraph.state.access import normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.relevance import damping, share
@@ -108,7 +108,7 @@ def test_hundreds_of_scopes_are_searched(tmp_path, numpy_from):
 
 def test_what_was_taken_out_is_not_found(tmp_path):
     """Many are taken out, changed and moved; what is left is ranked as the retriever ranks it, and nothing else."""
-    texts, secret = some_texts(300, 7), access_of("acme", ["group:few"])
+    texts, secret = some_texts(300, 7), normalize_document_access("acme", ["group:few"])
     index = filled(tmp_path / "kb.sqlite", texts)
     index.drop(None, [str(number) for number in range(0, 300, 5)])
     for number in range(1, 300, 25):
@@ -224,7 +224,7 @@ def test_what_others_change_holds_from_the_next_search_on(tmp_path, numpy_from):
         writer.put(stored("second", ENGLISH))
         assert {hit["doc_id"] for hit in reader.search("Flügel wing")} == {"german#1", "second#1"}
         writer.drop(None, ["second"])
-    writer.move(None, "german", "s", access_of(None, []))
+    writer.move(None, "german", "s", normalize_document_access(None, []))
     assert reader.search("Flügel Strömung") == []
 
 
@@ -281,7 +281,7 @@ def test_many_threads_may_search_one_index(tmp_path, numpy_from):
     with ThreadPoolExecutor(4) as threads:
         found = [threads.submit(index.search, question) for question in questions * 5]
         for number in range(20):
-            index.put(stored(f"hidden{number}", " ".join(WORDS), access_of("acme", [])))
+            index.put(stored(f"hidden{number}", " ".join(WORDS), normalize_document_access("acme", [])))
         assert [each.result() for each in found] == alone * 5
 
 

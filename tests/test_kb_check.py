@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.index.file import File
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.state.access import access_of
+from guardgraph.state.access import normalize_document_access
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -508,7 +508,9 @@ def test_what_is_damaged_stays_known_to_be_when_its_readers_change(copied, chang
     with KnowledgeBase(copied) as base:
         before = {str(finding) for finding in base.check().findings if finding.kind == "row"}
         for number, listed in base.index.listed("acme", "docs").items():
-            base.index.move("acme", number, "elsewhere", access_of("acme", [*listed.access.readers, "group:new"]))
+            base.index.move(
+                "acme", number, "elsewhere", normalize_document_access("acme", [*listed.access.readers, "group:new"])
+            )
         assert {str(finding) for finding in base.check().findings if finding.kind == "row"} == before != set()
 
 

@@ -12,7 +12,7 @@ from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.index import Index
 from guardgraph.plain.errors import ConfigurationError, StoreError
-from guardgraph.state.access import Access, access_of, may_read
+from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.tools.knowledge_base import Document, demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
@@ -116,11 +116,11 @@ def test_ranks_any_base_as_the_retriever_does(tmp_path_factory, texts, question,
 
 ACCESSES = [
     PUBLIC,
-    access_of("acme", ["tenant"]),
-    access_of("acme", ["group:support"]),
-    access_of("acme", []),
-    access_of("globex", ["tenant"]),
-    access_of("globex", ["user:u:1"]),
+    normalize_document_access("acme", ["tenant"]),
+    normalize_document_access("acme", ["group:support"]),
+    normalize_document_access("acme", []),
+    normalize_document_access("globex", ["tenant"]),
+    normalize_document_access("globex", ["user:u:1"]),
 ]
 CALLERS = [
     None,
@@ -141,7 +141,7 @@ def test_nothing_shows_of_what_a_caller_may_not_read(tmp_path_factory, changes, 
     """After the same changes, less all that he may not read, a caller finds the same, byte for byte."""
     folder = tmp_path_factory.mktemp("kb")
     found = []
-    for name, is_kept in (("all", lambda access: True), ("his", lambda access: may_read(access, caller))):
+    for name, is_kept in (("all", lambda access: True), ("his", lambda access: is_access_allowed(access, caller))):
         # A document that is moved out of sight is dropped from what he sees, and put there when it is moved into it.
         index = Index(folder / name)
         replayed(index, changes, is_kept)
@@ -193,9 +193,9 @@ def test_a_query_may_have_a_hundred_thousand_characters(base):
 def test_a_revocation_holds_from_the_next_query_on(index):
     """Who lost access finds nothing, who got it does, and the statistics follow."""
     staff, support = Caller(tenant="acme"), Caller(tenant="acme", groups=("support",))
-    index.put(stored("a", "wing flow", access_of("acme", ["tenant"])))
+    index.put(stored("a", "wing flow", normalize_document_access("acme", ["tenant"])))
     assert [found["doc_id"] for found in index.search("wing", caller=staff)] == ["a#1"]
-    index.move("acme", "a", "s", access_of("acme", ["group:support"]))
+    index.move("acme", "a", "s", normalize_document_access("acme", ["group:support"]))
     assert index.search("wing", caller=staff) == []
     (found,) = index.search("wing", caller=support)
     assert (found["readers"], found["tenant"], found["span"]) == (["group:support"], "acme", [0, 9])
@@ -211,9 +211,9 @@ def test_equal_ones_stay_in_the_order_in_which_they_came(index):
 
 def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
     """Where a caller may read two documents of one id, the other tenant's is shown with its tenant."""
-    index.put(stored("a", "wing flow", access_of("acme", ["tenant"])))
-    index.put(stored("a", "wing heat", access_of("globex", ["public"])))
-    index.put(stored("a", "wing lift", access_of(None, ["public"])))
+    index.put(stored("a", "wing flow", normalize_document_access("acme", ["tenant"])))
+    index.put(stored("a", "wing heat", normalize_document_access("globex", ["public"])))
+    index.put(stored("a", "wing lift", normalize_document_access(None, ["public"])))
     shown = {found["doc_id"] for found in index.search("wing", caller=Caller(tenant="acme"))}
     assert shown == {"a#1", "globex:a#1", "public:a#1"}
     assert {found["doc_id"] for found in index.search("wing")} == {"a#1", "globex:a#1"}
@@ -268,7 +268,7 @@ def test_a_changed_row_is_never_shown(index, change):
 
 def test_readers_that_were_changed_in_the_file_open_nothing(index):
     """Whoever changes a scope in the file shows nobody what was put in for others."""
-    index.put(stored("a", "wing flow", access_of("acme", ["tenant"])))
+    index.put(stored("a", "wing flow", normalize_document_access("acme", ["tenant"])))
     with sqlite3.connect(index.path) as connection:
         connection.execute("UPDATE scopes SET readers = '[\"public\"]'")
     connection.close()

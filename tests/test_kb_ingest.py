@@ -58,7 +58,7 @@ def test_a_folder_is_what_load_folder_reads(base):
 
 
 def test_every_format_is_read(base, tmp_path):
-    """Markdown, reStructuredText, HTML, text and PDF; a page is read as trafilatura sees it, a file page by page."""
+    """Markdown, reStructuredText, HTML, text and PDF; of a page its main part, a file page by page."""
     page = (
         "<html><head><title>Pears</title></head><body><article><h1>Pears</h1><p>Pears are green fruits.</p></article>"
     )

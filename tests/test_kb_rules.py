@@ -10,7 +10,7 @@ from pdf_files import pdf_of
 from test_kb_ingest import base, write
 
 from guardgraph import ConfigurationError, KnowledgeBase
-from guardgraph.state.access import Access, may_read
+from guardgraph.state.access import Access, is_access_allowed
 from guardgraph.state.context import Caller
 
 __all__ = ["base"]
@@ -297,6 +297,8 @@ def test_no_way_down_lets_anybody_in(tmp_path_factory, top, root, folder, own):
         said = [names for names in (top, root, folder) if names is not None]
         for caller in CALLERS:
             reads = bool(base.search("apples", caller=caller))
-            above = [may_read(Access("acme", tuple(names)), caller) for names in said]
-            assert not reads or (above and all(above) and (own is None or may_read(Access("acme", tuple(own)), caller)))
+            above = [is_access_allowed(Access("acme", tuple(names)), caller) for names in said]
+            assert not reads or (
+                above and all(above) and (own is None or is_access_allowed(Access("acme", tuple(own)), caller))
+            )
             assert reads or not above or not above[-1] or own is not None

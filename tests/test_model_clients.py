@@ -33,7 +33,7 @@ from guardgraph import ConfigurationError, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.world import client
 from guardgraph.world.call import Asked, Call
-from guardgraph.world.client import is_followed
+from guardgraph.world.client import is_followed_redirect
 from guardgraph.world.live import LiveWorld
 from guardgraph.world.models import chat_model
 
@@ -130,8 +130,8 @@ def test_no_redirect_leads_to_a_connection_elsewhere(environ, location):
 def test_where_a_redirect_may_lead(here, there, followed):
     """The same scheme, host and port, or HTTPS in place of HTTP; never down, and never without the prompt."""
     url = type(DefaultHttpxClient().base_url)
-    assert [is_followed(code, url(here), url(there)) for code in (307, 308)] == [followed] * 2
-    assert not any(is_followed(code, url(here), url(there)) for code in (300, 301, 302, 303))
+    assert [is_followed_redirect(code, url(here), url(there)) for code in (307, 308)] == [followed] * 2
+    assert not any(is_followed_redirect(code, url(here), url(there)) for code in (300, 301, 302, 303))
 
 
 def packed(content, encoding="gzip"):

@@ -20,9 +20,9 @@ from prompt_limits import LIMITS
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
-from guardgraph.world.failures import message_text
+from guardgraph.world.failures import read_model_text
 from guardgraph.world.models import ModelProposer, Prompt, chat_model, load_prompt
-from guardgraph.world.wrapped import model_name
+from guardgraph.world.wrapped import get_model_name
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
 PROMPTS = {
@@ -115,7 +115,7 @@ def test_a_chat_model_is_returned_as_it_is() -> None:
 )
 def test_model_names(given_model: str, environ: dict[str, str], name: str) -> None:
     """A model string names the model, or leaves it to OPENAI_MODEL, or to the default."""
-    assert model_name(chat_model(given_model, environ=KEY | environ)) == name
+    assert get_model_name(chat_model(given_model, environ=KEY | environ)) == name
 
 
 def test_openai_settings() -> None:
@@ -138,7 +138,7 @@ def test_the_environment_is_read_when_called(monkeypatch: pytest.MonkeyPatch) ->
         chat_model("openai")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
     monkeypatch.setenv("OPENAI_MODEL", "gpt-env")
-    assert model_name(chat_model("openai")) == "gpt-env"
+    assert get_model_name(chat_model("openai")) == "gpt-env"
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_wrong_variables(name: str, values: list[str]) -> None:
 def test_openai_is_imported_only_when_named() -> None:
     """Neither an import nor the judgement of an error loads the OpenAI client."""
     script = (
-        "import sys; from guardgraph.world.failures import model_failure; import guardgraph.world.models;"
-        "reason, details = model_failure(TimeoutError('late'));"
+        "import sys; from guardgraph.world.failures import classify_model_error; import guardgraph.world.models;"
+        "reason, details = classify_model_error(TimeoutError('late'));"
         "assert (reason, details['cause']) == ('llm_timeout', 'timeout');"
         "assert not {'openai', 'langchain_openai'} & sys.modules.keys()"
     )
@@ -189,9 +189,9 @@ def test_names_of_models() -> None:
     class Named(FakeListChatModel):
         model: str = "named-model"
 
-    assert model_name(ScriptedChatModel(model_name="m1")) == "m1"
-    assert model_name(Named(responses=[])) == "named-model"
-    assert model_name(FakeListChatModel(responses=[])) == "FakeListChatModel"
+    assert get_model_name(ScriptedChatModel(model_name="m1")) == "m1"
+    assert get_model_name(Named(responses=[])) == "named-model"
+    assert get_model_name(FakeListChatModel(responses=[])) == "FakeListChatModel"
 
 
 @MODES
@@ -199,7 +199,7 @@ def test_models_without_structured_output(mode: str) -> None:
     """LangChain's own fakes, which have no structured output, are called as they are."""
     proposer = ModelProposer(FakeListChatModel(responses=['{"kind": "x"}']), PLAN)
     message = proposer.invoke({}) if mode == "invoke" else asyncio.run(proposer.ainvoke({}))
-    assert message_text(message) == '{"kind": "x"}'
+    assert read_model_text(message) == '{"kind": "x"}'
     assert repr(proposer) == f"<ModelProposer rag_plan {PLAN.hash} on FakeListChatModel>"
 
 
@@ -212,7 +212,7 @@ def test_models_that_propose_by_tool_call() -> None:
             call = {"name": "retrieval_intent", "args": {"kind": "retrieve"}, "id": "1"}
             return RunnableLambda(lambda _: AIMessage("", tool_calls=[call]))
 
-    assert message_text(ModelProposer(Caller(responses=[]), PLAN).invoke({})) == '{"kind": "retrieve"}'
+    assert read_model_text(ModelProposer(Caller(responses=[]), PLAN).invoke({})) == '{"kind": "retrieve"}'
 
 
 def test_structured_output_of_another_shape() -> None:
@@ -222,19 +222,19 @@ def test_structured_output_of_another_shape() -> None:
         def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
             return RunnableLambda(lambda _: {"raw": AIMessage("hello"), "parsed": None, "parsing_error": None})
 
-    assert message_text(ModelProposer(Other(responses=[]), PLAN).invoke({})) == "hello"
+    assert read_model_text(ModelProposer(Other(responses=[]), PLAN).invoke({})) == "hello"
 
 
 def test_long_prose_is_not_parsed() -> None:
     """100,000 characters that are no JSON come back as they are; LangChain's parser would take a minute."""
     proposer = ModelProposer(ScriptedChatModel("word " * 20_000), PLAN)
-    assert len(message_text(proposer.invoke({}))) == 100_000
+    assert len(read_model_text(proposer.invoke({}))) == 100_000
 
 
 def test_the_scripted_model_proposes() -> None:
     """The scripted model is asked as any model with structured output is: with the strict schema."""
     model = ScriptedChatModel({"kind": "retrieve"})
-    assert message_text(ModelProposer(model, PLAN).invoke({"question": "q"})) == '{"kind": "retrieve"}'
+    assert read_model_text(ModelProposer(model, PLAN).invoke({"question": "q"})) == '{"kind": "retrieve"}'
     [call] = model.calls
     assert call.kwargs["response_format"]["json_schema"]["strict"] is True
     assert [message.content for message in call.messages] == [PLAN.text, '{"question": "q"}']

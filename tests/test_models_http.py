@@ -35,7 +35,7 @@ from openai_server import (
 from prompt_limits import LIMITS
 
 from guardgraph import create_rag_agent
-from guardgraph.world.failures import message_failure, message_text, model_failure, usage_of
+from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text, read_token_usage
 from guardgraph.world.models import ModelProposer, chat_model, load_prompt
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
@@ -60,9 +60,9 @@ def test_an_answer(mode: str) -> None:
     """One request, not streamed, with prompt, view and strict schema; message and usage come back."""
     with OpenAIServer(answer({"kind": "retrieve"})) as server:
         message = ask(server.environ(), mode, {"question": "Größe?"})
-    assert message_failure(message) is None
-    assert message_text(message) == '{"kind": "retrieve"}'
-    assert usage_of(message) == USAGE
+    assert classify_model_message(message) is None
+    assert read_model_text(message) == '{"kind": "retrieve"}'
+    assert read_token_usage(message) == USAGE
     [request] = server.requests
     body = request["body"]
     assert request["path"] == "/v1/chat/completions"
@@ -132,7 +132,7 @@ def test_what_a_server_makes_the_client_raise(case: str, mode: str) -> None:
         error = ask(server.environ(OPENAI_TIMEOUT_SECONDS="5"), mode)
     assert type(error).__name__ == expected
     assert len(server.requests) == 1
-    failure = model_failure(error)
+    failure = classify_model_error(error)
     assert failure is not None
     assert failure[0] == reason
     assert failure[1].items() >= {"type": expected, **details}.items()
@@ -145,7 +145,7 @@ def test_a_slow_answer(mode: str) -> None:
     """An answer later than the timeout is llm_timeout, and details say that it was the timeout."""
     with OpenAIServer(answer("{}", delay=30)) as server:
         begun = time.monotonic()
-        failure = model_failure(ask(server.environ(OPENAI_TIMEOUT_SECONDS="0.2"), mode))
+        failure = classify_model_error(ask(server.environ(OPENAI_TIMEOUT_SECONDS="0.2"), mode))
     assert failure is not None
     assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "timeout")
     assert time.monotonic() - begun < PROMPTLY
@@ -154,7 +154,7 @@ def test_a_slow_answer(mode: str) -> None:
 @MODES
 def test_nobody_listens(mode: str) -> None:
     """A refused connection is llm_timeout, and details say that it was the connection."""
-    failure = model_failure(ask(refusing_environ(), mode))
+    failure = classify_model_error(ask(refusing_environ(), mode))
     assert failure is not None
     assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "connection")
 
@@ -175,12 +175,12 @@ def test_what_a_server_makes_the_client_return(case: str, mode: str) -> None:
     behaviour, reason, text = MESSAGES[case]
     with OpenAIServer(behaviour) as server:
         message = ask(server.environ(), mode)
-    failure = message_failure(message)
+    failure = classify_model_message(message)
     if reason is None:
         assert failure is None
     else:
         assert failure == (reason, {"type": "AIMessage", "message": "I cannot.", "usage": USAGE})
-    assert message_text(message) == text
+    assert read_model_text(message) == text
 
 
 def test_a_dripping_server_outlasts_the_clients_timeout() -> None:
@@ -193,7 +193,7 @@ def test_a_dripping_server_outlasts_the_clients_timeout() -> None:
         thread.join(0.8)
         assert thread.is_alive()
     thread.join(30)
-    failure = model_failure(returned[0])
+    failure = classify_model_error(returned[0])
     assert failure is not None
     assert (failure[0], failure[1]["cause"]) == ("llm_timeout", "connection")
 
@@ -216,7 +216,7 @@ def test_a_cancelled_call_leaves_no_connection() -> None:
 def test_drips_end_by_themselves() -> None:
     """A dripping server drips no longer than it was told to."""
     with OpenAIServer(drip(interval=0.01, seconds=0.1)) as server:
-        failure = model_failure(ask(server.environ()))
+        failure = classify_model_error(ask(server.environ()))
     assert failure is not None
     assert failure[0] == "llm_timeout"
 
@@ -227,14 +227,14 @@ def test_one_model_in_two_event_loops() -> None:
     with OpenAIServer(keeps) as server:
         proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
         for _ in range(3):
-            assert message_text(asyncio.run(proposer.ainvoke({}))) == "{}"
-        assert message_text(proposer.invoke({})) == "{}"
+            assert read_model_text(asyncio.run(proposer.ainvoke({}))) == "{}"
+        assert read_model_text(proposer.invoke({})) == "{}"
 
 
 def test_the_script_of_the_server() -> None:
     """Behaviours are played in order, and the last one again."""
     with OpenAIServer(answer("1"), answer("2")) as server:
-        texts = [message_text(ask(server.environ())) for _ in range(3)]
+        texts = [read_model_text(ask(server.environ())) for _ in range(3)]
     assert texts == ["1", "2", "2"]
 
 
@@ -243,7 +243,7 @@ def test_keys_are_never_shown(mode: str) -> None:
     """A server that repeats the key or a header in its error does not get it into the details."""
     key = "loopback-Key+without/prefix="
     with OpenAIServer(status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")) as server:
-        failure = model_failure(ask(server.environ(OPENAI_API_KEY=key), mode))
+        failure = classify_model_error(ask(server.environ(OPENAI_API_KEY=key), mode))
     assert failure is not None
     assert failure[0] == "llm_auth"
     assert not any(part in str(failure) for part in (key, "without", "other-0123456789"))

@@ -10,7 +10,7 @@ import pytest
 from cli_runs import run
 
 import guardgraph
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 
 EVERY_PATTERN = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda item: item.name)
 
@@ -18,12 +18,12 @@ EVERY_PATTERN = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda
 @EVERY_PATTERN
 def test_the_demo_of_a_pattern_ends_well(pattern):
     """The factory of an entry makes its agent, whose demo ends with an outcome that the entry explains."""
-    agent = pattern.create()
+    agent = pattern.create_agent()
     assert guardgraph.verify(agent) == []
     given = pattern.demo()
     result = agent.invoke(given)
     assert (result["status"], result["outcome"] in pattern.outcomes) == ("ok", True)
-    assert pattern.asked(given).strip()
+    assert pattern.read_request(given).strip()
 
 
 @EVERY_PATTERN
@@ -37,8 +37,8 @@ def test_an_entry_has_its_catalogue(pattern):
 @EVERY_PATTERN
 def test_a_pattern_is_found_by_name_and_command(pattern):
     """Whoever calls a pattern by its name or by its command gets it; nothing else is one."""
-    assert pattern_called(pattern.name) is pattern_called(pattern.command) is pattern
-    assert pattern_called(pattern.title.upper() + "?") is None
+    assert find_shipped_pattern(pattern.name) is find_shipped_pattern(pattern.command) is pattern
+    assert find_shipped_pattern(pattern.title.upper() + "?") is None
     assert pattern.command in COMMANDS
 
 

@@ -21,7 +21,7 @@ from runs import MODES, check_result, masked, run, write_state
 from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent
-from guardgraph.evidence.derivation import derived_findings
+from guardgraph.evidence.derivation import find_derivation_problems
 from guardgraph.grammar import Call
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
@@ -373,4 +373,4 @@ def test_a_world_of_whole_seconds_and_another_zone_is_recorded_as_any_other(mome
     triage(world=Elsewhere(clock=lambda: next(readings)), recorder=kept).invoke(TICKET)
     assert kept.only["visits"][0]["opening"]["started_at"] == said
     assert {type(call["seconds"]) for call in kept.only["calls"]} == {float}
-    assert list(derived_findings(triage().frame, kept.only)) == []
+    assert list(find_derivation_problems(triage().frame, kept.only)) == []

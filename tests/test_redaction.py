@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from stored_runs import asked, everything_written, recording, recordings
 
 from guardgraph import ConfigurationError, InputError, Redaction, create_rag_agent, report, sql_store
-from guardgraph.evidence.redaction import MARKER, redacted
-from guardgraph.state.recording import checked_recording
+from guardgraph.evidence.redaction import MARKER, redact_recording
+from guardgraph.state.recording import validate_recording
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 SECRET = "sk-canary-1234567890"
@@ -55,7 +55,7 @@ def test_a_secret_is_in_no_file(tmp_path):
     assert b"canary" not in written
     assert b"1234567890" not in written
     kept = store.read(run["run_id"]).recording
-    assert checked_recording(kept) == kept
+    assert validate_recording(kept) == kept
     assert kept["result"]["stop_reason"] == "source_denied:[redacted]"
     assert kept["redacted"]
     assert list(store.runs(tenant="acme"))
@@ -79,7 +79,7 @@ def test_a_path_goes_into_packed_texts():
     """Numbers too, and with wildcards for one step and for any number of them."""
     run = recording(1)
     fields = ["calls.*.outcome.1.*.score", "calls.*.outcome.**.title", "result.citation_details.0"]
-    made = redacted(run, Redaction(fields=fields))
+    made = redact_recording(run, Redaction(fields=fields))
     chunks = json.loads(made["calls"][1]["outcome"])[1]
     assert {chunk["score"] for chunk in chunks} == {chunk["title"] for chunk in chunks} == {MARKER}
     assert chunks[0]["text"] == json.loads(run["calls"][1]["outcome"])[1][0]["text"]
@@ -92,7 +92,7 @@ def test_a_path_goes_into_packed_texts():
 def test_a_run_without_anything_to_redact_stays_what_it_is():
     """Nothing is said of it, no hash is taken, and the same run is the same record."""
     run = recording(1)
-    assert redacted(run, Redaction(fields=["input.nothing"], patterns=["nobody@"])) == run
+    assert redact_recording(run, Redaction(fields=["input.nothing"], patterns=["nobody@"])) == run
 
 
 def test_the_same_run_is_redacted_to_the_same(tmp_path):
@@ -105,7 +105,11 @@ def test_keys_that_become_the_same_stay_apart():
     """Nothing is lost by the name of another."""
     run = recording(1)
     run["input"] = {"ann@acme": 1, "bob@acme": 2, "other": 3}
-    assert redacted(run, Redaction(patterns=[r"\w+@acme"]))["input"] == {MARKER: 1, f"{MARKER} 2": 2, "other": 3}
+    assert redact_recording(run, Redaction(patterns=[r"\w+@acme"]))["input"] == {
+        MARKER: 1,
+        f"{MARKER} 2": 2,
+        "other": 3,
+    }
 
 
 WORDS = st.sampled_from([r"\w+", r"\d", r"[a-z]{3}", "e", r"\S+", "P1", r".+", "success|rag|plan", "0"])
@@ -118,9 +122,9 @@ def test_a_redacted_recording_is_one(at, patterns, fields):
     """Whatever is redacted of a run of any pattern, what is left has the form, the run's id and its path."""
     run = recordings()[at]
     before = json.dumps(run)
-    made = redacted(run, Redaction(fields=fields, patterns=patterns))
+    made = redact_recording(run, Redaction(fields=fields, patterns=patterns))
     assert json.dumps(run) == before
-    assert checked_recording(json.loads(json.dumps(made))) == made
+    assert validate_recording(json.loads(json.dumps(made))) == made
     for key in ("run_id", "pattern", "status", "path"):
         assert made["result"].get(key) == run["result"].get(key)
     if "**" in fields:
@@ -135,7 +139,7 @@ def test_nothing_that_patterns_find_is_left():
     """In no text of the whole recording, but for what the form needs."""
     recorder = InMemoryRecorder()
     asked(recorder)
-    made = redacted(recorder.runs[0], Redaction(patterns=["P1", "incident"]))
+    made = redact_recording(recorder.runs[0], Redaction(patterns=["P1", "incident"]))
     assert not re.search("P1|incident", json.dumps(made))
 
 
@@ -152,7 +156,7 @@ def noted(note):
 
 def left(note, **given):
     """Return what is left of a note that a planner proposed."""
-    made = redacted(noted(note), Redaction(**given))
+    made = redact_recording(noted(note), Redaction(**given))
     return json.loads(made["calls"][0]["outcome"])[1]["note"]
 
 

@@ -14,7 +14,7 @@ from guarded_bases import FileBase, LexicalBase, StoreBase
 from guarded_stores import STORES
 
 from guardgraph import Caller, ConfigurationError, Document, KnowledgeBase, LexicalRetriever
-from guardgraph.state.access import access_of, may_read
+from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.testing import RETRIEVER_CHECKS, check_retriever
 
 FOLDER = Path(mkdtemp())
@@ -103,7 +103,9 @@ class Late(LexicalBase):
         return [
             item
             for item in found.search(request)
-            if may_read(access_of(item["tenant"], item["readers"]), Caller(**request.get("caller", {})))
+            if is_access_allowed(
+                normalize_document_access(item["tenant"], item["readers"]), Caller(**request.get("caller", {}))
+            )
         ]
 
 

@@ -27,7 +27,7 @@ from refund_pattern import (
 from runs import MODES, check_result, content, masked, run
 
 from guardgraph import InputError, LiveWorld
-from guardgraph.evidence.derivation import derived_findings
+from guardgraph.evidence.derivation import find_derivation_problems
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, ScriptedClock, scripted_tool
@@ -112,7 +112,7 @@ def test_an_answer_with_a_number_that_is_none_is_recorded_like_any_other(said, r
     result = graph.invoke(Command(resume=answer | said), THREAD)
     assert result["stop_reason"] == reason
     assert '"by": "nan", "most": "-inf"' in json.dumps(result["timeline"], allow_nan=False)
-    assert derived_findings(refund().frame, json.loads(canonical_json(kept.runs[0]))) == []
+    assert find_derivation_problems(refund().frame, json.loads(canonical_json(kept.runs[0]))) == []
 
 
 def test_a_guard_may_have_a_way_on_after_a_no():

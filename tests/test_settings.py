@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from guardgraph import ConfigurationError, RagBudget, ResearchPolicy
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
 from guardgraph.plain.findings import configuration_error
-from guardgraph.state.settings import settings_or
+from guardgraph.state.settings import choose_settings
 
 
 class Limits(Settings):
@@ -185,8 +185,8 @@ def test_a_configuration_error_has_a_line_for_every_field():
 def test_a_factory_takes_settings_of_its_own_class():
     """Nothing given means the default; something else is an error that names the argument."""
     budget = RagBudget(max_top_k=2)
-    assert settings_or(RagBudget(), budget, "budget") is budget
-    assert settings_or(RagBudget(), None, "budget") == RagBudget()
+    assert choose_settings(RagBudget(), budget, "budget") is budget
+    assert choose_settings(RagBudget(), None, "budget") == RagBudget()
     with pytest.raises(ConfigurationError, match=r"^budget: a RagBudget is required; given: ResearchPolicy$"):
-        settings_or(RagBudget(), ResearchPolicy(), "budget")
-    assert settings_or(Budget(), budget, "budget") is budget
+        choose_settings(RagBudget(), ResearchPolicy(), "budget")
+    assert choose_settings(Budget(), budget, "budget") is budget

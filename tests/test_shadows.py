@@ -28,7 +28,7 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.grammar import Budget, Policy
-from guardgraph.state.recording import checked_recording, schema
+from guardgraph.state.recording import schema, validate_recording
 from guardgraph.testing import ScriptedClock
 from guardgraph.tools.demo import rag_input, research_input, self_critique_input
 
@@ -47,7 +47,7 @@ def strict():
 def shadows(recording):
     """Return what a recording says of its shadows; it must be in the form that is written down."""
     VALID.validate(recording)
-    return checked_recording(recording)["shadows"]
+    return validate_recording(recording)["shadows"]
 
 
 def what_if_says(graph, recording):

@@ -282,7 +282,7 @@ def test_a_trigger_that_came_later_is_named_where_it_counts(each):
     sqlite = each.startswith("sqlite")
     does = "BEGIN SELECT 1; END" if sqlite else "EXECUTE FUNCTION suppress_redundant_updates_trigger()"
     trigger = f"CREATE TRIGGER keeps_a_copy BEFORE UPDATE ON guardgraph_contents FOR EACH ROW {does}"
-    with store.database.engine(makes=False).connect() as connection:
+    with store.database.get_database_engine(makes=False).connect() as connection:
         connection.exec_driver_sql(trigger)
     for use in (store.verify, lambda: store.erase(recording(1)["run_id"], by="me")):
         with pytest.raises(ConfigurationError, match="without triggers or rules is required; it has keeps_a_copy"):
@@ -604,7 +604,7 @@ def test_statements_need_not_be_prepared(database):
     store = sql_store(f"{database}&prepare_threshold=none", timeout=60)
     for number in range(7):
         assert store.record(recording(number))["seq"] == number + 1
-        with store.database.engine(makes=False).connect() as connection:
+        with store.database.get_database_engine(makes=False).connect() as connection:
             assert connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar() == 0
     with pytest.raises(ConfigurationError, match="url: prepare_threshold: a whole number or none is required"):
         sql_store(f"{database}&prepare_threshold=never")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stored_runs import opened, recording
 
 from guardgraph import ConfigurationError, StoreError, sql_store
-from guardgraph.evidence.chain import entry_hash, entry_of, run_entry
+from guardgraph.evidence.chain import entry_hash, read_chain_entry, run_entry
 from guardgraph.plain.hashing import canonical_json
 
 RUNS = 6
@@ -104,7 +104,7 @@ def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
 def test_an_entry_that_was_changed_and_hashed_anew_is_named(kept, tampered, seq):
     """Whoever hashes an entry anew that he changed cannot make the next one follow it."""
     [(text,)] = kept[0]("SELECT entry FROM guardgraph_entries WHERE seq = ?", seq)
-    said = {**entry_of(text), "at": "2020-01-01T00:00:00.000000+00:00"}
+    said = {**read_chain_entry(text), "at": "2020-01-01T00:00:00.000000+00:00"}
     text = canonical_json(said)
     values = (text, entry_hash(text), said["at"], seq)
     found = tampered(("UPDATE guardgraph_entries SET entry = ?, hash = ?, at = ? WHERE seq = ?", *values))

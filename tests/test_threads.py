@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from rag_agents import QUESTION, agent
 from ticket_pattern import TICKET, triage
 
-from guardgraph.world.threads import in_thread
+from guardgraph.world.threads import run_in_call_thread
 
 WHO = ContextVar("WHO", default="nobody")
 
@@ -33,9 +33,9 @@ def test_one_thread_after_the_other_is_used_again():
 
 BURST = """
 import threading
-from guardgraph.world.threads import in_thread
+from guardgraph.world.threads import run_in_call_thread
 together = threading.Barrier(80)
-calls = [in_thread(lambda: together.wait(30)) for _ in range(80)]
+calls = [run_in_call_thread(lambda: together.wait(30)) for _ in range(80)]
 for call in calls:
     call.result(30)
 for thread in threading.enumerate():
@@ -138,7 +138,7 @@ def test_a_failed_call_holds_nothing_either():
 
     gc.disable()
     try:
-        assert isinstance(in_thread(fail).exception(30), ConnectionError)
+        assert isinstance(run_in_call_thread(fail).exception(30), ConnectionError)
         assert [ref() for ref in kept] == [None]
     finally:
         gc.enable()

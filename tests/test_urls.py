@@ -184,6 +184,9 @@ def test_both_lists_are_needed():
         ("https://vendor.example.com", None),
         ("", None),
         ("\ud800", None),
+        ("0\x08", None),
+        ("vendor\t.example.com", None),
+        ("vendor.example.com\x00", None),
     ],
 )
 def test_a_list_names_hosts(name, expected):

@@ -16,7 +16,7 @@ from timed_world import Timed
 from guardgraph import ConfigurationError, RagBudget, RagPolicy
 from guardgraph.grammar import Budget, Tightens
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.replay.whatif import REFUSED, judged_again
+from guardgraph.graphs.replay.whatif import REFUSED, judge_recording_again
 from guardgraph.nodes.offline import rag, research, self_critique
 from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
@@ -149,7 +149,7 @@ def check_exact(then, now, given, context, seed):
     then(world=Timed(taking(seed)), recorder=recorder).invoke(given, context=context)
     [recording] = recorder.runs
     candidate = now(world=Timed(taking(seed)))
-    again = judged_again(candidate.frame, recording)
+    again = judge_recording_again(candidate.frame, recording)
     event(again.kind if again.kind != "changed" else f"changed to {again.new}")
     if again.kind == "unknown":
         assert again.call.node in candidate.builder.nodes
@@ -165,7 +165,7 @@ def check_exact(then, now, given, context, seed):
 def shipped(name, seed, policy, budget):
     """Return what makes an agent of ours, with proposers that are sometimes odd."""
     proposers = {slot: odd(rule, seed) for slot, rule in PROPOSERS[name].items()}
-    return lambda **made: PATTERNS[name].create(policy=policy, budget=budget, **proposers, **made)
+    return lambda **made: PATTERNS[name].create_agent(policy=policy, budget=budget, **proposers, **made)
 
 
 @settings(max_examples=36)
@@ -239,7 +239,7 @@ def test_a_context_that_the_candidate_refuses_is_an_ending_of_its_own():
 
     recorder, context = InMemoryRecorder(), {"policy": {"currency": "EUR"}}
     made("EUR")(recorder=recorder).invoke(TICKET, context=context)
-    again = judged_again(made("USD")().frame, recorder.runs[0])
+    again = judge_recording_again(made("USD")().frame, recorder.runs[0])
     assert (again.kind, str(again.new)) == ("changed", "refused:context")
     with pytest.raises(ConfigurationError) as raised:
         made("USD")().invoke(TICKET, context=context)

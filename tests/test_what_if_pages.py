@@ -9,7 +9,7 @@ from research_cases import REGULATOR_HOST, SLA_HOST, STATUS_HOST, asked, hits, q
 from test_what_if_exact import check_exact, some
 
 from guardgraph import ReadFailure, ResearchBudget, ResearchPolicy, create_research_agent
-from guardgraph.graphs.replay.whatif import judged_again
+from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.testing import InMemoryRecorder
 
@@ -44,7 +44,7 @@ def judged(reader, then, now, before=None, after=None):
     """Judge a run under some hosts, and a budget, by an agent with others."""
     recorder = InMemoryRecorder()
     made(reader, then, before, recorder=recorder).invoke(asked())
-    return judged_again(made(reader, now, after).frame, recorder.runs[0])
+    return judge_recording_again(made(reader, now, after).frame, recorder.runs[0])
 
 
 OVER = f"https://{STATUS_HOST}/over"

@@ -16,14 +16,14 @@ from timed_world import Timed
 
 from guardgraph import RagBudget, create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call
-from guardgraph.graphs.replay.whatif import Ending, judged_again
+from guardgraph.graphs.replay.whatif import Ending, judge_recording_again
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.models import chat_model
 
 
 def of(made, recording, **settings):
     """Judge a recording by another triage agent."""
-    return judged_again(made(**settings).frame, recording)
+    return judge_recording_again(made(**settings).frame, recording)
 
 
 def kept(made, given=TICKET, **settings):
@@ -74,7 +74,7 @@ def test_a_stop_that_is_gone_is_named_too():
 def test_a_raised_threshold_turns_an_answer_into_a_question():
     """Stricter is not only more stops: the same run ends well, and otherwise."""
     recording = recorded(create_rag_agent, QUESTION)
-    again = judged_again(create_rag_agent(budget=RagBudget(min_chunk_score=0.9)).frame, recording)
+    again = judge_recording_again(create_rag_agent(budget=RagBudget(min_chunk_score=0.9)).frame, recording)
     assert (again.kind, str(again.old), str(again.new)) == ("changed", "ok:grounded_answer", "ok:clarify")
     assert again.guard == "context_guard"
 
@@ -127,7 +127,7 @@ def test_an_input_that_is_too_large_for_the_candidate_is_refused_as_its_door_doe
     recorder = InMemoryRecorder()
     triage(recorder=recorder).invoke(given, context=context)
     candidate = triage(budget=Budget(max_input_bytes=90))
-    again = judged_again(candidate.frame, recorder.runs[0])
+    again = judge_recording_again(candidate.frame, recorder.runs[0])
     assert again.result["details"] == candidate.invoke(given, context=context)["details"]
 
 
@@ -163,7 +163,7 @@ def test_how_large_a_models_reply_was_is_recorded(name, mode):
         for most, live in ((size, reason), (size - 1, "llm_bad_response")):
             tight = triage(asking(server), budget=Budget(max_reply_bytes=most))
             assert run(tight, TICKET, mode)["stop_reason"] == live
-            again = judged_again(tight.frame, recording)
+            again = judge_recording_again(tight.frame, recording)
             assert (again.kind, again.call and again.call.node) == (
                 ("same", None) if most == size else ("unknown", "label")
             )
@@ -177,10 +177,16 @@ def test_a_reply_that_nobody_counts_is_as_large_as_its_text():
     for model, reply, kinds in ((unasked, 0, ("same", "changed")), (asks, None, ("unknown", "unknown"))):
         recording = recorded(lambda model=model, **made: triage(model, **made))
         assert recording["calls"][0].get("reply_bytes") == reply
-        given = [judged_again(triage(model, budget=Budget(max_reply_bytes=most)).frame, recording) for most in (30, 10)]
+        given = [
+            judge_recording_again(triage(model, budget=Budget(max_reply_bytes=most)).frame, recording)
+            for most in (30, 10)
+        ]
         assert tuple(again.kind for again in given) == kinds
     tight = triage(unasked, budget=Budget(max_reply_bytes=10))
-    live, again = tight.invoke(TICKET), judged_again(tight.frame, recorded(lambda **made: triage(unasked, **made)))
+    live, again = (
+        tight.invoke(TICKET),
+        judge_recording_again(tight.frame, recorded(lambda **made: triage(unasked, **made))),
+    )
     assert (again.new.stop_reason, again.result["details"]) == (live["stop_reason"], live["details"])
 
 
@@ -189,7 +195,7 @@ def test_a_run_that_was_recorded_without_sizes_is_unknown_under_a_smaller_limit(
     model = RunnableLambda(lambda view: AIMessage('{"label": "bug"}'))
     recording = recorded(lambda **made: triage(model, **made))
     del recording["calls"][0]["reply_bytes"]
-    again = judged_again(triage(model, budget=Budget(max_reply_bytes=1000)).frame, recording)
+    again = judge_recording_again(triage(model, budget=Budget(max_reply_bytes=1000)).frame, recording)
     assert (again.kind, again.call.node) == ("unknown", "label")
 
 
@@ -244,15 +250,15 @@ def test_an_assumed_proposal_is_shown_and_the_run_stays_unknown():
 
     recording = recorded(lambda **made: triage(bodies={"label": live}, **made))
     frame = triage(bodies={"label": told}, policy=Policy(labels=("billing",))).frame
-    again = judged_again(frame, recording, assume=True)
+    again = judge_recording_again(frame, recording, assume=True)
     assert (again.kind, again.new, str(again.assumed)) == ("unknown", None, "stopped:invalid_label")
-    assert judged_again(frame, recording).assumed is None
+    assert judge_recording_again(frame, recording).assumed is None
 
 
 def test_a_tool_that_is_asked_for_something_else_is_never_assumed():
     """Only what proposers said may be assumed."""
     other = {"lookup": lambda state, run: (yield Call("tool", print, {"desk": "x"}))}
-    assert judged_again(triage(bodies=other).frame, recorded(triage), assume=True).assumed is None
+    assert judge_recording_again(triage(bodies=other).frame, recorded(triage), assume=True).assumed is None
 
 
 def test_what_cannot_be_judged_says_why():

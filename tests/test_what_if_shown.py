@@ -77,7 +77,7 @@ def answers():
 def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
     """Endings by status, by outcome, by the beginning of a reason; a number, or a percentage of all runs."""
     parsed, found_in = parse_fail_on(limit, RAG_REASONS), unreplayable() if "unreplayable" in limit else judged()
-    assert (parsed.found(found_in), parsed.is_exceeded(found_in)) == (found, exceeded)
+    assert (parsed.count_what_if_runs(found_in), parsed.is_exceeded(found_in)) == (found, exceeded)
 
 
 def test_no_runs_exceed_no_limit():

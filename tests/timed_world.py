@@ -5,7 +5,7 @@ from __future__ import annotations
 from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Performed
-from guardgraph.world.calls import late, perform
+from guardgraph.world.calls import build_late_outcome, perform_call
 
 
 class Timed:
@@ -31,7 +31,10 @@ class Timed:
 
     def _one(self, item, seconds, spent):
         is_late = seconds <= 0 or self.takes(item.call.request) > seconds
-        return Performed(late(item.call, seconds) if is_late else perform(item.call, 60.0, item.max_reply_bytes), spent)
+        return Performed(
+            build_late_outcome(item.call, seconds) if is_late else perform_call(item.call, 60.0, item.max_reply_bytes),
+            spent,
+        )
 
     async def aperform(self, asked, seconds):
         """Make calls."""

@@ -289,12 +289,12 @@ def export(
 
     The document has all that the run's recording has. The file is readable by its owner alone.
     """
-    from guardgraph.evidence.strict_json import written
+    from guardgraph.evidence.strict_json import format_document_text
 
     inputs.load_environment()
     key = None if sign is None else inputs.content("--sign", sign, KEY_BYTES)
     document = guardgraph.export_run(store_at(store), run)
-    text = written(dict(document)) if key is None else guardgraph.sign_document(document, key)
+    text = format_document_text(dict(document)) if key is None else guardgraph.sign_document(document, key)
     if out is None:
         print(text, end="", flush=True)
         return

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import guardgraph
 from guardgraph.cli import audit, inputs
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.loading import graph_named
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
+from guardgraph.graphs.loading import load_named_graph
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 
@@ -47,12 +47,12 @@ def graph_of(target: str, asking: str) -> Any:
     Raises:
         ConfigurationError: there is no such graph.
     """
-    pattern = pattern_called(target)
+    pattern = find_shipped_pattern(target)
     if pattern is not None:
-        return pattern.create()
+        return pattern.create_agent()
     if ":" not in target:
         raise ConfigurationError(f"{asking}: {', '.join(COMMANDS)} or module:factory is required; given: {target!r}")
-    return graph_named(target, asking)
+    return load_named_graph(target, asking)
 
 
 class Made(Protocol):
@@ -98,8 +98,8 @@ def prove(target: str | None) -> list[Proof]:
         InputError: what it makes is no compiled LangGraph graph.
     """
     if target is not None:
-        return [_proof(graph_named(target, "verify"))]
-    return [_proof(pattern.create()) for pattern in PATTERNS.values()]
+        return [_proof(load_named_graph(target, "verify"))]
+    return [_proof(pattern.create_agent()) for pattern in PATTERNS.values()]
 
 
 def _proof(graph: guardgraph.GuardedGraph) -> Proof:
@@ -152,13 +152,13 @@ def read(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
     Raises:
         ConfigurationError: the file cannot be read, or its document is none.
     """
-    from guardgraph.evidence.checking import document_of, is_document
-    from guardgraph.evidence.document import stored_run
+    from guardgraph.evidence.checking import is_run_document, unwrap_run_document
+    from guardgraph.evidence.document import build_stored_run
 
     value = inputs.json_object(option, file, inputs.DOCUMENT_DEPTH)
-    if not is_document(value):
+    if not is_run_document(value):
         return value
     try:
-        return stored_run(document_of(value))
+        return build_stored_run(unwrap_run_document(value))
     except InputError as error:
         raise ConfigurationError(f"{option} {file!r:.200}: {error}") from error

@@ -227,7 +227,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     These are the readers of each source, and whether a caller may read it; without options, anybody. They are changed
     where they come from: by `kb add` with other readers or other rules.
     """
-    from guardgraph.state.access import may_read
+    from guardgraph.state.access import is_access_allowed
 
     inputs.load_environment()
     asked = inputs.caller(tenant, user, group)
@@ -239,7 +239,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
                 "source": scope.source,
                 "readers": list(scope.access.readers),
                 "documents": count,
-                "may_read": may_read(scope.access, asked),
+                "may_read": is_access_allowed(scope.access, asked),
             }
             for scope, count in sorted(kb.index.documents_by_scope().items(), key=_by_scope)
         ]

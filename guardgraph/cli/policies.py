@@ -11,7 +11,7 @@ from guardgraph.cli import inputs
 from guardgraph.cli.graphs import graph_of
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED
-from guardgraph.graphs.patterns import COMMANDS, pattern_called
+from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -53,12 +53,12 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a policy file, and print the settings that hold with their fingerprints."""
-    from guardgraph.policies.comparison import not_taken
+    from guardgraph.policies.comparison import find_not_taken_overlays
 
     inputs.load_environment()
     policy = _file(file, graph)
     holds = policy.settings(tenant)
-    refused = not_taken(policy, None if tenant is None else [tenant])
+    refused = find_not_taken_overlays(policy, None if tenant is None else [tenant])
     if as_json:
         _print_json(_checked_json(policy, tenant, holds, refused))
     else:
@@ -83,14 +83,16 @@ def diff(
     Without --tenant the settings of every tenant are compared too. With --fail-on, a field of such a KIND ends with
     exit code 3.
     """
-    from guardgraph.policies.comparison import differences, not_taken
+    from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays
 
     inputs.load_environment()
     if wrong := [kind for kind in fail_on or () if kind not in STYLES]:
         raise ConfigurationError(f"--fail-on: {', '.join(STYLES)} are allowed; given: {wrong[0]!r:.80}")
     files = _file(old, graph), _file(new, graph)
-    rows = differences(*files, tenant=tenant)
-    refused = not_taken(files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant])
+    rows = compare_policy_files(*files, tenant=tenant)
+    refused = find_not_taken_overlays(
+        files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant]
+    )
     if as_json:
         _print_json(
             {
@@ -111,12 +113,12 @@ def schema(
     ],
 ) -> None:
     """Print the JSON Schema of the policy files of a pattern, for editors."""
-    from guardgraph.policies.file import policy_schema
+    from guardgraph.policies.file import build_policy_schema
 
     inputs.load_environment()
-    shipped = pattern_called(graph)
-    named, policy, budget = _of_graph(graph, "schema") if shipped is None else (shipped.name, *shipped.classes)
-    _print_json(policy_schema(named, policy, budget))
+    shipped = find_shipped_pattern(graph)
+    named, policy, budget = _of_graph(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
+    _print_json(build_policy_schema(named, policy, budget))
 
 
 def settings_for(pattern: str, file: str | None, tenant: str | None, *, is_caller: bool = False) -> dict[str, Any]:
@@ -180,10 +182,10 @@ def _of_graph(target: str, asking: str) -> tuple[str, type[Settings], type[Budge
 def _checked_json(
     file: PolicyFile[Any, Any], tenant: str | None, holds: dict[str, Settings], refused: list[NotTaken]
 ) -> JsonObject:
-    from guardgraph.policies.comparison import shown_settings
+    from guardgraph.policies.comparison import show_policy_settings
 
     sections = {
-        name: {"fingerprint": item.fingerprint, "settings": shown_settings(item)} for name, item in holds.items()
+        name: {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)} for name, item in holds.items()
     }
     not_taken = [item.plain() for item in refused]
     return {
@@ -198,12 +200,12 @@ def _checked_json(
 def _show_checked(
     screen: Screen, file: PolicyFile[Any, Any], holds: dict[str, Settings], refused: list[NotTaken]
 ) -> None:
-    from guardgraph.policies.comparison import shown_settings
+    from guardgraph.policies.comparison import show_policy_settings
 
     screen.show((file.pattern, "bold"), ": valid", indent=0)
     for name, item in holds.items():
         screen.heading(name)
-        for setting, value in shown_settings(item).items():
+        for setting, value in show_policy_settings(item).items():
             left_out = item.is_open(setting)
             screen.columns(setting, (LEFT_OUT, "dim") if left_out else _shown(value), at=28)
         screen.columns(("fingerprint", "dim"), item.fingerprint, at=28)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS, pattern_called
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import Catalogue
@@ -21,7 +21,7 @@ def catalogues_named(called: str | None) -> list[Catalogue]:
     """
     if called is None:
         return [pattern.catalogue for pattern in PATTERNS.values()]
-    if (found := pattern_called(called)) is None:
+    if (found := find_shipped_pattern(called)) is None:
         raise ConfigurationError(f"reasons: {', '.join(COMMANDS)} or nothing is required; given: {called!r}")
     return [found.catalogue]
 

@@ -15,7 +15,7 @@ from guardgraph.cli import graphs, inputs, policies, runs
 from guardgraph.cli.making import exit_with, make, print_json
 from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
 from guardgraph.cli.screen import Screen
-from guardgraph.graphs.loading import graph_named
+from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject
 
@@ -93,9 +93,9 @@ def reader_of(reader: str | None, cache: str | None) -> Outside:
         return guardgraph.web_reader(cache=None if cache is None else inputs.named("--cache", cache))
     if cache is not None:
         raise ConfigurationError("--cache: for the reader of ours; --reader makes one with a cache of its own")
-    from guardgraph.world.proposers import outside
+    from guardgraph.world.proposers import validate_call_target
 
-    return outside("--reader", graph_named(reader, "--reader"))
+    return validate_call_target("--reader", load_named_graph(reader, "--reader"))
 
 
 def _say_nothing_of_retries() -> None:

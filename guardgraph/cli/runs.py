@@ -92,9 +92,9 @@ def demo_runs(model: str | None = None) -> list[PlannedRun]:
 
 def _planned(name: str, request: JsonObject, model: str | None, **settings: Any) -> PlannedRun:
     pattern = PATTERNS[name]
-    agent = pattern.create(model, **settings)
+    agent = pattern.create_agent(model, **settings)
     agent.open()  # a missing key is said before anything is shown of the run
-    return PlannedRun(pattern, agent, request, pattern.asked(request), model, pattern.remarks)
+    return PlannedRun(pattern, agent, request, pattern.read_request(request), model, pattern.remarks)
 
 
 def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] | None = None) -> JsonObject:
@@ -108,7 +108,9 @@ def follow(run: PlannedRun, show: Callable[[str, JsonObject, JsonObject], None] 
 
     writes: Any = {}
     session = Session(run.agent.frame.world)
-    for update in run.agent.stream(run.request, session.put_in(run.config), context=run.context, stream_mode="updates"):
+    for update in run.agent.stream(
+        run.request, session.put_in_config(run.config), context=run.context, stream_mode="updates"
+    ):
         for node, writes in update.items():
             if session.waiting is not None:
                 return session.waiting

@@ -109,7 +109,7 @@ def show_result(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
         _show_stop(screen, run.pattern.catalogue, result)
     screen.heading("Run")
     if is_ok(result):
-        screen.labelled("outcome", result["outcome"], ", ", run.pattern.meaning(result) or "")
+        screen.labelled("outcome", result["outcome"], ", ", run.pattern.explain_outcome(result) or "")
         if "best_score" in result:
             screen.labelled("nearest", f"relevance {result['best_score']} of the best that was found")
     else:

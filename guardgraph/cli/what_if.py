@@ -80,10 +80,10 @@ def what_if(
     percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%, unreplayable:changed:0.
     """
     from guardgraph.evidence.fail_on import parse_fail_on
-    from guardgraph.evidence.what_if import candidate_of
+    from guardgraph.evidence.what_if import load_candidate_agent
 
     inputs.load_environment()
-    graph = candidate_of(candidate, **({} if policy is None else settings_given(candidate, policy, tenant)))
+    graph = load_candidate_agent(candidate, **({} if policy is None else settings_given(candidate, policy, tenant)))
     ours = graph.frame.catalogue.pattern
     if pattern not in (None, ours):  # no run would be judged, and no limit exceeded
         raise ConfigurationError(f"--pattern: {ours}, which the candidate judges, is required; given: {pattern!r:.80}")
@@ -93,7 +93,7 @@ def what_if(
     if out is not None:
         graphs.save(guardgraph.report(judged), out)
     if as_json:
-        failed = [{"limit": limit.text, "found": limit.found(judged)} for limit in exceeded]
+        failed = [{"limit": limit.text, "found": limit.count_what_if_runs(judged)} for limit in exceeded]
         print(json.dumps({**judged.plain(), "exceeded": failed}, indent=2), flush=True)
     else:
         _show(Screen(), judged, exceeded)
@@ -143,4 +143,4 @@ def _show(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[FailOn]) -> 
         if row.assumed is not None:
             screen.show(f"assumed: {row.run_id}  {row.old} -> {row.assumed}, which nobody proposed", indent=0, hang=2)
     for limit in exceeded:
-        screen.show((f"--fail-on {limit.text}: {limit.found(judged)} runs", "red"), indent=0)
+        screen.show((f"--fail-on {limit.text}: {limit.count_what_if_runs(judged)} runs", "red"), indent=0)

@@ -159,14 +159,14 @@ def _nodes(shape: Topology, taken: Taken | None) -> list[Node]:
 
 
 def _kind(shape: Topology, name: str) -> DrawnKind:
-    kind = shape.kind(name)
+    kind = shape.get_kind(name)
     if kind == "terminal":
         return "ok" if shape.is_ok_terminal(name) else "stop"
     return kind or "plain"
 
 
 def _about(shape: Topology, name: str) -> str:
-    item = shape.declaration(name)
+    item = shape.get_declaration(name)
     if item is None:
         return name
     return f"{name}: {item.kind}, phase {item.phase}" if item.phase else f"{name}: {item.kind}"
@@ -174,14 +174,14 @@ def _about(shape: Topology, name: str) -> str:
 
 def _ends_by_itself(shape: Topology, name: str) -> bool:
     """Say whether a node is a terminal, whose edge to END is part of its shape."""
-    return shape.kind(name) == "terminal" and shape.after(name) == shape.endings(name)
+    return shape.get_kind(name) == "terminal" and shape.list_following_nodes(name) == shape.get_endings(name)
 
 
 def _is_folded(shape: Topology, name: str) -> bool:
     """Say whether a stop terminal is shown at the nodes that lead to it, instead of by itself."""
     if _kind(shape, name) != "stop" or not _ends_by_itself(shape, name):
         return False
-    before = shape.before(name)
+    before = shape.list_preceding_nodes(name)
     return bool(before) and START not in before
 
 
@@ -200,7 +200,7 @@ def _endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, .
 
 
 def _ending(shape: Topology, name: str) -> Ending:
-    item = shape.declaration(name)
+    item = shape.get_declaration(name)
     return Ending((item and item.family) or name, f"{name}: the run ends here", name)
 
 
@@ -212,7 +212,7 @@ def _last_drawn(shape: Topology, taken: Taken) -> str:
 def _behind(shape: Topology, taken: Taken | None) -> tuple[Ending, ...]:
     endings = []
     for name in shape.builder.nodes:
-        before = shape.before(name)
+        before = shape.list_preceding_nodes(name)
         only = _is_folded(shape, name) and all(_ends_by_itself(shape, other) for other in before)
         if only and (taken is None or name != taken.path[-1]):
             endings.append(_ending(shape, name))
@@ -255,7 +255,7 @@ def _ways(shape: Topology, name: str) -> dict[str, list[str] | None]:
         if labels is not None and key not in ("", way, *labels):
             labels.append(key)
     order = {other: number for number, other in enumerate([*shape.builder.nodes, END])}
-    for way in sorted(shape.static_after(name) - ways.keys(), key=order.__getitem__):
+    for way in sorted(shape.list_static_followers(name) - ways.keys(), key=order.__getitem__):
         ways[way] = None
     return ways
 

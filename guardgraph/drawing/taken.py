@@ -78,7 +78,7 @@ def fitting(shape: Topology, taken: Taken) -> Taken:
     if unknown := [name for name in taken.path if name not in shape.nodes]:
         raise InputError(f"run: a run of another graph; {shape.graph.get_name()} has no node {unknown[0]!r:.80}")
     for name, following in taken.steps:
-        if following not in shape.after(name):
+        if following not in shape.list_following_nodes(name):
             raise InputError(f"run: a run of another graph; no edge leads from {name} to {following}")
     return taken
 

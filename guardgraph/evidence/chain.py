@@ -25,14 +25,14 @@ __all__ = [
     "ErasureEntry",
     "How",
     "RunEntry",
-    "around_run",
-    "checked_head",
+    "build_run_entry_parts",
     "entry_hash",
-    "entry_of",
     "erasure_entry",
-    "numbers",
-    "ranges",
+    "expand_entry_ranges",
+    "group_entry_numbers",
+    "read_chain_entry",
     "run_entry",
+    "validate_chain_head",
 ]
 
 FORMAT: Literal[1] = 1
@@ -88,11 +88,11 @@ def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) ->
         run_id: of the run.
         content: the salted hash of its content; see `guardgraph.evidence.contents.content_hash`.
     """
-    before, between, behind = around_run(at, run_id=run_id, content=content)
+    before, between, behind = build_run_entry_parts(at, run_id=run_id, content=content)
     return f"{before}{previous}{between}{seq}{behind}"
 
 
-def around_run(at: str, *, run_id: str, content: str) -> tuple[str, str, str]:
+def build_run_entry_parts(at: str, *, run_id: str, content: str) -> tuple[str, str, str]:
     """Return what stands in the text of a run's entry before the previous hash, between it and the number, and behind.
 
     Whoever holds the end of the chain fills in these two, which nobody knows before.
@@ -118,10 +118,10 @@ def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased
         erased: numbers of the entries whose contents were erased, growing.
     """
     head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
-    return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": ranges(erased)})
+    return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": group_entry_numbers(erased)})
 
 
-def checked_head(head: object) -> tuple[int, str] | None:
+def validate_chain_head(head: object) -> tuple[int, str] | None:
     """Return number and hash of an entry as somebody kept them elsewhere, None where nobody did.
 
     Raises:
@@ -143,7 +143,7 @@ def entry_hash(text: str) -> str:
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 
 
-def entry_of(text: str) -> Entry:
+def read_chain_entry(text: str) -> Entry:
     """Return what the text of an entry says.
 
     Raises:
@@ -155,7 +155,7 @@ def entry_of(text: str) -> Entry:
         raise ValueError(f"no entry of format {FORMAT}: {error.errors(include_url=False)[0]['msg']}") from None
 
 
-def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+def group_entry_numbers(numbers: Iterable[int]) -> list[tuple[int, int]]:
     """Return growing numbers as first and last of each run of them."""
     made: list[tuple[int, int]] = []
     for number in numbers:
@@ -166,7 +166,7 @@ def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
     return made
 
 
-def numbers(erased: Iterable[tuple[int, int]]) -> Iterable[int]:
-    """Yield the numbers that `ranges` was made of."""
+def expand_entry_ranges(erased: Iterable[tuple[int, int]]) -> Iterable[int]:
+    """Yield the numbers that `group_entry_numbers` was made of."""
     for first, last in erased:
         yield from range(first, last + 1)

@@ -6,16 +6,16 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from guardgraph.evidence.chain import checked_head
-from guardgraph.evidence.derivation import agent_for, derived_findings
-from guardgraph.evidence.document import LEVELS, RunDocument, checked_document
-from guardgraph.evidence.place import DocumentFinding, head_findings, place_findings
-from guardgraph.evidence.signing import check_key, envelope_of, is_envelope
-from guardgraph.evidence.strict_json import json_of, written
+from guardgraph.evidence.chain import validate_chain_head
+from guardgraph.evidence.derivation import find_derivation_problems, load_deriving_agent
+from guardgraph.evidence.document import LEVELS, RunDocument, validate_run_document
+from guardgraph.evidence.place import DocumentFinding, find_chain_head_problems, find_chain_place_problems
+from guardgraph.evidence.signing import check_public_key, is_signed_envelope, open_signed_envelope
+from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["CheckedRun", "Signed", "check_document", "document_of", "is_document"]
+__all__ = ["CheckedRun", "Signed", "check_document", "is_run_document", "unwrap_run_document"]
 
 Signed: TypeAlias = Literal["no", "unchecked", "wrong", "yes"]
 """Whether a document is signed: it is not; it is, and nobody gave a key; not by the key that was given; it is."""
@@ -76,14 +76,14 @@ def check_document(
             installed.
         InputError: it is no document, one of a format that this version does not know, or of another pattern.
     """
-    head = checked_head(head)
+    head = validate_chain_head(head)
     if isinstance(document, str | bytes):
         data = document.encode(errors="surrogatepass") if isinstance(document, str) else document
-        found, signed, findings = _opened(data, public_key)
+        found, signed, findings = _open_document_file(data, public_key)
     else:
-        found, signed, findings = checked_document(document), "no", _unsigned(public_key)
+        found, signed, findings = validate_run_document(document), "no", _find_missing_signature(public_key)
     recording = found["recording"]
-    graph = agent_for(agent, recording)
+    graph = load_deriving_agent(agent, recording)
     return CheckedRun(
         run_id=str(recording.get("run_id")),
         pattern=str(recording.get("pattern")),
@@ -93,48 +93,50 @@ def check_document(
         signed=signed,
         findings=(
             *findings,
-            *place_findings(found),
-            *head_findings(found, head),
-            *derived_findings(graph.frame, recording),
+            *find_chain_place_problems(found),
+            *find_chain_head_problems(found, head),
+            *find_derivation_problems(graph.frame, recording),
         ),
     )
 
 
-def is_document(value: JsonObject) -> bool:
+def is_run_document(value: JsonObject) -> bool:
     """Say whether a JSON object is meant as a document, or as an envelope with one."""
-    return is_envelope(value) or {"chain", "recording"} <= value.keys()
+    return is_signed_envelope(value) or {"chain", "recording"} <= value.keys()
 
 
-def document_of(value: JsonObject) -> RunDocument:
+def unwrap_run_document(value: JsonObject) -> RunDocument:
     """Return a document, taken out of its envelope; whether it is what was exported, nobody has checked.
 
     Raises:
         InputError: it is none.
     """
-    return checked_document(_read("payload", envelope_of(value).payload)[0] if is_envelope(value) else value)
+    return validate_run_document(
+        _read_document_json("payload", open_signed_envelope(value).payload)[0] if is_signed_envelope(value) else value
+    )
 
 
-def _opened(data: bytes, public_key: bytes | None) -> tuple[RunDocument, Signed, list[DocumentFinding]]:
-    value, findings = _read("document", data)
-    if not is_envelope(value):
-        return checked_document(value), "no", [*findings, *_unsigned(public_key)]
-    sealed = envelope_of(value)
+def _open_document_file(data: bytes, public_key: bytes | None) -> tuple[RunDocument, Signed, list[DocumentFinding]]:
+    value, findings = _read_document_json("document", data)
+    if not is_signed_envelope(value):
+        return validate_run_document(value), "no", [*findings, *_find_missing_signature(public_key)]
+    sealed = open_signed_envelope(value)
     signed: Signed = "unchecked"
     if public_key is not None:
         signed = "yes" if sealed.is_signed_by(public_key) else "wrong"
     wrong = DocumentFinding("signature", "signatures.0", "not by the holder of this key over these bytes")
-    inside, more = _read("payload", sealed.payload)
-    return checked_document(inside), signed, [*findings, *([wrong] if signed == "wrong" else []), *more]
+    inside, more = _read_document_json("payload", sealed.payload)
+    return validate_run_document(inside), signed, [*findings, *([wrong] if signed == "wrong" else []), *more]
 
 
-def _read(name: str, data: bytes) -> tuple[JsonObject, list[DocumentFinding]]:
+def _read_document_json(name: str, data: bytes) -> tuple[JsonObject, list[DocumentFinding]]:
     """Return the object in a file; that the file is another text than it is written as, is a finding."""
-    value = json_of(data, name, LEVELS)
-    return value, [] if written(value).encode() == data else [DocumentFinding("text", name, _WRITTEN)]
+    value = parse_strict_json(data, name, LEVELS)
+    return value, [] if format_document_text(value).encode() == data else [DocumentFinding("text", name, _WRITTEN)]
 
 
-def _unsigned(public_key: bytes | None) -> list[DocumentFinding]:
+def _find_missing_signature(public_key: bytes | None) -> list[DocumentFinding]:
     if public_key is None:
         return []
-    check_key(public_key)
+    check_public_key(public_key)
     return [DocumentFinding("signature", "document", "not signed, and a key was given to check it with")]

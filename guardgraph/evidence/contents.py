@@ -12,7 +12,15 @@ from typing import Any
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import Recording
 
-__all__ = ["Lookup", "caller", "content_hash", "found_by", "lookup", "new_salt", "recording_of"]
+__all__ = [
+    "Lookup",
+    "build_run_lookup",
+    "content_hash",
+    "make_content_salt",
+    "normalize_run_lookup",
+    "read_run_caller",
+    "read_stored_recording",
+]
 
 SALT_BYTES = 32
 """As many as the hash has: nobody finds a content by hashing what it may have been."""
@@ -27,7 +35,7 @@ class Lookup:
     """Tenant and user of whoever began or resumed the run, each once, in order."""
 
 
-def new_salt() -> str:
+def make_content_salt() -> str:
     """Return a new salt, 64 hex digits."""
     return token_hex(SALT_BYTES)
 
@@ -40,7 +48,7 @@ def content_hash(salt: str, content: str) -> str:
         content: the recording as canonical JSON.
 
     Raises:
-        ValueError: the salt is not as `new_salt` writes it.
+        ValueError: the salt is not as `make_content_salt` writes it.
     """
     salted = bytes.fromhex(salt)
     if salted.hex() != salt:  # blanks and capitals would read the same
@@ -48,24 +56,26 @@ def content_hash(salt: str, content: str) -> str:
     return sha256(salted + content.encode()).hexdigest()
 
 
-def recording_of(content: str) -> Recording:
+def read_stored_recording(content: str) -> Recording:
     """Return the recording that a content is the text of."""
     recording: Recording = json.loads(content)
     return recording
 
 
-def lookup(recording: Recording) -> Lookup:
+def build_run_lookup(recording: Recording) -> Lookup:
     """Return what a run is found by."""
     openings: list[Any] = [visit["opening"] for visit in recording["visits"] if "opening" in visit]
-    return found_by(recording["pattern"], {caller(opening) for opening in openings} - {(None, None)})
+    return normalize_run_lookup(
+        recording["pattern"], {read_run_caller(opening) for opening in openings} - {(None, None)}
+    )
 
 
-def found_by(pattern: Any, callers: Iterable[tuple[Any, Any]]) -> Lookup:
+def normalize_run_lookup(pattern: Any, callers: Iterable[tuple[Any, Any]]) -> Lookup:
     """Return what a run of a pattern and some callers is found by: the same one, whatever their order."""
     return Lookup(pattern, tuple(sorted(callers, key=lambda pair: [(item is not None, str(item)) for item in pair])))
 
 
-def caller(opening: JsonObject) -> tuple[str | None, str | None]:
+def read_run_caller(opening: JsonObject) -> tuple[str | None, str | None]:
     """Return tenant and user: whom LangGraph's server says, else whom the context does."""
     context = opening.get("context")
     said = opening.get("caller") or (context.get("caller") if isinstance(context, dict) else None)

@@ -11,19 +11,19 @@ from typing import Any
 from pydantic import ValidationError
 
 from guardgraph.evidence.place import DocumentFinding, DocumentFindingKind
-from guardgraph.graphs.loading import graph_named, is_taken_by
-from guardgraph.graphs.replay.interpreter import interpret
+from guardgraph.graphs.loading import is_factory_setting, load_named_graph
+from guardgraph.graphs.replay.interpreter import interpret_recording
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.end import recording as record
+from guardgraph.graphs.running.end import build_recording
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt
 from guardgraph.plain.version import version
-from guardgraph.state.recording import Recording, checked_recording
+from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
 
-__all__ = ["agent_for", "derived_findings"]
+__all__ = ["find_derivation_problems", "load_deriving_agent"]
 
 MOST = 100
 """Differences that are named: one says enough, and after a change of the way of a run nothing is as it was."""
@@ -38,7 +38,7 @@ _NOTHING = object()
 """Stands where one of two has nothing."""
 
 
-def agent_for(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -> GuardedGraph[Any, Any, Any]:
+def load_deriving_agent(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -> GuardedGraph[Any, Any, Any]:
     """Return the agent that decides a recorded run again.
 
     Args:
@@ -50,24 +50,24 @@ def agent_for(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -
         ConfigurationError: there is no such agent.
         InputError: it is one of another pattern.
     """
-    made = graph_named(agent, "agent") if isinstance(agent, str) else agent
+    made = load_named_graph(agent, "agent") if isinstance(agent, str) else agent
     if not isinstance(made, GuardedGraph):
         raise ConfigurationError(f"agent: a guarded graph or module:factory is required; given: {type(made).__name__}")
     if recording.get("pattern") != (ours := made.frame.catalogue.pattern):
         raise InputError(f"document: a run of {ours} is required; given: one of {recording.get('pattern')!r:.80}")
-    if isinstance(agent, str) and (settings := _settings(made.frame, agent, recording)):
+    if isinstance(agent, str) and (settings := _find_recorded_settings(made.frame, agent, recording)):
         with suppress(ConfigurationError):  # it refuses them: each is named as a difference
-            made = graph_named(agent, "agent", **settings)
+            made = load_named_graph(agent, "agent", **settings)
         if not isinstance(made, GuardedGraph):
             raise ConfigurationError(f"agent: a guarded graph is required; given: {type(made).__name__}")
     return made
 
 
-def _settings(frame: Frame, target: str, recording: JsonObject) -> dict[str, Settings]:
+def _find_recorded_settings(frame: Frame, target: str, recording: JsonObject) -> dict[str, Settings]:
     """Return the recorded settings that are not an agent's own, as far as its factory takes them."""
     found: dict[str, Settings] = {}
-    for name, ours, plain in zip(SETTINGS, (frame.policy, frame.budget), frame.settings, strict=True):
-        if recording.get(name) == plain or not is_taken_by(target, "agent", name):
+    for name, ours, plain in zip(SETTINGS, (frame.policy, frame.budget), frame.plain_settings, strict=True):
+        if recording.get(name) == plain or not is_factory_setting(target, "agent", name):
             continue
         try:
             found[name] = type(ours).model_validate_json(canonical_json(recording.get(name)))
@@ -76,7 +76,7 @@ def _settings(frame: Frame, target: str, recording: JsonObject) -> dict[str, Set
     return found
 
 
-def derived_findings(frame: Frame, given: JsonObject) -> list[DocumentFinding]:
+def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFinding]:
     """Decide a recorded run again, and name every difference between its recording and what comes out.
 
     Args:
@@ -88,42 +88,44 @@ def derived_findings(frame: Frame, given: JsonObject) -> list[DocumentFinding]:
     """
     if given.get("redacted"):
         return [DocumentFinding("underived", "redacted", "words of the run were redacted: nothing can be derived")]
-    recording = checked_recording(given)
+    recording = validate_recording(given)
     kind: DocumentFindingKind = "verdict" if recording["guardgraph"] == version() else "version"
     behind = "" if kind == "verdict" else f"; differs under version {version()}"
-    found = islice(_differences(frame, recording, given), MOST)
+    found = islice(_compare_with_derived_run(frame, recording, given), MOST)
     return [
         *[DocumentFinding(kind, place, f"{message}{behind}") for place, message in found],
-        *_other_shadows(frame, recording),
+        *_find_underivable_shadows(frame, recording),
     ]
 
 
-def _differences(frame: Frame, recording: Recording, given: JsonObject) -> Iterator[tuple[str, str]]:
+def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObject) -> Iterator[tuple[str, str]]:
     known: JsonObject = {**given, "guardgraph": version()}
     shadows = known.pop("shadows", {})
     alone: Any = {key: value for key, value in recording.items() if key != "shadows"}
     try:
-        made: JsonObject = {**record(interpret(frame, alone))}
+        made: JsonObject = {**build_recording(interpret_recording(frame, alone))}
     except (NotRecorded, ConfigurationError, InputError) as error:
-        ours = _known_before(frame)
+        ours = _describe_deriving_agent(frame)
         fingerprints = {name: known["fingerprints"][name] for name in ours["fingerprints"]}
-        yield from _between({**{name: known[name] for name in ours}, "fingerprints": fingerprints}, ours, "")
-        yield _undecided(error)
+        yield from _compare_recorded_values(
+            {**{name: known[name] for name in ours}, "fingerprints": fingerprints}, ours, ""
+        )
+        yield _explain_underivable_run(error)
     else:
-        yield from _between(known, made, "")
+        yield from _compare_recorded_values(known, made, "")
     for name, shadow in shadows.items():
         if name in frame.shadows:
-            yield from _between(shadow, frame.shadows[name](alone), f"shadows.{name}.")
+            yield from _compare_recorded_values(shadow, frame.shadows[name](alone), f"shadows.{name}.")
 
 
-def _known_before(frame: Frame) -> JsonObject:
+def _describe_deriving_agent(frame: Frame) -> JsonObject:
     """Return what an agent says of itself before it decides anything."""
     policy, budget = frame.settings_fingerprints
-    fingerprints = {"policy": policy, "budget": budget, "declarations": frame.fingerprint}
-    return {"graph": frame.name, **dict(zip(SETTINGS, frame.settings, strict=True)), "fingerprints": fingerprints}
+    fingerprints = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
+    return {"graph": frame.name, **dict(zip(SETTINGS, frame.plain_settings, strict=True)), "fingerprints": fingerprints}
 
 
-def _undecided(error: Exception) -> tuple[str, str]:
+def _explain_underivable_run(error: Exception) -> tuple[str, str]:
     """Return where a run cannot be decided again, and why."""
     if isinstance(error, NotRecorded):
         return f"calls ({error.node})", f"cannot be derived: {error.difference}"
@@ -133,38 +135,40 @@ def _undecided(error: Exception) -> tuple[str, str]:
     return place, message
 
 
-def _other_shadows(frame: Frame, recording: Recording) -> list[DocumentFinding]:
+def _find_underivable_shadows(frame: Frame, recording: Recording) -> list[DocumentFinding]:
     others = recording.get("shadows", {}).keys() - frame.shadows.keys()
     message = "the agent has no such shadow: what it made of the run cannot be derived"
     return [DocumentFinding("underived", f"shadows.{name:.80}", message) for name in sorted(others)]
 
 
-def _between(recorded: JsonValue, made: JsonValue, path: str) -> Iterator[tuple[str, str]]:
+def _compare_recorded_values(recorded: JsonValue, made: JsonValue, path: str) -> Iterator[tuple[str, str]]:
     """Yield where two values differ, down to single texts and numbers, with what stands there."""
     if isinstance(recorded, dict) and isinstance(made, dict):
         for key in [*recorded, *(made.keys() - recorded.keys())]:
-            yield from _between(recorded.get(key, _NOTHING), made.get(key, _NOTHING), f"{path}{key}.")
+            yield from _compare_recorded_values(recorded.get(key, _NOTHING), made.get(key, _NOTHING), f"{path}{key}.")
     elif isinstance(recorded, list) and isinstance(made, list):
         for at in range(max(len(recorded), len(made))):
-            yield from _between(_item(recorded, at), _item(made, at), f"{path}{at}.")
+            yield from _compare_recorded_values(
+                _get_recorded_item(recorded, at), _get_recorded_item(made, at), f"{path}{at}."
+            )
     elif type(recorded) is not type(made) or recorded != made:
-        then, now = _beside(recorded, made)
+        then, now = _excerpt_recorded_values(recorded, made)
         yield path.removesuffix("."), f"recorded {then}, derived {now}"
 
 
-def _item(items: list[JsonValue], at: int) -> JsonValue:
+def _get_recorded_item(items: list[JsonValue], at: int) -> JsonValue:
     return items[at] if at < len(items) else _NOTHING
 
 
-def _beside(recorded: object, made: object) -> tuple[str, str]:
+def _excerpt_recorded_values(recorded: object, made: object) -> tuple[str, str]:
     """Return two values for a message, of long texts what is around the place where they part."""
     if not (isinstance(recorded, str) and isinstance(made, str)):
-        return _shown(recorded), _shown(made)
+        return _format_recorded_value(recorded), _format_recorded_value(made)
     parting = next((at for at, (then, now) in enumerate(zip(recorded, made, strict=False)) if then != now), 0)
     start = max(parting - BEFORE, 0) if max(len(recorded), len(made)) > SHOWN else 0
     then, now = (f"{'...' if start else ''}{text[start:]}" for text in (recorded, made))
-    return _shown(then), _shown(now)
+    return _format_recorded_value(then), _format_recorded_value(now)
 
 
-def _shown(value: object) -> str:
+def _format_recorded_value(value: object) -> str:
     return "nothing" if value is _NOTHING else excerpt(json.dumps(value, ensure_ascii=False), SHOWN)

@@ -12,16 +12,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from guardgraph.evidence.contents import caller, recording_of
-from guardgraph.evidence.place import content_of, place_findings
+from guardgraph.evidence.contents import read_run_caller, read_stored_recording
+from guardgraph.evidence.place import find_chain_place_problems, hash_recording_content
 from guardgraph.evidence.store import Position, RunStore, StoredRun
-from guardgraph.evidence.strict_json import json_of, written
+from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, is_plain, json_problem
 from guardgraph.state.recording import CLOSED, Sha256
 
-__all__ = ["FORMAT", "ChainPlace", "RunDocument", "checked_document", "export_run", "stored_run"]
+__all__ = ["FORMAT", "ChainPlace", "RunDocument", "build_stored_run", "export_run", "validate_run_document"]
 
 FORMAT: Literal[1] = 1
 """The version of the form of a document; `_FORMS` has all that can be read."""
@@ -92,18 +92,19 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
             "at": place.at,
             "entry": stored.entry,
             "salt": stored.salt,
-            "content": content_of(stored.salt, dict(stored.recording)),
+            "content": hash_recording_content(stored.salt, dict(stored.recording)),
         },
         "recording": dict(stored.recording),
     }
-    _check_tenant(made)
-    if wrong := place_findings(made):
+    _check_document_tenant(made)
+    if wrong := find_chain_place_problems(made):
         raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
-    json_of(written(dict(made)).encode(), "run_id", LEVELS)  # nobody is given what he could not read
+    text = format_document_text(dict(made))
+    parse_strict_json(text.encode(), "run_id", LEVELS)  # nobody is given what he could not read
     return made
 
 
-def checked_document(given: Any) -> RunDocument:
+def validate_run_document(given: Any) -> RunDocument:
     """Return a document, if it is one.
 
     Raises:
@@ -115,37 +116,37 @@ def checked_document(given: Any) -> RunDocument:
     number = given.get("format") if isinstance(given, dict) else None
     if type(number) is not int or number not in _FORMS:
         known = " or ".join(map(str, _FORMS))
-        raise InputError(f"document: one of format {known} is required; given: {_shown(number)}")
+        raise InputError(f"document: one of format {known} is required; given: {_format_document_version(number)}")
     try:
-        made: RunDocument = _adapter(number).validate_python(given)
+        made: RunDocument = _get_document_adapter(number).validate_python(given)
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
         raise InputError(f"document.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
-    _check_tenant(made)
+    _check_document_tenant(made)
     return made
 
 
-def stored_run(document: RunDocument) -> StoredRun:
+def build_stored_run(document: RunDocument) -> StoredRun:
     """Return the run of a document as a store would give it."""
     chain = document["chain"]
     place = Position(chain["seq"], chain["hash"], chain["previous"], chain["at"])
-    recording = recording_of(canonical_json(document["recording"]))
+    recording = read_stored_recording(canonical_json(document["recording"]))
     return StoredRun(str(recording.get("run_id")), place, recording, chain["entry"], chain["salt"])
 
 
 @cache
-def _adapter(number: int) -> TypeAdapter[Any]:
+def _get_document_adapter(number: int) -> TypeAdapter[Any]:
     return TypeAdapter(_FORMS[number])
 
 
-def _shown(number: object) -> str:
+def _format_document_version(number: object) -> str:
     return "none" if number is None else f"{number!r:.80}"
 
 
-def _check_tenant(document: RunDocument) -> None:
+def _check_document_tenant(document: RunDocument) -> None:
     """Refuse a run in which people of two tenants had a part: neither may see the other's words."""
     visits = document["recording"].get("visits")
     openings = [visit.get("opening") for visit in visits if isinstance(visit, dict)] if isinstance(visits, list) else []
-    tenants = {caller(opening)[0] for opening in openings if isinstance(opening, dict)} - {None}
+    tenants = {read_run_caller(opening)[0] for opening in openings if isinstance(opening, dict)} - {None}
     if len(tenants) > 1:
         raise InputError(f"document: a run of one tenant is required; given: one of {len(tenants)}")

@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
-from guardgraph.graphs.replay.whatif import Again, AgainKind, Ending, plain
+from guardgraph.graphs.replay.whatif import Again, AgainKind, Ending, convert_what_if_to_json
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.door import GuardedGraph
 
-__all__ = ["KINDS", "OTHERWISE", "Row", "Way", "WhatIf", "row_of"]
+__all__ = ["KINDS", "OTHERWISE", "Row", "Way", "WhatIf", "build_what_if_row"]
 
 KINDS: tuple[AgainKind, ...] = get_args(AgainKind)
 """The classes, in the order in which they are counted."""
@@ -64,7 +64,7 @@ class Row(Again):
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
-        said = plain(self)
+        said = convert_what_if_to_json(self)
         ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
 
@@ -119,7 +119,8 @@ class WhatIf:
     def _flow_lines(self) -> Iterator[str]:
         yield f"{'old ending':{ENDING}}    {'new ending':{ENDING}}  {'runs':>{COUNT}}"
         for (old, new, differs), count in self.flows.items():
-            yield f"{_cut(str(old)):{ENDING}} -> {_named(old, new, differs):{ENDING}}  {count:>{COUNT}}"
+            then, now = _shorten_ending(str(old)), _format_new_ending(old, new, differs)
+            yield f"{then:{ENDING}} -> {now:{ENDING}}  {count:>{COUNT}}"
 
     def _count_lines(self) -> Iterator[str]:
         for kind, count in self.counts.items():
@@ -134,17 +135,21 @@ class WhatIf:
         return f"<WhatIf of {self.graph.get_name()}: {said or 'no runs'}>"
 
 
-def row_of(again: Again, **known: Any) -> Row:
+def build_what_if_row(again: Again, **known: Any) -> Row:
     """Return the row of a run that was judged, with what else is known of it."""
     return Row(**{name: getattr(again, name) for name in _JUDGED}, **known)
 
 
-def _named(old: Ending, new: Ending, differs: bool) -> str:
+def _format_new_ending(old: Ending, new: Ending, differs: bool) -> str:
     """Return a new ending; one that is the old one says whether the result is too."""
     if not differs:
         return "same"
-    return f"{_cut(str(new), ENDING - len(OTHERWISE) - 1)} {OTHERWISE}" if new == old else _cut(str(new))
+    return (
+        f"{_shorten_ending(str(new), ENDING - len(OTHERWISE) - 1)} {OTHERWISE}"
+        if new == old
+        else _shorten_ending(str(new))
+    )
 
 
-def _cut(text: str, most: int = ENDING) -> str:
+def _shorten_ending(text: str, most: int = ENDING) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from guardgraph.evidence.chain import entry_hash, entry_of
+from guardgraph.evidence.chain import entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
@@ -13,7 +13,13 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.evidence.document import RunDocument
 
-__all__ = ["DocumentFinding", "DocumentFindingKind", "content_of", "head_findings", "place_findings"]
+__all__ = [
+    "DocumentFinding",
+    "DocumentFindingKind",
+    "find_chain_head_problems",
+    "find_chain_place_problems",
+    "hash_recording_content",
+]
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
 """What a finding is about: the text of the file, the place in the chain, the head that was kept elsewhere, the
@@ -34,37 +40,42 @@ class DocumentFinding:
         return f"{self.place}: {self.message}"
 
 
-def content_of(salt: str, recording: JsonObject) -> str:
+def hash_recording_content(salt: str, recording: JsonObject) -> str:
     """Return the hash by which an entry knows a recording."""
     return content_hash(salt, canonical_json(recording))
 
 
-def place_findings(document: RunDocument) -> list[DocumentFinding]:
+def find_chain_place_problems(document: RunDocument) -> list[DocumentFinding]:
     """Hold a run against its entry, and the entry against its hash."""
     chain, recording = document["chain"], document["recording"]
     try:
-        said = entry_of(chain["entry"])
+        said = read_chain_entry(chain["entry"])
     except ValueError as error:
-        return [_wrong("entry", str(error))]
+        return [_make_chain_finding("entry", str(error))]
     if said["kind"] != "run":
-        return [_wrong("entry", "the entry of a run is required; it is that of an erasure")]
+        return [_make_chain_finding("entry", "the entry of a run is required; it is that of an erasure")]
     pairs = [
         ("hash", chain["hash"], entry_hash(chain["entry"]), "of the entry"),
         ("seq", chain["seq"], said["seq"], "in the entry"),
         ("previous", chain["previous"], said["previous"], "in the entry"),
         ("at", chain["at"], said["at"], "in the entry"),
         ("content", chain["content"], said["content"], "in the entry"),
-        ("content", chain["content"], content_of(chain["salt"], recording), "of salt and recording: one was changed"),
+        (
+            "content",
+            chain["content"],
+            hash_recording_content(chain["salt"], recording),
+            "of salt and recording: one was changed",
+        ),
         ("entry", said["run_id"], recording.get("run_id"), "in the recording: its run_id"),
     ]
     return [
-        _wrong(name, f"{ours!s:.80}; it is {theirs!s:.80} {where}")
+        _make_chain_finding(name, f"{ours!s:.80}; it is {theirs!s:.80} {where}")
         for name, ours, theirs, where in pairs
         if ours != theirs
     ]
 
 
-def head_findings(document: RunDocument, head: tuple[int, str] | None) -> list[DocumentFinding]:
+def find_chain_head_problems(document: RunDocument, head: tuple[int, str] | None) -> list[DocumentFinding]:
     """Hold the place of a run against number and hash of its entry, as somebody kept them elsewhere."""
     if head is None:
         return []
@@ -78,5 +89,5 @@ def head_findings(document: RunDocument, head: tuple[int, str] | None) -> list[D
     return []
 
 
-def _wrong(name: str, message: str) -> DocumentFinding:
+def _make_chain_finding(name: str, message: str) -> DocumentFinding:
     return DocumentFinding("chain", f"chain.{name}", message)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from guardgraph.state.recording import Asking, Fingerprints, Opening, RecordedCall, RecordedVisit, Recording
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
-__all__ = ["FORM", "Place", "entered", "is_kept"]
+__all__ = ["FORM", "Place", "follow_redaction_paths", "is_never_redacted"]
 
 Place: TypeAlias = tuple[str | int, ...]
 """Keys and indices; in a path ``*`` stands for any one of them, ``**`` for any number."""
@@ -52,7 +52,7 @@ _LISTS = (1, 2)
 """How deep the indices of the form's own lists stand."""
 
 
-def is_kept(place: Place) -> bool:
+def is_never_redacted(place: Place) -> bool:
     """Say whether what stands at a place stays as it is, whatever is to be redacted."""
     if not 0 < len(place) <= _DEEPEST:
         return False
@@ -60,7 +60,7 @@ def is_kept(place: Place) -> bool:
     return tuple("*" if at in _LISTS and step.isdigit() else step for at, step in enumerate(steps)) in _KEPT
 
 
-def entered(paths: Iterable[Place], step: str) -> frozenset[Place]:
+def follow_redaction_paths(paths: Iterable[Place], step: str) -> frozenset[Place]:
     """Return what is left of paths one step further; an empty one has led here, and leads on to all that is inside."""
     made: set[Place] = set()
     for path in paths:
@@ -68,7 +68,7 @@ def entered(paths: Iterable[Place], step: str) -> frozenset[Place]:
             made.add(path)
         elif path[0] == "**":
             made.add(path)
-            made |= entered([path[1:]], step) if path[1:] else {()}
+            made |= follow_redaction_paths([path[1:]], step) if path[1:] else {()}
         elif path[0] in ("*", step):
             made.add(path[1:])
     return frozenset(made)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from guardgraph.evidence.places import FORM, Place, entered, is_kept
-from guardgraph.evidence.unpacking import changed_text
+from guardgraph.evidence.places import FORM, Place, follow_redaction_paths, is_never_redacted
+from guardgraph.evidence.unpacking import change_packed_json
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recording
 
-__all__ = ["MARKER", "Redaction", "redacted"]
+__all__ = ["MARKER", "Redaction", "redact_recording"]
 
 MARKER = "[redacted]"
 """What stands in the place of what was redacted."""
@@ -55,21 +55,21 @@ class Redaction:
                 raise ConfigurationError(f"redact.{name}: a list of texts is required; given: {given!r:.80}")
             object.__setattr__(self, name, tuple(given))
         for path in self.fields:
-            _check_path(path)
+            _check_redaction_path(path)
         for pattern in self.patterns:
-            _check_pattern(pattern)
+            _check_redaction_pattern(pattern)
 
 
-def _check_path(path: str) -> None:
+def _check_redaction_path(path: str) -> None:
     parts = tuple(path.split("."))
     if not all(parts) or parts[0] not in {*FORM[()], "*", "**"}:
         allowed = ", ".join(sorted(FORM[()]))
         raise ConfigurationError(f"redact.fields: a path that begins with one of {allowed}; given: {path!r:.80}")
-    if any(is_kept(parts[:count]) for count in range(1, len(parts) + 1)):
+    if any(is_never_redacted(parts[:count]) for count in range(1, len(parts) + 1)):
         raise ConfigurationError(f"redact.fields: a recording needs what stands there; given: {path!r:.80}")
 
 
-def _check_pattern(pattern: str) -> None:
+def _check_redaction_pattern(pattern: str) -> None:
     try:
         finds_nothing = re.compile(pattern).search("") is not None
     except (re.error, RecursionError, OverflowError) as error:
@@ -78,26 +78,26 @@ def _check_pattern(pattern: str) -> None:
         raise ConfigurationError(f"redact.patterns: it must not find an empty text; given: {pattern!r:.80}")
 
 
-def redacted(recording: Recording, redaction: Redaction) -> Recording:
+def redact_recording(recording: Recording, redaction: Redaction) -> Recording:
     """Return a recording without what is not to be kept; ``redacted`` says where that stood.
 
     In a run of which something was redacted, hashes of what was asked and written are zeros: a phone number is soon
     found by its hash.
     """
     by_fields = _Pass()
-    made = by_fields.over(recording, [tuple(path.split(".")) for path in redaction.fields])
-    by_patterns = _Pass(_finder(by_fields.texts, redaction.patterns))
-    made = by_patterns.over(made, [])
+    made = by_fields.redact_whole(recording, [tuple(path.split(".")) for path in redaction.fields])
+    by_patterns = _Pass(_compile_redaction_patterns(by_fields.texts, redaction.patterns))
+    made = by_patterns.redact_whole(made, [])
     places = sorted({*by_fields.places, *by_patterns.places}, key=lambda place: [str(step) for step in place])
     if places:
-        made = _hashless(made, ())
+        made = _zero_recorded_hashes(made, ())
         made["redacted"] = [list(place) for place in places]
         if "nameless" in made:
             made["nameless"] = [place for place in made["nameless"] if ("input", *place) not in places]
     return made  # type: ignore[no-any-return]
 
 
-def _finder(texts: Iterable[str], patterns: Iterable[str]) -> list[re.Pattern[str]]:
+def _compile_redaction_patterns(texts: Iterable[str], patterns: Iterable[str]) -> list[re.Pattern[str]]:
     long = sorted((text for text in texts if len(text) >= SHORTEST), key=len, reverse=True)
     literal = [re.compile("|".join(map(re.escape, long)))] if long else []
     return [*literal, *map(re.compile, patterns)]
@@ -117,39 +117,42 @@ class _Pass:
         self.texts: set[str] = set()
         """The texts that stood where paths lead to."""
 
-    def over(self, value: Any, paths: Iterable[Place]) -> Any:
+    def redact_whole(self, value: Any, paths: Iterable[Place]) -> Any:
         """Return a recording without what is found in it, and where the paths lead to."""
-        return self._value(value, (), frozenset(paths))
+        return self._redact_value(value, (), frozenset(paths))
 
-    def _value(self, value: Any, place: Place, paths: frozenset[Place]) -> Any:
-        if is_kept(place):
+    def _redact_value(self, value: Any, place: Place, paths: frozenset[Place]) -> Any:
+        if is_never_redacted(place):
             return value
         if isinstance(value, dict):
             made: dict[str, Any] = {}
             for key, item in value.items():
-                name = self._key(key, place, made, is_within=() in paths)
-                made[name] = self._value(item, (*place, name), entered(paths, key))
+                name = self._redact_key(key, place, made, is_within=() in paths)
+                made[name] = self._redact_value(item, (*place, name), follow_redaction_paths(paths, key))
             return made
         if isinstance(value, list):
-            return [self._value(item, (*place, at), entered(paths, str(at))) for at, item in enumerate(value)]
+            return [
+                self._redact_value(item, (*place, at), follow_redaction_paths(paths, str(at)))
+                for at, item in enumerate(value)
+            ]
         if isinstance(value, str):
-            return changed_text(
-                value, partial(self._value, place=place, paths=paths), partial(self._text, place, paths)
+            return change_packed_json(
+                value, partial(self._redact_value, place=place, paths=paths), partial(self._redact_text, place, paths)
             )
         if type(value) is int and len(text := str(value)) >= SHORTEST:
-            return value if self._text(place, paths, text) == text else MARKER
-        return self._replaced(place) if () in paths and value is not None else value
+            return value if self._redact_text(place, paths, text) == text else MARKER
+        return self._mark_redacted_place(place) if () in paths and value is not None else value
 
-    def _text(self, place: Place, paths: frozenset[Place], text: str) -> str:
+    def _redact_text(self, place: Place, paths: frozenset[Place], text: str) -> str:
         if () in paths:
             self.texts.add(text)
-            return self._replaced(place)
-        made = self._without(text)
+            return self._mark_redacted_place(place)
+        made = self._mask_text(text)
         if made != text:
-            self._replaced(place)
+            self._mark_redacted_place(place)
         return made
 
-    def _key(self, key: str, place: Place, others: dict[str, Any], *, is_within: bool) -> str:
+    def _redact_key(self, key: str, place: Place, others: dict[str, Any], *, is_within: bool) -> str:
         """Return a key without what is found in it, unlike all before it; those of the form stay.
 
         Args:
@@ -160,65 +163,69 @@ class _Pass:
         """
         if key in FORM.get(tuple("*" if isinstance(step, int) else step for step in place), ()):
             return key
-        name = free = MARKER if is_within and not FIELD_NAME.fullmatch(key) else self._without(key)
+        name = free = MARKER if is_within and not FIELD_NAME.fullmatch(key) else self._mask_text(key)
         number = 1
         while free in others:
             number += 1
             free = f"{name} {number}"
         if name != key:
-            self._replaced((*place, free))
+            self._mark_redacted_place((*place, free))
         return free
 
-    def _without(self, text: str) -> str:
-        made = self._cut(text)
-        if "\\u" in made and (cut := self._cut(spelt := _spelt(made))) != spelt:
+    def _mask_text(self, text: str) -> str:
+        made = self._mask_pattern_finds(text)
+        if "\\u" in made and (cut := self._mask_pattern_finds(spelt := _decode_json_escapes(made))) != spelt:
             return cut  # in a text that only looks like JSON
         return made
 
-    def _cut(self, text: str) -> str:
+    def _mask_pattern_finds(self, text: str) -> str:
         """Return a text without all that any pattern finds in it as it came; what overlaps is one find."""
         known = [found.span() for found in _MARKERS.finditer(text)]
         spans = {found.span() for pattern in self._finder for found in pattern.finditer(text)}
         made, done = "", 0
-        for start, end in sorted(span for span in spans if span[0] < span[1] and not _is_inside(span, known)):
+        for start, end in sorted(span for span in spans if span[0] < span[1] and not _is_inside_marker(span, known)):
             if start >= done:
                 made += text[done:start] + MARKER
             done = max(done, end)
         return made + text[done:]
 
-    def _replaced(self, place: Place) -> str:
+    def _mark_redacted_place(self, place: Place) -> str:
         self.places.add(place)
         return MARKER
 
 
-def _is_inside(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+def _is_inside_marker(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
     return any(start <= span[0] and span[1] <= end for start, end in others)
 
 
-def _spelt(text: str) -> str:
+def _decode_json_escapes(text: str) -> str:
     """Return a text with what its escapes stand for, as JSON has them."""
     spelt = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
     return spelt.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _hashless(value: Any, place: Place) -> Any:
+def _zero_recorded_hashes(value: Any, place: Place) -> Any:
     """Return a value with zeros for hashes, but for those of what a run was judged by."""
     if place == ("fingerprints",):
         return value
     if isinstance(value, dict):
-        return {key: _zeros(item) if HASH_NAME.fullmatch(key) and _is_hash(item) else _hashless(item, (*place, key))
-                for key, item in value.items()}  # fmt: skip
+        return {
+            key: _zero_out_hash(item)
+            if HASH_NAME.fullmatch(key) and _is_recorded_hash(item)
+            else _zero_recorded_hashes(item, (*place, key))
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [_hashless(item, (*place, at)) for at, item in enumerate(value)]
+        return [_zero_recorded_hashes(item, (*place, at)) for at, item in enumerate(value)]
     if isinstance(value, str):
-        inside: Callable[[Any], Any] = partial(_hashless, place=place)
-        return changed_text(value, inside, str)
+        inside: Callable[[Any], Any] = partial(_zero_recorded_hashes, place=place)
+        return change_packed_json(value, inside, str)
     return value
 
 
-def _is_hash(item: Any) -> bool:
+def _is_recorded_hash(item: Any) -> bool:
     return isinstance(item, str) and HASH.fullmatch(item) is not None
 
 
-def _zeros(text: str) -> str:
+def _zero_out_hash(text: str) -> str:
     return "0" * len(text)

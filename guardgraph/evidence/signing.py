@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from guardgraph.evidence.document import RunDocument, checked_document
-from guardgraph.evidence.strict_json import MOST_BYTES, written
+from guardgraph.evidence.document import RunDocument, validate_run_document
+from guardgraph.evidence.strict_json import MOST_BYTES, format_document_text
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import CLOSED
@@ -24,7 +24,16 @@ from guardgraph.state.recording import CLOSED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["PAYLOAD_TYPE", "Envelope", "Sealed", "check_key", "envelope_of", "is_envelope", "pae", "sign_document"]
+__all__ = [
+    "PAYLOAD_TYPE",
+    "Envelope",
+    "Sealed",
+    "check_public_key",
+    "encode_signed_payload",
+    "is_signed_envelope",
+    "open_signed_envelope",
+    "sign_document",
+]
 
 PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
 """What the payload of an envelope is."""
@@ -70,9 +79,9 @@ class Sealed:
         if len(envelope["signatures"]) != 1:
             raise InputError(f"envelope.signatures: one is required; given: {len(envelope['signatures'])}")
         [signature] = envelope["signatures"]
-        self.payload = _bytes(envelope["payload"], "payload")
+        self.payload = _decode_envelope_base64(envelope["payload"], "payload")
         """The bytes that were signed."""
-        self._keyid, self._signature = signature["keyid"], _bytes(signature["sig"], "signatures.0.sig")
+        self._keyid, self._signature = signature["keyid"], _decode_envelope_base64(signature["sig"], "signatures.0.sig")
 
     def is_signed_by(self, public_key: bytes) -> bool:
         """Say whether this very payload was signed by the holder of a key.
@@ -83,17 +92,17 @@ class Sealed:
         Raises:
             ConfigurationError: it is no such key, or the extra ``sign`` is not installed.
         """
-        key = _public_key(public_key)
+        key = _load_public_key(public_key)
         from cryptography.exceptions import InvalidSignature
 
         try:
-            key.verify(self._signature, pae(PAYLOAD_TYPE, self.payload))
+            key.verify(self._signature, encode_signed_payload(PAYLOAD_TYPE, self.payload))
         except InvalidSignature:
             return False
-        return self._keyid == _keyid(key)
+        return self._keyid == _hash_public_key(key)
 
 
-def pae(kind: str, body: bytes) -> bytes:
+def encode_signed_payload(kind: str, body: bytes) -> bytes:
     """Return what is signed: the pre-authentication encoding of a payload and its type, as DSSE version 1 has it."""
     name = kind.encode()
     return b"DSSEv1 %d %b %d %b" % (len(name), name, len(body), body)
@@ -113,22 +122,27 @@ def sign_document(document: RunDocument, private_key: bytes) -> str:
         ConfigurationError: it is no such key, or the extra ``sign`` is not installed.
         InputError: it is no document, or one that is too large to be read again in its envelope.
     """
-    payload = written(dict(checked_document(document))).encode()
-    from_pem = _crypto().load_pem_private_key
-    private = _key(lambda: from_pem(private_key, password=None), "private", "PKCS #8, not encrypted")
-    signature = {"keyid": _keyid(private.public_key()), "sig": _text(private.sign(pae(PAYLOAD_TYPE, payload)))}
-    text = written({"payload": _text(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]})
+    payload = format_document_text(dict(validate_run_document(document))).encode()
+    from_pem = _import_cryptography().load_pem_private_key
+    private = _load_signing_key(lambda: from_pem(private_key, password=None), "private", "PKCS #8, not encrypted")
+    signature = {
+        "keyid": _hash_public_key(private.public_key()),
+        "sig": _encode_base64(private.sign(encode_signed_payload(PAYLOAD_TYPE, payload))),
+    }
+    text = format_document_text(
+        {"payload": _encode_base64(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]}
+    )
     if len(text) > MOST_BYTES:
         raise InputError(f"document: one whose envelope has at most {MOST_BYTES} bytes is required; given: more")
     return text
 
 
-def is_envelope(value: JsonObject) -> bool:
+def is_signed_envelope(value: JsonObject) -> bool:
     """Say whether a JSON object is an envelope rather than a document."""
     return "payload" in value
 
 
-def envelope_of(value: JsonObject) -> Sealed:
+def open_signed_envelope(value: JsonObject) -> Sealed:
     """Return what an envelope holds.
 
     Raises:
@@ -141,22 +155,22 @@ def envelope_of(value: JsonObject) -> Sealed:
         raise InputError(f"envelope.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
 
 
-def check_key(public_key: bytes) -> None:
+def check_public_key(public_key: bytes) -> None:
     """Refuse a public key that is none.
 
     Raises:
         ConfigurationError: as `Sealed.is_signed_by`.
     """
-    _public_key(public_key)
+    _load_public_key(public_key)
 
 
-def _public_key(pem: bytes) -> Ed25519PublicKey:
-    from_pem = _crypto().load_pem_public_key
-    key: Ed25519PublicKey = _key(lambda: from_pem(pem), "public", "SubjectPublicKeyInfo")
+def _load_public_key(pem: bytes) -> Ed25519PublicKey:
+    from_pem = _import_cryptography().load_pem_public_key
+    key: Ed25519PublicKey = _load_signing_key(lambda: from_pem(pem), "public", "SubjectPublicKeyInfo")
     return key
 
 
-def _key(load: Callable[[], Any], kind: str, form: str) -> Any:
+def _load_signing_key(load: Callable[[], Any], kind: str, form: str) -> Any:
     """Return a key of the one kind that is used; what is wrong with another one is said without a word of it."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ed25519
@@ -174,7 +188,7 @@ def _key(load: Callable[[], Any], kind: str, form: str) -> Any:
     return key
 
 
-def _crypto() -> Any:
+def _import_cryptography() -> Any:
     try:
         from cryptography.hazmat.primitives import serialization
     except ImportError as error:
@@ -184,21 +198,21 @@ def _crypto() -> Any:
     return serialization
 
 
-def _keyid(key: Ed25519PublicKey) -> str:
-    crypto = _crypto()
+def _hash_public_key(key: Ed25519PublicKey) -> str:
+    crypto = _import_cryptography()
     der: bytes = key.public_bytes(crypto.Encoding.DER, crypto.PublicFormat.SubjectPublicKeyInfo)
     return sha256(der).hexdigest()
 
 
-def _text(data: bytes) -> str:
+def _encode_base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def _bytes(text: str, where: str) -> bytes:
+def _decode_envelope_base64(text: str, where: str) -> bytes:
     try:
         data = b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         data = None
-    if data is None or _text(data) != text:  # one text for the same bytes: trailing bits may hold nothing
+    if data is None or _encode_base64(data) != text:  # one text for the same bytes: trailing bits may hold nothing
         raise InputError(f"envelope.{where}: base64 is required")
     return data

@@ -8,7 +8,7 @@ import math
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested, is_plain, unambiguous
 
-__all__ = ["MOST_BYTES", "json_of", "written"]
+__all__ = ["MOST_BYTES", "format_document_text", "parse_strict_json"]
 
 MOST_BYTES = 64 * 2**20
 """Bytes of a document: sixteen replies of the size that a budget allows by default."""
@@ -16,7 +16,7 @@ DIGITS = 20
 """Characters of a whole number of 64 bits, with its sign."""
 
 
-def json_of(data: bytes, name: str, levels: int) -> JsonObject:
+def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
     """Return the JSON object that some bytes are.
 
     Args:
@@ -33,7 +33,11 @@ def json_of(data: bytes, name: str, levels: int) -> JsonObject:
     try:
         text = data.decode()
         value = json.loads(
-            text, object_pairs_hook=unambiguous, parse_int=_int, parse_float=_float, parse_constant=_constant
+            text,
+            object_pairs_hook=unambiguous,
+            parse_int=_parse_bounded_int,
+            parse_float=_parse_finite_float,
+            parse_constant=_refuse_json_constant,
         )
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: UTF-8 text is required; byte {error.start} is none") from None
@@ -50,24 +54,24 @@ def json_of(data: bytes, name: str, levels: int) -> JsonObject:
     return value
 
 
-def written(value: JsonObject) -> str:
+def format_document_text(value: JsonObject) -> str:
     """Return the one text that a document is written as: keys sorted, a line for each value, ASCII."""
     return json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n"
 
 
-def _int(digits: str) -> int:
+def _parse_bounded_int(digits: str) -> int:
     number = int(digits) if len(digits) <= DIGITS else INT_LIMIT
     if -INT_LIMIT <= number < INT_LIMIT:
         return number
     raise ValueError(f"a whole number of 64 bits is required; given: {digits[:DIGITS]}...")
 
 
-def _float(digits: str) -> float:
+def _parse_finite_float(digits: str) -> float:
     number = float(digits)
     if math.isfinite(number):
         return number
     raise ValueError(f"a number of 64 bits is required; given: {digits[:DIGITS]}...")
 
 
-def _constant(name: str) -> float:
+def _refuse_json_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON")

@@ -8,10 +8,10 @@ from typing import Any
 
 from guardgraph.plain.json import RESULT_DEPTH, is_nested
 
-__all__ = ["changed_text"]
+__all__ = ["change_packed_json"]
 
 
-def changed_text(text: str, inside: Callable[[Any], Any], whole: Callable[[str], str]) -> str:
+def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[[str], str]) -> str:
     """Return a text with a change.
 
     Args:

@@ -15,12 +15,20 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from guardgraph.evidence.chain import Entry, ErasureEntry, How, RunEntry, checked_head, entry_hash, entry_of
-from guardgraph.evidence.contents import Lookup, content_hash, lookup, recording_of
+from guardgraph.evidence.chain import (
+    Entry,
+    ErasureEntry,
+    How,
+    RunEntry,
+    entry_hash,
+    read_chain_entry,
+    validate_chain_head,
+)
+from guardgraph.evidence.contents import Lookup, build_run_lookup, content_hash, read_stored_recording
 from guardgraph.evidence.walk import ChainFinding, FindingKind, Walk
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["Erasure", "Kept", "KeptContent", "Verification", "verified"]
+__all__ = ["Erasure", "Kept", "KeptContent", "Verification", "verify_chain"]
 
 MOST = 100
 """Findings that are kept; one says enough, and a store that is all wrong has one for each run."""
@@ -87,17 +95,17 @@ class Verification:
         return {"ok": self.ok, **plain}
 
 
-def verified(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verification:
+def verify_chain(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verification:
     """Verify a chain and what stands beside it.
 
     Args:
         kept: what the store has, in order of the numbers.
         head: number and hash of an entry that was the last one once.
     """
-    reading = _Reading(checked_head(head))
+    reading = _Reading(validate_chain_head(head))
     for item in kept:
-        reading.take(item)
-    return reading.result()
+        reading.take_stored_entry(item)
+    return reading.build_verification()
 
 
 class _Reading:
@@ -113,34 +121,34 @@ class _Reading:
         self._states = bytearray()
         """Of each of them, a byte that says what became of its content."""
 
-    def take(self, kept: Kept) -> None:
+    def take_stored_entry(self, kept: Kept) -> None:
         """Look at the next number."""
         if kept.entry is None:
-            self._find("unexplained", kept.seq, "there is a content, but no entry")
+            self._add_chain_finding("unexplained", kept.seq, "there is a content, but no entry")
             return
         self._entries += 1
-        said = _said(kept)
-        self._walk.take(kept.seq, kept.hash, said)
+        said = _read_trusted_entry(kept)
+        self._walk.follow_chain_entry(kept.seq, kept.hash, said)
         if self._head is not None and kept.seq == self._head[0]:
             self._head_hash = kept.hash
         self._numbers.append(kept.seq)
         self._states.append(_NOTHING)
         if said is not None and said["kind"] == "erasure":
-            self._erasure(kept, said)
+            self._verify_erasure(kept, said)
             return
         self._runs += kept.run_id is not None
         if said is not None:
             self._states[-1] = _MISSING if kept.content is None else _PRESENT
             if kept.content is not None:
-                self._content(kept.seq, kept.content, said)
+                self._verify_content(kept.seq, kept.content, said)
 
-    def result(self) -> Verification:
+    def build_verification(self) -> Verification:
         """Return what was found."""
         missing = (seq for seq, state in zip(self._numbers, self._states, strict=True) if state == _MISSING)
         for seq in missing:
-            if not self._find("missing", seq, "its content is missing, and nobody erased it"):
+            if not self._add_chain_finding("missing", seq, "its content is missing, and nobody erased it"):
                 break
-        chain = [item for item in (self._walk.broken(), self._cut()) if item is not None]
+        chain = [item for item in (self._walk.find_chain_break(), self._find_cut_chain()) if item is not None]
         return Verification(
             entries=self._entries,
             runs=self._runs,
@@ -149,7 +157,7 @@ class _Reading:
             findings=(*chain, *sorted(self._findings, key=lambda item: item.seq)),
         )
 
-    def _cut(self) -> ChainFinding | None:
+    def _find_cut_chain(self) -> ChainFinding | None:
         """Return what the head that was kept elsewhere shows."""
         if self._head is None or self._head[1] == self._head_hash:
             return None
@@ -158,64 +166,66 @@ class _Reading:
             return ChainFinding("cut", self._walk.last + 1, f"it was cut off, and all behind it; the head was {seq}")
         return ChainFinding("changed", seq, "it is not the head that was kept")
 
-    def _content(self, seq: int, content: KeptContent, said: RunEntry) -> None:
+    def _verify_content(self, seq: int, content: KeptContent, said: RunEntry) -> None:
         try:
             is_kept = content_hash(content.salt, content.content) == said["content"]
         except (ValueError, TypeError, AttributeError):  # it is no text any more
             is_kept = False
         if not is_kept:
-            self._find("content", seq, "its content was changed")
+            self._add_chain_finding("content", seq, "its content was changed")
             return
-        recording = _read(content.content)
-        if recording["run_id"] != said["run_id"] or lookup(recording) != content.found_by:
-            self._find("lookup", seq, "what it is found by is not what its content says")
+        recording = _parse_stored_recording(content.content)
+        if recording["run_id"] != said["run_id"] or build_run_lookup(recording) != content.found_by:
+            self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
 
-    def _erasure(self, kept: Kept, said: ErasureEntry) -> None:
+    def _verify_erasure(self, kept: Kept, said: ErasureEntry) -> None:
         count = 0
         for first, last in said["erased"]:
             if not first <= last < kept.seq:
-                self._find("changed", kept.seq, "it names entries that cannot have been erased")
+                self._add_chain_finding("changed", kept.seq, "it names entries that cannot have been erased")
                 return
             count += last - first + 1
-            self._erased(kept.seq, first, last)
+            self._verify_erased_range(kept.seq, first, last)
         self._erasures.append(Erasure(kept.seq, said["at"], said["by"], said["how"], count))
         if kept.content is not None:
-            self._find("unexplained", kept.seq, "there is a content, but it is the entry of an erasure")
+            self._add_chain_finding("unexplained", kept.seq, "there is a content, but it is the entry of an erasure")
 
-    def _erased(self, erasure: int, first: int, last: int) -> None:
+    def _verify_erased_range(self, erasure: int, first: int, last: int) -> None:
         """Look at what an erasure says of a stretch of numbers."""
         begin, end = bisect_left(self._numbers, first), bisect_right(self._numbers, last)
         if end - begin != last - first + 1:
-            self._find("changed", erasure, f"it names entries from {first} to {last}, of which some are not there")
+            self._add_chain_finding(
+                "changed", erasure, f"it names entries from {first} to {last}, of which some are not there"
+            )
         for at in range(begin, end):
             seq, state = self._numbers[at], self._states[at]
             if state == _MISSING:
                 self._states[at] = _ERASED
             elif state == _PRESENT:
-                self._find("unexplained", seq, f"its content is there, though entry {erasure} erased it")
+                self._add_chain_finding("unexplained", seq, f"its content is there, though entry {erasure} erased it")
             elif state != _ERASED:  # what came back from a copy is erased once more
-                self._find("changed", erasure, f"it names entry {seq}, which had nothing to erase")
+                self._add_chain_finding("changed", erasure, f"it names entry {seq}, which had nothing to erase")
 
-    def _find(self, kind: FindingKind, seq: int, text: str) -> bool:
+    def _add_chain_finding(self, kind: FindingKind, seq: int, text: str) -> bool:
         """Keep a finding; say whether there is room for more."""
         if len(self._findings) < MOST:
             self._findings.append(ChainFinding(kind, seq, text))
         return len(self._findings) < MOST
 
 
-def _read(content: str) -> Any:
+def _parse_stored_recording(content: str) -> Any:
     try:
         return from_json(content)
     except ValueError:  # half a character, which the quicker reader does not take, or nested deeper than it goes
-        return recording_of(content)
+        return read_stored_recording(content)
 
 
-def _said(kept: Kept) -> Entry | None:
+def _read_trusted_entry(kept: Kept) -> Entry | None:
     """Return what an entry says; None where its text is not what its hash and its columns say."""
     try:
         if entry_hash(kept.entry) != kept.hash:
             return None
-        said = entry_of(kept.entry)
+        said = read_chain_entry(kept.entry)
     except (ValueError, TypeError, AttributeError):  # it is no text any more
         return None
     return said if (said["at"], said.get("run_id")) == (kept.at, kept.run_id) else None

@@ -52,7 +52,7 @@ class Walk:
         self._broken: ChainFinding | None = None
         self._doubt: _Step | None = None
 
-    def take(self, seq: int, hash: Any, said: Entry | None) -> None:
+    def follow_chain_entry(self, seq: int, hash: Any, said: Entry | None) -> None:
         """Go on to the next entry.
 
         Args:
@@ -62,7 +62,7 @@ class Walk:
         """
         if self._broken is None:
             if self._doubt is not None:
-                self._broken, self._doubt = _settled(self._doubt, said), None
+                self._broken, self._doubt = _explain_chain_break(self._doubt, said), None
             elif seq <= self.last:
                 self._broken = ChainFinding("moved", seq, "it stands under a number that no entry has")
             elif seq != self.last + 1:
@@ -73,12 +73,12 @@ class Walk:
                 self._doubt = _Step(seq, said, self.hash, self._above, hash)
         self.last, self.hash, self._above = seq, hash, self.hash
 
-    def broken(self) -> ChainFinding | None:
+    def find_chain_break(self) -> ChainFinding | None:
         """Return where the chain first breaks, None where it is whole."""
-        return self._broken or (None if self._doubt is None else _settled(self._doubt, None))
+        return self._broken or (None if self._doubt is None else _explain_chain_break(self._doubt, None))
 
 
-def _settled(step: _Step, following: Entry | None) -> ChainFinding:
+def _explain_chain_break(step: _Step, following: Entry | None) -> ChainFinding:
     """Say what was done where an entry, which is what its hash says, does not follow the one before.
 
     Args:

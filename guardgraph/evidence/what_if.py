@@ -11,17 +11,17 @@ from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
-from guardgraph.evidence.judged import Row, Way, WhatIf, row_of
+from guardgraph.evidence.judged import Row, Way, WhatIf, build_what_if_row
 from guardgraph.evidence.store import StoredRun
-from guardgraph.graphs.loading import graph_named
-from guardgraph.graphs.replay.whatif import Again, judged_again
+from guardgraph.graphs.loading import load_named_graph
+from guardgraph.graphs.replay.whatif import Again, judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.state.recording import Recording, checked_recording, is_newer
+from guardgraph.state.recording import Recording, is_newer_recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["AT_WORK", "PARTS", "PART_SIZE", "candidate_of", "what_if"]
+__all__ = ["AT_WORK", "PARTS", "PART_SIZE", "load_candidate_agent", "what_if"]
 
 PARTS = 64
 """Into how many parts a store's runs are divided; a worker that is lost costs one."""
@@ -67,22 +67,22 @@ def what_if(
         ConfigurationError: there is no such candidate, or an agent is given beside what goes with a name only.
         InputError: something among the runs is neither a stored run nor a recording.
     """
-    graph = candidate_of(candidate, policy=policy, budget=budget)
+    graph = load_candidate_agent(candidate, policy=policy, budget=budget)
     if not isinstance(runs, Iterable):
         raise InputError(f"runs: stored runs, as of store.runs(), or recordings; given: {type(runs).__name__}")
     if executor is None:
-        return WhatIf(graph, list(_rows(graph.frame, runs, assume)))
+        return WhatIf(graph, list(_judge_runs(graph.frame, runs, assume)))
     if not isinstance(candidate, str):
         raise ConfigurationError(
             f"candidate: module:factory is required beside an executor; given: a {type(candidate).__name__}"
         )
     if not callable(getattr(executor, "submit", None)):
         raise ConfigurationError(f"executor: one of concurrent.futures is required; given: {executor!r:.80}")
-    work = partial(_judge, pickle.dumps((candidate, policy, budget)), assume)
-    return WhatIf(graph, list(chain.from_iterable(_in_order(executor, work, _parts(runs)))))
+    work = partial(_judge_pickled_part, pickle.dumps((candidate, policy, budget)), assume)
+    return WhatIf(graph, list(chain.from_iterable(_judge_parts_in_order(executor, work, _split_runs(runs)))))
 
 
-def candidate_of(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
+def load_candidate_agent(candidate: Any, **settings: Settings | None) -> GuardedGraph[Any, Any, Any]:
     """Return the agent that a what-if judges by.
 
     Args:
@@ -93,7 +93,7 @@ def candidate_of(candidate: Any, **settings: Settings | None) -> GuardedGraph[An
         ConfigurationError: there is no such agent, or settings are given beside one.
     """
     if isinstance(candidate, str):
-        graph = graph_named(candidate, "candidate", **settings)
+        graph = load_named_graph(candidate, "candidate", **settings)
     elif given := [name for name, value in settings.items() if value is not None]:
         raise ConfigurationError(f"{given[0]}: for a candidate that is module:factory; an agent has its own")
     else:
@@ -105,50 +105,54 @@ def candidate_of(candidate: Any, **settings: Settings | None) -> GuardedGraph[An
     return graph
 
 
-def _rows(frame: Frame, runs: Iterable[Any], assume: bool) -> Iterator[Row]:
+def _judge_runs(frame: Frame, runs: Iterable[Any], assume: bool) -> Iterator[Row]:
     for at, run in enumerate(runs):
-        yield _row(frame, run, at, assume)
+        yield _judge_run(frame, run, at, assume)
 
 
-def _row(frame: Frame, run: Any, at: int, assume: bool) -> Row:
+def _judge_run(frame: Frame, run: Any, at: int, assume: bool) -> Row:
     if isinstance(run, dict):
-        return _judged(frame, run, str(run.get("run_id", "")), None, assume)
+        return _judge_recording(frame, run, str(run.get("run_id", "")), None, assume)
     if not isinstance(run, StoredRun):
         raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}")
     if run.recording is None:
         why = "erased" if run.changed is None else f"changed: {run.changed}"
-        return row_of(Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
-    return _judged(frame, run.recording, run.run_id, run.position.seq, assume)
+        return build_what_if_row(Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
+    return _judge_recording(frame, run.recording, run.run_id, run.position.seq, assume)
 
 
-def _judged(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool) -> Row:
+def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, assume: bool) -> Row:
     try:
-        recording = checked_recording(given)
+        recording = validate_recording(given)
     except InputError as error:
-        return row_of(Again("unreplayable", why=_unread(given, error)), run_id=run_id, seq=seq)
-    again = judged_again(frame, recording, assume=assume)
-    is_other = again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.fingerprint
-    return row_of(
+        return build_what_if_row(
+            Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
+        )
+    again = judge_recording_again(frame, recording, assume=assume)
+    is_other = (
+        again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.declarations_fingerprint
+    )
+    return build_what_if_row(
         again,
         run_id=run_id,
         seq=seq,
         guardgraph=recording["guardgraph"],
         other_declarations=is_other,
-        ways=_ways(recording, again),
+        ways=_compare_run_ways(recording, again),
     )
 
 
-def _unread(given: Any, error: InputError) -> str:
+def _explain_unreadable_recording(given: Any, error: InputError) -> str:
     """Say why a recording is not read."""
     if given.get("redacted"):
         return "redacted"
     said = str(error).splitlines()[0]
-    if is_newer(given):
+    if is_newer_recording(given):
         return f"newer: recorded by guardgraph {given.get('guardgraph')!s:.40}; {said}"
     return f"damaged: {said}"
 
 
-def _ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
+def _compare_run_ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
     if again.kind != "changed" or again.old is None or again.new is None or again.result is None:
         return None
     ends = ((again.old, recording["result"]), (again.new, again.result))
@@ -160,17 +164,17 @@ def _ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
 
 
 @lru_cache(maxsize=1)
-def _frame(pickled: bytes) -> Frame:
+def _load_candidate_frame(pickled: bytes) -> Frame:
     """Return what a worker judges by, made once for all of its parts."""
     candidate, policy, budget = pickle.loads(pickled)
-    return candidate_of(candidate, policy=policy, budget=budget).frame
+    return load_candidate_agent(candidate, policy=policy, budget=budget).frame
 
 
-def _judge(pickled: bytes, assume: bool, part: Iterable[Any]) -> list[Row]:
-    return list(_rows(_frame(pickled), part, assume))
+def _judge_pickled_part(pickled: bytes, assume: bool, part: Iterable[Any]) -> list[Row]:
+    return list(_judge_runs(_load_candidate_frame(pickled), part, assume))
 
 
-def _parts(runs: Any) -> Iterator[Iterable[Any]]:
+def _split_runs(runs: Any) -> Iterator[Iterable[Any]]:
     """Return runs in parts: what reads its own from a store, else lists."""
     if hasattr(runs, "parts"):
         yield from runs.parts(PARTS)
@@ -180,34 +184,34 @@ def _parts(runs: Any) -> Iterator[Iterable[Any]]:
         yield part
 
 
-def _in_order(executor: Executor, work: Work, parts: Iterator[Iterable[Any]]) -> Iterator[list[Row]]:
+def _judge_parts_in_order(executor: Executor, work: Work, parts: Iterator[Iterable[Any]]) -> Iterator[list[Row]]:
     """Yield what comes of parts, in their order; only so many are handed over at a time."""
     waiting = deque[tuple[Iterable[Any], Future[list[Row]] | None]]()
     for part in parts:
-        waiting.append((part, _submitted(executor, work, part)))
+        waiting.append((part, _submit_part(executor, work, part)))
         if len(waiting) >= AT_WORK:
-            yield _done(work, *waiting.popleft())
+            yield _finish_part(work, *waiting.popleft())
     while waiting:
-        yield _done(work, *waiting.popleft())
+        yield _finish_part(work, *waiting.popleft())
 
 
-def _submitted(executor: Executor, work: Work, part: Iterable[Any]) -> Future[list[Row]] | None:
+def _submit_part(executor: Executor, work: Work, part: Iterable[Any]) -> Future[list[Row]] | None:
     try:
         return executor.submit(work, part)
     except RuntimeError:  # it is broken, or shut down
         return None
 
 
-def _done(work: Work, part: Iterable[Any], future: Future[list[Row]] | None) -> list[Row]:
+def _finish_part(work: Work, part: Iterable[Any], future: Future[list[Row]] | None) -> list[Row]:
     if future is not None:
         try:
             return future.result()
-        except _lost():
+        except _list_lost_worker_errors():
             pass
     return work(part)
 
 
-def _lost() -> tuple[type[Exception], ...]:
+def _list_lost_worker_errors() -> tuple[type[Exception], ...]:
     """Return what a future raises whose worker was killed: with it the pool, or for Dask as often as it tries anew.
 
     One that was cancelled had no worker yet.

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.formats.tree import Element, elements_of, text_in
+from guardgraph.formats.page_tree import elements_of, text_in
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-__all__ = ["declared_in", "guessed_from", "shown_in"]
+__all__ = ["changed_in", "declared_in", "guessed_from", "shown_in"]
 
 _PUBLISHED: Final = (
     "article:published_time", "og:article:published_time", "og:published_time", "datepublished", "date",
@@ -24,10 +24,20 @@ _CHANGED: Final = (
     "article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "dcterms.modified",
     "dc.date.modified", "last-modified", "updated_at",
 )  # fmt: skip
+_OF_THE_FILE: Final = (
+    "updated_at", "article:modified_time", "last-modified", "dcterms.modified", "date", "dcterms.date"
+)  # fmt: skip
 """Names of ``<meta>``, best first."""
 _DATE = re.compile(r"(\d{4})([-/]?)(\d\d)\2(\d\d)(?!\d)")
 _MOST_NODES: Final = 10_000
 """Of one page's JSON-LD."""
+
+
+def changed_in(root: LexborNode) -> str:
+    """Return when a page of a folder says that it was last changed, in its author's words; "" where it does not."""
+    metas = ((_name(meta), (meta.attributes.get("content") or "").strip()) for meta in elements_of(root, "meta"))
+    said = {name: content for name, content in metas if content}
+    return next((said[name] for name in _OF_THE_FILE if name in said), "")
 
 
 def declared_in(root: LexborNode) -> str:
@@ -48,16 +58,16 @@ def declared_in(root: LexborNode) -> str:
     )
 
 
-def shown_in(tree: Element) -> str:
+def shown_in(tree: Any) -> str:
     """Return the day of the first ``<time datetime>`` that has one, likewise.
 
     Args:
-        tree: a page without what is not seen.
+        tree: of lxml, of a page without what is not seen.
     """
     return _first(element.get("datetime") or "" for element in tree.iter("time"))
 
 
-def guessed_from(tree: Element, url: str) -> str:
+def guessed_from(tree: Any, url: str) -> str:
     """Return the day that htmldate takes a page to be of; an empty text where it finds none."""
     from htmldate import find_date
 

@@ -1,210 +1,219 @@
-"""HTML: what a page shows, without what leads to other pages."""
+"""HTML: what a page shows, block by block, and the headings that part it into sections."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from guardgraph.formats.article import Heading, Parsed, Part, assembled
-from guardgraph.formats.markup import Tag, tags_and_texts
-from guardgraph.formats.styles import shown_by
+from guardgraph.formats.dates import changed_in
+from guardgraph.formats.page_tree import HEADINGS, Tag, title_in, tree_of, visible_pieces
+from guardgraph.formats.visibility import plain_text
 
-__all__ = ["DRAWN", "RAISED", "UNSEEN", "VOID", "parse_html"]
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
-VOID: Final = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-)
-_HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
+__all__ = ["Block", "BlockReader", "Element", "ShownPage", "parse_html", "parts_of"]
+
 _PARAGRAPHS: Final = frozenset(
     {
-        "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figcaption", "figure",
-        "footer", "form", "header", "hr", "main", "ol", "p", "pre", "section", "summary", "table", "ul", *_HEADINGS,
+        "address", "article", "aside", "blockquote", "body", "center", "details", "dir", "div", "dl", "fieldset",
+        "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "html", "legend", "main", "menu", "ol", "p",
+        "pre", "search", "section", "summary", "table", "tr", "ul", *HEADINGS,
     }
 )  # fmt: skip
-"""Elements with a blank line before and behind."""
-_LINES: Final = frozenset(["br", "caption", "dd", "dt", "li", "tbody", "tfoot", "thead", "tr"])
+"""Elements with a blank line before and behind; the row of a table is one, so that nobody reads on into the next."""
+_LINES: Final = frozenset(["br", "caption", "dd", "dt", "li", "tbody", "tfoot", "thead"])
 """Elements that begin a line."""
-UNSEEN: Final = frozenset(
-    {
-        "audio", "button", "canvas", "datalist", "del", "iframe", "nav", "noscript", "object", "s", "script", "select",
-        "strike", "style", "svg", "template", "textarea", "title", "video"
-    }
-)  # fmt: skip
-"""Elements whose text is not shown, is no text, leads elsewhere, or is struck out."""
-DRAWN: Final = frozenset(
-    {
-        "applet", "audio", "button", "canvas", "del", "embed", "iframe", "img", "input", "math", "meter", "object",
-        "progress", "s", "select", "strike", "svg", "textarea", "video",
-    }
-)  # fmt: skip
-"""Elements that a reader sees and that are left out: words on both sides of one are two words."""
 _NO_SECTIONS_IN: Final = ("blockquote", "li")
 """A heading in one of these belongs to a quotation or an item."""
 _CELLS: Final = ("td", "th")
-_ENDS: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(_PARAGRAPHS, ("p",)),
-    "li": ("p", "li"),
-    **dict.fromkeys(("dt", "dd"), ("p", "dt", "dd")),
-    **dict.fromkeys(("td", "th"), ("p", "td", "th")),
-    "tr": ("p", "td", "th", "tr"),
-    **dict.fromkeys(("tbody", "tfoot"), ("p", "td", "th", "tr", "thead", "tbody")),
-}
-"""Elements that end where one begins, if nobody ended them (HTML standard, optional tags)."""
-RAISED: Final = {
-    "sup": str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"),
-    "sub": str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋"),
-}
-_DATES: Final = ("updated_at", "article:modified_time", "last-modified", "dcterms.modified", "date", "dcterms.date")
-"""Names of ``<meta>``, best first."""
-_BLANKS = re.compile(r"[ \t\n\f\r]+")
+_BLANKS = re.compile(r"[ \t\n\f\r]{2,}|[\t\n\f\r]")
+
+
+class Block(NamedTuple):
+    """A heading, a paragraph, an item, the row of a table, or a line, as a page shows it."""
+
+    text: str
+    level: int
+    """Of a heading that opens a section; 0 of anything else."""
+    breaks: int
+    """Line ends before it, where another text stands before it in its section."""
+    linked: int
+    """How many of its characters are links; in a heading, links to other pages."""
+
+
+class Element(NamedTuple):
+    """An element that begins a block, with the blocks in it."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    first: int
+    end: int
+    """The block behind its last."""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether its author says that the page is about what is in it."""
+        return _is_main(self.tag, self.attributes)
+
+
+class ShownPage(NamedTuple):
+    """What a page shows."""
+
+    blocks: list[Block]
+    elements: list[Element]
+    """In the order in which they begin, so that each stands behind those that it is in."""
+
+    def main_blocks(self) -> list[int]:
+        """Return the numbers of the blocks of its `<main>`; none where that says nothing or is not there."""
+        main = list[int]()
+        for element in self.elements:
+            if element.is_main:  # which may stand in another one
+                main.extend(range(max(element.first, main[-1] + 1 if main else 0), element.end))
+        says = any(_says_something(self.blocks[at].text) and not self.blocks[at].level for at in main)
+        return main if says else []
 
 
 def parse_html(text: str) -> Parsed:
     """Read a page: headings, and the text between them as a browser shows it.
 
-    Where a page has a `<main>`, the rest of it is not read. Cells of a table are parted by `|`, items begin with `-`,
-    raised and lowered digits are characters of their own (`10⁹`).
+    Where a page has a `<main>`, the rest of it is not read. Rows of a table are blocks of their own, their cells parted
+    by `|`; items begin with `-`.
     """
-    reader = _Reader()
-    for piece in tags_and_texts(text):
-        if isinstance(piece, str):
-            reader.take(piece)
-        elif piece.is_end:
-            reader.end(piece.name)
-        else:
-            reader.begin(piece)
-    return reader.parsed()
+    root = tree_of(text)
+    page = _shown_page(root)
+    main = [page.blocks[at] for at in page.main_blocks()]
+    parts = parts_of(main or page.blocks)
+    return assembled(parts, updated_at=changed_in(root), page_title=title_in(root))
 
 
-class _Element(NamedTuple):
-    tag: str
-    hides: bool
-    """Nothing in it is shown."""
-    is_main: bool
+def parts_of(blocks: Iterable[Block]) -> list[Part]:
+    """Return headings, and the texts between them."""
+    parts, texts = list[Part](), list[str]()
+    for block in blocks:
+        if block.level:
+            parts += _text_of(texts)
+            texts.clear()
+            if _says_something(block.text):
+                parts.append(Heading(block.level, " ".join(block.text.split())))
+        elif block.text.strip("| "):
+            texts.append("\n" * block.breaks * bool(texts) + block.text)
+    return [*parts, *_text_of(texts)]
 
 
-class _Reader:
-    """Keeps which elements are open, and writes what they show."""
+def _text_of(texts: list[str]) -> Iterator[str]:
+    if any(map(_says_something, texts)):
+        yield "".join(texts)
+
+
+def _shown_page(root: LexborNode) -> ShownPage:
+    reader = BlockReader()
+    for piece in visible_pieces(root):
+        reader.take(piece)
+    return reader.page()
+
+
+class BlockReader:
+    """Takes what a page shows, piece by piece, and makes blocks of it."""
 
     def __init__(self) -> None:
-        self._open: list[_Element] = []
+        self._blocks: list[Block] = []
+        self._elements: list[Element] = []
+        self._open: list[int | None] = []
+        """The numbers of the elements that are open; None for those that begin no block."""
         self._count: Counter[str] = Counter()
         """How many of a tag are open."""
-        self._hiding = 0
-        self._mains = 0
-        self._parts: list[tuple[bool, Part]] = []
-        """Each with whether it stands in the main part."""
         self._text: list[str] = []
+        """Of the block that is being read."""
+        self._speaks = False
+        """Whether that has a letter or a digit."""
+        self._in_pre = False
+        """Whether some of it stands as it is written."""
+        self._linked = 0
+        """How many of its characters are links."""
+        self._before = 0
+        """Line ends before it."""
         self._breaks = 0
         """Line ends to write before the next text."""
-        self._gap = ""
-        """A blank to write before the next text, where something stood that is left out."""
         self._mark = ""
         """Of an item or a cell, to write before its first text."""
         self._heading = 0
         """The level of the heading that is being read."""
+        self._link = ""
+        """Where the link leads that is being read."""
         self._link_at = 0
         """Where the text of the last link began."""
-        self._title: list[str] = []
-        self._dates: dict[str, str] = {}
 
-    def parsed(self) -> Parsed:
+    def page(self) -> ShownPage:
         """Return what was read."""
-        self._flush()
-        main = [part for in_main, part in self._parts if in_main]
-        if not any(isinstance(part, str) for part in main):
-            main = [part for _, part in self._parts]
-        date = next((self._dates[name] for name in _DATES if name in self._dates), "")
-        return assembled(main, updated_at=date, page_title=" ".join("".join(self._title).split()))
+        self._end_block()
+        return ShownPage(self._blocks, self._elements)
 
-    def begin(self, begun: Tag) -> None:
-        """Begin an element."""
-        tag, given = begun.name, begun.attributes
-        if tag == "meta":
-            self._note_date(given)
-        while self._open and self._open[-1].tag in _ENDS.get(tag, ()):
-            self._end_last()
-        is_main = tag == "main" or given.get("role") == "main"
-        if is_main and not self._hiding:
-            self._flush()
-        if not self._hiding and (tag in DRAWN or shown_by(tag, given).takes_room):
-            self._gap = " "
-        if tag not in VOID:
-            element = _Element(tag, tag in UNSEEN or _is_hidden(tag, given), is_main)
-            self._open.append(element)
-            self._count[tag] += 1
-            self._hiding += element.hides
-            self._mains += is_main
-        if not self._hiding:
-            self._begin_shown(tag)
+    def take(self, piece: Tag | str) -> None:
+        """Take the beginning or the end of an element, or a text."""
+        if isinstance(piece, str):
+            self._write(piece)
+        elif piece.is_end:
+            self._end(piece.name)
+        else:
+            self._begin(piece.name, piece.attributes)
 
-    def end(self, tag: str) -> None:
-        """End an element, and those in it that nobody ended."""
-        if self._count[tag]:
-            while self._end_last() != tag:
-                pass
-
-    def take(self, data: str) -> None:
-        """Take a text."""
-        if self._open and self._open[-1].tag == "title" and not self._count["svg"]:
-            self._title.append(data)
-        elif not self._hiding:
-            for tag, table in RAISED.items():
-                data = data.translate(table) if self._count[tag] else data
-            self._write(data.replace("\u00ad", ""))
-
-    def _note_date(self, given: dict[str, str]) -> None:
-        name = (given.get("name") or given.get("property") or "").lower()
-        if name in _DATES and given.get("content", "").strip():
-            self._dates[name] = given["content"].strip()
-
-    def _begin_shown(self, tag: str) -> None:
+    def _begin(self, tag: str, given: Mapping[str, str]) -> None:
+        is_main = _is_main(tag, given)
+        begins_block = is_main or tag in _PARAGRAPHS or tag in _LINES
+        if is_main:
+            self._break_section()
         self._break_at(tag)
-        if tag in _HEADINGS and not any(self._count[name] for name in _NO_SECTIONS_IN):
-            self._flush()
-            self._heading = _HEADINGS[tag]
+        if tag in HEADINGS and not any(self._count[name] for name in _NO_SECTIONS_IN):
+            self._break_section()
+            self._heading = HEADINGS[tag]
         elif tag == "li":
             self._mark = self._mark.replace("- ", "") + "- "
         elif tag in _CELLS:
             self._mark = "| "
         elif tag == "a":
-            self._link_at = len(self._text)
+            self._link, self._link_at = given.get("href", ""), len(self._text)
+        self._count[tag] += 1
+        self._open.append(len(self._elements) if begins_block else None)
+        if begins_block:
+            first = len(self._blocks) + (1 if self._text and self._breaks else 0)
+            self._elements.append(Element(tag, given, first, first))
 
-    def _end_last(self) -> str:
-        element = self._open.pop()
-        if not self._hiding:
-            self._end_shown(element)
-        self._count[element.tag] -= 1
-        self._hiding -= element.hides
-        self._mains -= element.is_main
-        return element.tag
-
-    def _end_shown(self, element: _Element) -> None:
-        if element.tag in _CELLS and self._mark:
+    def _end(self, tag: str) -> None:
+        if tag in _CELLS and self._mark:
             self._put("")  # an empty cell is one, too
-        if element.tag in (*_CELLS, "li"):
+        if tag in _CELLS or tag == "li":
             self._mark = ""
-        self._break_at(element.tag)
-        if element.is_main:
-            self._flush()
-        elif element.tag in _CELLS:
+        number = self._open.pop()
+        if number is not None:
+            element = self._elements[number]
+            self._elements[number] = element._replace(end=len(self._blocks) + (1 if self._text else 0))
+            if element.is_main:
+                self._break_section()
+        self._break_at(tag)
+        if tag in HEADINGS and self._heading:
+            self._break_section()  # one that says nothing, too
+        elif tag in _CELLS:
             self._breaks = 0
-        elif element.tag == "a" and self._heading and not _says_something(self._text[self._link_at :]):
-            del self._text[self._link_at :]  # a heading's link to itself
+        elif tag == "a":
+            self._link = ""
+            if self._heading and not _says_something("".join(self._text[self._link_at :])):
+                del self._text[self._link_at :]  # a heading's link to itself
+        self._count[tag] -= 1
 
     def _break_at(self, tag: str) -> None:
         if tag in _PARAGRAPHS:
-            if self._heading and _says_something(self._text):
-                self._flush()  # whether or not somebody ended the heading
+            if self._heading and self._speaks:
+                self._break_section()  # a block in a heading ends it
             self._breaks = self._breaks if self._mark else 2
         elif tag in _LINES and not self._mark:
             self._breaks = max(self._breaks, 1)
 
     def _write(self, data: str) -> None:
-        in_pre = self._count["pre"]
-        data, self._gap = self._gap + data, ""
+        in_pre = self._count["pre"] > 0
         shown = data if in_pre else _BLANKS.sub(" ", data)
         begins = self._breaks or self._mark or not self._text
         if begins or (not in_pre and self._text[-1][-1].isspace()):
@@ -213,25 +222,38 @@ class _Reader:
             self._put(shown)
 
     def _put(self, shown: str) -> None:
-        if self._text and (self._breaks or self._mark):
+        if self._text and self._breaks and not self._heading:
+            self._end_block()
+        elif self._text and (self._breaks or self._mark):
             self._text[-1] = self._text[-1].rstrip(" \n")
-            self._text.append("\n" * self._breaks or " ")
+            self._text.append(" ")
+        if not self._text:
+            self._before = self._breaks or 2
         self._text.append(self._mark + shown)
+        self._speaks = self._speaks or _says_something(shown)
+        self._in_pre = self._in_pre or self._count["pre"] > 0
+        if self._link and not (self._heading and self._link.startswith("#")):
+            self._linked += len(shown)
         self._breaks, self._mark = 0, ""
 
-    def _flush(self) -> None:
-        """Make what was written a part."""
-        text, level = "".join(self._text), self._heading
-        if _says_something(self._text):
-            part = Heading(level, " ".join(text.split())) if level else text
-            self._parts.append((self._mains > 0, part))
-        self._text, self._heading, self._breaks, self._mark, self._gap = [], 0, 0, "", ""
+    def _break_section(self) -> None:
+        """End what is being read: what follows is another heading, or stands under another."""
+        self._end_block()
+        self._heading, self._breaks, self._mark = 0, 2, ""
+
+    def _end_block(self) -> None:
+        if self._text:
+            written = "".join(self._text)
+            text = plain_text(written)
+            if text != written and not self._in_pre:
+                text = _BLANKS.sub(" ", text).lstrip(" ")  # what is not seen stood between two of them
+            self._blocks.append(Block(text.rstrip(" \n"), self._heading, self._before, self._linked))
+            self._text, self._speaks, self._in_pre, self._linked = [], False, False, 0
 
 
-def _is_hidden(tag: str, given: dict[str, str]) -> bool:
-    shown = shown_by(tag, given)
-    return shown.hides or given.get("role") == "navigation" or shown.is_drawn is False or shown.is_readable is False
+def _is_main(tag: str, attributes: Mapping[str, str]) -> bool:
+    return tag == "main" or ("role" in attributes and attributes["role"].strip().lower() == "main")
 
 
-def _says_something(pieces: Iterable[str]) -> bool:
-    return any(letter.isalnum() for piece in pieces for letter in piece)
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))

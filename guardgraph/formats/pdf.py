@@ -7,9 +7,9 @@ from io import BytesIO
 from typing import Any, Final
 
 from guardgraph.formats.article import Heading, Part
-from guardgraph.formats.blocks import one_line, plain_text
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.formats.text import within
+from guardgraph.formats.visibility import one_line, plain_text
 
 __all__ = ["read_pdf"]
 

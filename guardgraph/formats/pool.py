@@ -113,7 +113,7 @@ class Child:
 
 def _paths() -> list[str]:
     """Return the folders that the libraries are in, for a child that would not find them by itself."""
-    specs = [find_spec(name) for name in _LIBRARIES_FOR]
+    specs = [find_spec(name) for name in _LIBRARIES]
     places = (place for spec in specs if spec for place in spec.submodule_search_locations or ())
     return list(dict.fromkeys(str(Path(place).resolve().parent) for place in places))
 

@@ -6,10 +6,10 @@ import codecs
 import re
 from typing import Final
 
-from guardgraph.formats.blocks import plain_text
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.visibility import plain_text
 
-__all__ = ["encoding_named", "read_plain", "text_of", "within"]
+__all__ = ["encoding_named", "encoding_of_page", "label_in", "read_plain", "text_of", "within"]
 
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""
@@ -79,19 +79,22 @@ def text_of(content: bytes, declared: str | None, *, is_html: bool) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _declared(content: bytes, declared: str | None, is_html: bool) -> str:
-    if declared:
-        return _known(declared)
-    found = _META.search(content[:_META_BYTES]) if is_html else None
-    if found is None:
-        return ""
-    encoding = _known(found[1].decode("ascii", "replace"))
-    # A page whose <meta> could be read as ASCII is not written in UTF-16 (HTML standard, 13.2.3.2).
-    return "utf-8" if encoding.startswith("utf-16") else encoding
+def label_in(content: bytes) -> str:
+    """Return what a page calls its encoding, "" where it does not."""
+    found = _META.search(content[:_META_BYTES])
+    return found[1].decode("ascii", "replace") if found else ""
 
 
-def _known(label: str) -> str:
+def encoding_of_page(label: str) -> str | None:
+    """Return Python's name of the encoding of a page that calls it so; None where there is none."""
     encoding = encoding_named(label)
+    # A page whose <meta> could be read as ASCII is not written in UTF-16 (HTML standard, 13.2.3.2).
+    return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
+
+
+def _declared(content: bytes, declared: str | None, is_html: bool) -> str:
+    label = declared or (label_in(content) if is_html else "")
+    encoding = encoding_named(label) if declared else encoding_of_page(label) if label else ""
     if encoding is None:
         raise ExtractionFailed("charset", {"charset": label[:40]})
     return encoding

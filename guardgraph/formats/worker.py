@@ -15,7 +15,7 @@ from typing import Any, Final
 from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, answer_of, failure_of, missing_of
 from guardgraph.formats.frames import receive_all, send_all
 
-__all__ = ["main"]
+__all__ = ["answer_all", "main"]
 
 _OPEN_FILES: Final = 32
 _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system")
@@ -23,7 +23,7 @@ _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spaw
 
 
 def main(memory: int) -> None:
-    """Answer every question, and end when the pipe is closed.
+    """Answer every question within limits, and end when the pipe is closed.
 
     Args:
         memory: bytes of address space.
@@ -35,14 +35,28 @@ def main(memory: int) -> None:
     _limit(memory)
     warnings.simplefilter("ignore")
     try:
-        while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
-            question = json.loads(head)
-            _limit_work(question["seconds"])
-            send_all(answers, _answer(content, question))
+        answer_all(asks, answers)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except BrokenPipeError:
         return  # nobody waits for the answer any more
+
+
+def answer_all(asks: int, answers: int) -> None:
+    """Answer every question, until nobody asks any more.
+
+    Args:
+        asks: the descriptor of the pipe that questions come from, each followed by its content.
+        answers: that of the pipe that answers are sent to.
+
+    Raises:
+        MemoryError: none is left.
+        BrokenPipeError: nobody reads the answer.
+    """
+    while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
+        question = json.loads(head)
+        _limit_work(question["seconds"])
+        send_all(answers, _answer(content, question))
 
 
 def _limit(memory: int) -> None:

@@ -18,11 +18,11 @@ _COLUMNS = ("pattern", "stop reason", "phase", "family", "meaning", "what to do"
 
 def catalogue_markdown() -> str:
     """Return all catalogues as one Markdown table, in which defensive reasons are marked."""
-    rows = [_cells(pattern, item) for pattern, reasons in CATALOGUES.items() for item in reasons]
+    rows = [_format_catalogue_cells(pattern, item) for pattern, reasons in CATALOGUES.items() for item in reasons]
     lines = [_COLUMNS, ("---",) * len(_COLUMNS), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def _cells(pattern: str, item: StopReason) -> tuple[str, ...]:
+def _format_catalogue_cells(pattern: str, item: StopReason) -> tuple[str, ...]:
     mark = " (defensive)" if item.defensive else ""
     return (pattern, f"`{item.reason}`{mark}", ", ".join(item.phases), item.family, item.meaning, item.advice)

@@ -19,17 +19,29 @@ from langgraph.graph import END, START, StateGraph
 from pydantic_core import PydanticSerializationError
 from typing_extensions import ReadOnly, get_type_hints
 
-from guardgraph.graphs.declaring.channels import CALLED, RECORD, check_channels, check_node_name, ephemeral, schema
-from guardgraph.graphs.declaring.declaration import Declaration, check_declarations, complete, declaration_of
-from guardgraph.graphs.declaring.kinds import KINDS, record_of
+from guardgraph.graphs.declaring.channels import (
+    CALLED,
+    RECORD,
+    build_state_schema,
+    check_channels,
+    check_node_name,
+    make_ephemeral_channel,
+)
+from guardgraph.graphs.declaring.declaration import (
+    Declaration,
+    build_declaration,
+    check_declarations,
+    complete_declarations,
+)
+from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
 from guardgraph.graphs.proof.verify import verify
-from guardgraph.graphs.replay.whatif import checked_shadows
+from guardgraph.graphs.replay.whatif import validate_shadows
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.running.handing import hear
-from guardgraph.graphs.running.langgraph import keep_allowlist
+from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
+from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.node import GrammarNode, Seal
-from guardgraph.graphs.running.router import EndingRouter, Router, straightened
+from guardgraph.graphs.running.router import EndingRouter, Router, drop_router_readers
 from guardgraph.nodes.body import Body, Declares, names
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
@@ -47,12 +59,12 @@ __all__ = [
     "DefaultName",
     "Pattern",
     "PatternGraph",
-    "checked_recorder",
-    "checked_settings",
-    "checked_world",
+    "collect_result_keys",
     "has_own_audit",
-    "record_last",
-    "result_keys",
+    "order_result_keys",
+    "validate_pattern_settings",
+    "validate_recorder",
+    "validate_world",
 ]
 
 _UNNAMED = "LangGraph"
@@ -82,24 +94,24 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 _AWAITED = "aperform"
 
 
-def checked_world(given: Any) -> World:
+def validate_world(given: Any) -> World:
     """Return a world, if it is one.
 
     Raises:
         ConfigurationError: it is a class, a method is missing, or another one than `aperform` is a coroutine function.
     """
-    world: World = _checked(given, "world", WORLD_METHODS)
+    world: World = _validate_methods(given, "world", WORLD_METHODS)
     return world
 
 
-def checked_recorder(given: Any) -> Recorder:
+def validate_recorder(given: Any) -> Recorder:
     """Return a recorder, if it is one.
 
     Raises:
         ConfigurationError: it is a class, `record` is missing, or it is a coroutine function, which nobody would await;
             or its `timeout` is no number of seconds above 0.
     """
-    recorder: Recorder = _checked(given, "recorder", ("record",))
+    recorder: Recorder = _validate_methods(given, "recorder", ("record",))
     seconds = getattr(recorder, "timeout", None)
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if seconds is not None and not (is_number and 0 < seconds < inf):
@@ -107,7 +119,7 @@ def checked_recorder(given: Any) -> Recorder:
     return recorder
 
 
-def checked_settings(given: SettingsT, slot: str) -> SettingsT:
+def validate_pattern_settings(given: SettingsT, slot: str) -> SettingsT:
     """Return settings that a recording can hold, and that name what there can be.
 
     Raises:
@@ -121,13 +133,13 @@ def checked_settings(given: SettingsT, slot: str) -> SettingsT:
     return given
 
 
-def _checked(given: Any, slot: str, methods: Iterable[str]) -> Any:
+def _validate_methods(given: Any, slot: str, methods: Iterable[str]) -> Any:
     if isclass(given):
         raise ConfigurationError(f"{slot}: an object is required, not its class; given: {given.__name__}")
     if missing := [method for method in methods if not callable(getattr(given, method, None))]:
         raise ConfigurationError(f"{slot}: an object with {', '.join(missing)} is required; given: {given!r:.80}")
     for name in methods:
-        is_async, owner = _is_async(getattr(given, name)), type(given).__name__
+        is_async, owner = _is_async_function(getattr(given, name)), type(given).__name__
         if is_async and name != _AWAITED:
             raise ConfigurationError(f"{slot}.{name}: a plain function is required; given: {owner}.{name} is async")
         if not is_async and name == _AWAITED:
@@ -137,12 +149,12 @@ def _checked(given: Any, slot: str, methods: Iterable[str]) -> Any:
     return given
 
 
-def _is_async(function: Any) -> bool:
+def _is_async_function(function: Any) -> bool:
     called = getattr(type(function), "__call__", None)  # noqa: B004 - of an object, what it does when it is called
     return any(check(item) for item in (function, called) for check in (iscoroutinefunction, isasyncgenfunction))
 
 
-def result_keys(output: Any) -> dict[str, Any]:
+def collect_result_keys(output: Any) -> dict[str, Any]:
     """Return the keys of a result with their type hints.
 
     Args:
@@ -159,29 +171,29 @@ def result_keys(output: Any) -> dict[str, Any]:
     for hints in results or [{}]:
         if missing := sorted(ours.keys() - hints.keys()):
             raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
-    return {**ours, **_joined(results, ours)} if is_union else results[0]
+    return {**ours, **_join_result_hints(results, ours)} if is_union else results[0]
 
 
 def has_own_audit(keys: dict[str, Any]) -> bool:
     """Say whether the results of a pattern have an ``audit`` of their own, to which the grammar adds what it says."""
-    return _unqualified(keys["audit"]) is not Audit
+    return _strip_type_qualifiers(keys["audit"]) is not Audit
 
 
-def record_last(names: Iterable[str]) -> list[str]:
+def order_result_keys(names: Iterable[str]) -> list[str]:
     """Order a result for its reader: what came of the run before how it went."""
     return sorted(names, key=lambda name: name in ("trace", "history", "path", "timeline", "audit"))
 
 
-def _joined(results: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
+def _join_result_hints(results: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
     """Return the keys that are the pattern's own: which of them a run returns depends on how it ends."""
     shared = ours.keys() - ({"audit"} if any(map(has_own_audit, results)) else set())
     said: dict[str, list[Any]] = {}
     for name, hint in ((name, hint) for hints in results for name, hint in hints.items() if name not in shared):
-        said.setdefault(name, []).append(_unqualified(hint))
+        said.setdefault(name, []).append(_strip_type_qualifiers(hint))
     return {name: NotRequired[Union[tuple(hints)]] for name, hints in said.items()}  # noqa: UP007 - of any number
 
 
-def _unqualified(hint: Any) -> Any:
+def _strip_type_qualifiers(hint: Any) -> Any:
     while get_origin(hint) in (NotRequired, ReadOnly, Required):
         (hint,) = get_args(hint)
     return hint
@@ -201,10 +213,10 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
-        compiled = straightened(super().compile(*args, **kwargs))
+        compiled = drop_router_readers(super().compile(*args, **kwargs))
         guarded = GuardedGraph(**vars(compiled))
-        keep_allowlist(guarded, compiled)
-        hear(guarded)
+        keep_checkpoint_allowlist(guarded, compiled)
+        wrap_nodes_for_handlers(guarded)
         return guarded
 
 
@@ -242,7 +254,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self.budget: Budget = budget
         self._state = get_type_hints(state, include_extras=True)
         self._input = get_type_hints(input, include_extras=True)
-        self._output = result_keys(output)
+        self._output = collect_result_keys(output)
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
         check_channels(state=self._state, input=self._input, output=self._output)
@@ -257,25 +269,25 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         """
         reads, stops = tuple(self._input), ("invalid_request",)
         first = self.catalogue.phases[0]
-        self._add("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
+        self._add_node("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
 
     def propose(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them."""
-        self._add("propose", name, body, to=to, phase=phase, reads=reads, writes=writes)
+        self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def act(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it."""
-        self._add("act", name, body, to=to, phase=phase, reads=reads, writes=writes)
+        self._add_node("act", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def review(
         self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
-        self._add("review", name, body, to=to, phase=phase, reads=reads, writes=writes)
+        self._add_node("review", name, body, to=to, phase=phase, reads=reads, writes=writes)
 
     def guard(
         self,
@@ -292,13 +304,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
 
         The families `guard_error` and, before and after a node that spends time, `budget` are added to every guard.
         """
-        self._add("guard", name, body, to=to, phase=phase, reads=reads, writes=writes, stops=stops)
+        self._add_node("guard", name, body, to=to, phase=phase, reads=reads, writes=writes, stops=stops)
 
     def terminal(
         self, name: str, body: Body, *, phase: str | None = None, reads: Names = None, writes: Names = None
     ) -> None:
         """Declare an ok ending; its body returns the result's keys, `outcome` among them."""
-        self._add("terminal", name, body, phase=phase, reads=reads, writes=writes)
+        self._add_node("terminal", name, body, phase=phase, reads=reads, writes=writes)
 
     def compile(
         self,
@@ -346,22 +358,22 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         shadow: Mapping[str, GuardedGraph] | None = None,
     ) -> PatternGraph:
         """Return the pattern as a LangGraph builder, not yet proved; see `compile`."""
-        declarations = self._complete()
-        calling = [item for item in declarations.values() if item.calls]
+        declarations = self._complete_pattern()
+        calling = [item for item in declarations.values() if item.is_calling_node]
         raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
-        records = tuple(record_of(item.name) for item in calling)
+        records = tuple(name_record_channel(item.name) for item in calling)
         kept = {**RECORD, **dict.fromkeys(records, CALLED)}
-        channels = {**kept, **{k: ephemeral(v) if k in raw else v for k, v in self._state.items()}}
-        context = _context(self.policy, self.budget)
+        channels = {**kept, **{k: make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}}
+        context = _build_context_class(self.policy, self.budget)
         frame = Frame(
             name=self.catalogue.pattern if name is None else str(name),
             catalogue=self.catalogue,
-            policy=checked_settings(self.policy, "policy"),
-            budget=checked_settings(self.budget, "budget"),
+            policy=validate_pattern_settings(self.policy, "policy"),
+            budget=validate_pattern_settings(self.budget, "budget"),
             context=context,
-            world=LiveWorld() if world is None else checked_world(world),
-            recorder=None if recorder is None else checked_recorder(recorder),
-            shadows=checked_shadows(shadow, self.catalogue.pattern),
+            world=LiveWorld() if world is None else validate_world(world),
+            recorder=None if recorder is None else validate_recorder(recorder),
+            shadows=validate_shadows(shadow, self.catalogue.pattern),
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             lasting=tuple(name for name in self._state if name not in raw),
             records=records,
@@ -369,21 +381,23 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             nodes={},
         )
         graph = PatternGraph(
-            schema("State", channels),
+            build_state_schema("State", channels),
             context_schema=context,
-            input_schema=schema("Input", {k: ephemeral(v) for k, v in self._input.items()}),
-            output_schema=schema("Output", {k: ephemeral(self._output[k]) for k in record_last(self._output)}),
+            input_schema=build_state_schema("Input", {k: make_ephemeral_channel(v) for k, v in self._input.items()}),
+            output_schema=build_state_schema(
+                "Output", {k: make_ephemeral_channel(self._output[k]) for k in order_result_keys(self._output)}
+            ),
         )
-        everything = {**channels, **{k: ephemeral(v) for k, v in self._input.items()}}
+        everything = {**channels, **{k: make_ephemeral_channel(v) for k, v in self._input.items()}}
         for item in declarations.values():
-            reads = schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
+            reads = build_state_schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
             node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
-            graph.add_node(item.name, node, metadata=item.metadata(), input_schema=reads)
-            _connect(graph, item)
+            graph.add_node(item.name, node, metadata=item.build_node_metadata(), input_schema=reads)
+            _connect_node(graph, item)
         graph.seal = Seal(frame.nodes, frame)
         return graph
 
-    def _add(
+    def _add_node(
         self,
         kind: Kind,
         name: str,
@@ -399,14 +413,14 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         said = Declares(phase, **{field: names(f"node {name!r}, {field}", value) for field, value in given.items()})
         ways = (to,) if isinstance(to, str) else to
-        self.declarations[name] = declaration_of(kind, name, body, said, to=ways, entry=entry)
+        self.declarations[name] = build_declaration(kind, name, body, said, to=ways, entry=entry)
         self._bodies[name] = body
 
-    def _complete(self) -> dict[str, Declaration]:
+    def _complete_pattern(self) -> dict[str, Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
         kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
-        declarations = complete(self.declarations, outputs=self._output)
+        declarations = complete_declarations(self.declarations, outputs=self._output)
         check_declarations(
             declarations,
             self.catalogue,
@@ -417,7 +431,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         return declarations
 
 
-def _connect(graph: PatternGraph, item: Declaration) -> None:
+def _connect_node(graph: PatternGraph, item: Declaration) -> None:
     if item.entry:
         graph.add_edge(START, item.name)
     if item.kind == "terminal":
@@ -433,5 +447,5 @@ def _connect(graph: PatternGraph, item: Declaration) -> None:
             graph.add_edge(item.name, way)
 
 
-def _context(policy: Settings, budget: Budget) -> Any:
+def _build_context_class(policy: Settings, budget: Budget) -> Any:
     return Context.__class_getitem__((type(policy), type(budget)))

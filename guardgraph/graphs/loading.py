@@ -12,10 +12,10 @@ from typing import Any
 
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
 
-__all__ = ["graph_named", "is_taken_by"]
+__all__ = ["is_factory_setting", "load_named_graph"]
 
 
-def graph_named(target: str, asking: str, **settings: Any) -> Any:
+def load_named_graph(target: str, asking: str, **settings: Any) -> Any:
     """Return what a user's factory makes, or the graph itself where the name is one.
 
     Modules are looked for in the current folder first. What they print goes to stderr.
@@ -29,8 +29,8 @@ def graph_named(target: str, asking: str, **settings: Any) -> Any:
         ConfigurationError: there is no such module or factory, it raises, or settings are given for what is none.
     """
     given = {key: value for key, value in settings.items() if value is not None}
-    with _errors_named(target, asking):
-        named = _named(target, asking)
+    with _name_factory_errors(target, asking):
+        named = _import_factory(target, asking)
         made = named(**given) if callable(named) else named
     if inspect.iscoroutine(made):
         made.close()  # whoever asked refuses it; Python need not complain that nobody awaited it
@@ -39,19 +39,19 @@ def graph_named(target: str, asking: str, **settings: Any) -> Any:
     return made
 
 
-def is_taken_by(target: str, asking: str, setting: str) -> bool:
+def is_factory_setting(target: str, asking: str, setting: str) -> bool:
     """Say whether a user's factory takes a setting, such as `policy`, by its name.
 
     Args:
         target: ``module:factory``; a graph takes nothing.
-        asking: as in `graph_named`.
+        asking: as in `load_named_graph`.
         setting: the name.
 
     Raises:
         ConfigurationError: there is no such module or factory.
     """
-    with _errors_named(target, asking):
-        named = _named(target, asking)
+    with _name_factory_errors(target, asking):
+        named = _import_factory(target, asking)
         if not callable(named):
             return False
         parameters = inspect.signature(named).parameters
@@ -60,7 +60,7 @@ def is_taken_by(target: str, asking: str, setting: str) -> bool:
 
 
 @contextmanager
-def _errors_named(target: str, asking: str) -> Iterator[None]:
+def _name_factory_errors(target: str, asking: str) -> Iterator[None]:
     """Let what a user's code prints go to stderr, and say of what it raises which name led to it."""
     try:
         with redirect_stdout(sys.stderr):
@@ -71,7 +71,7 @@ def _errors_named(target: str, asking: str) -> Iterator[None]:
         raise ConfigurationError(f"{asking} {target!r:.200}: {type(error).__name__}: {error}") from error
 
 
-def _named(target: str, asking: str) -> Any:
+def _import_factory(target: str, asking: str) -> Any:
     module, colon, name = target.partition(":")
     if not (module and colon and name):
         raise ConfigurationError(

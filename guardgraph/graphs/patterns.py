@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from guardgraph.state.catalogue import Catalogue
     from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["COMMANDS", "PATTERNS", "ShippedPattern", "pattern_called"]
+__all__ = ["COMMANDS", "PATTERNS", "ShippedPattern", "find_shipped_pattern"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,35 +54,35 @@ class ShippedPattern:
     remarks: Mapping[str, str] = field(default_factory=dict)
     """What to know of a run with the tools of the demo, by label."""
 
-    def create(self, model: Any = None, **settings: Any) -> GuardedGraph:
+    def create_agent(self, model: Any = None, **settings: Any) -> GuardedGraph:
         """Return its agent, made by its factory."""
-        agent: GuardedGraph = _named(self.factory)(model, **settings)
+        agent: GuardedGraph = _import_pattern_part(self.factory)(model, **settings)
         return agent
 
     @property
     def catalogue(self) -> Catalogue:
         """Every reason why its runs can stop."""
-        catalogue: Catalogue = _named(self.reasons)
+        catalogue: Catalogue = _import_pattern_part(self.reasons)
         return catalogue
 
     @property
-    def classes(self) -> tuple[type[Settings], type[Budget]]:
+    def settings_classes(self) -> tuple[type[Settings], type[Budget]]:
         """The classes of its policy and its budget."""
-        policy, budget = map(_named, self.settings)
+        policy, budget = map(_import_pattern_part, self.settings)
         return policy, budget
 
-    def meaning(self, result: JsonObject) -> str | None:
+    def explain_outcome(self, result: JsonObject) -> str | None:
         """Return what the business result of an ok run means, None for one that is not the pattern's."""
         reason, outcome = result.get("clarify_reason"), result.get("outcome")
         named = self.reasons_named.get(reason) if isinstance(reason, str) else None
         return named or (self.outcomes.get(outcome) if isinstance(outcome, str) else None)
 
-    def asked(self, given: JsonObject) -> str:
+    def read_request(self, given: JsonObject) -> str:
         """Return what a person reads as the request in a well-formed input."""
         return str(reduce(lambda inner, key: inner[key], self.subject, given))
 
 
-def _named(target: str) -> Any:
+def _import_pattern_part(target: str) -> Any:
     module, _, name = target.partition(":")
     return getattr(import_module(module), name)
 
@@ -148,6 +148,6 @@ COMMANDS = tuple(item.command for item in PATTERNS.values())
 """What the command line calls them."""
 
 
-def pattern_called(called: str) -> ShippedPattern | None:
+def find_shipped_pattern(called: str) -> ShippedPattern | None:
     """Return the pattern with this name or command, None if there is none."""
     return next((item for item in PATTERNS.values() if called in (item.name, item.command)), None)

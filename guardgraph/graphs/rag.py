@@ -24,8 +24,8 @@ from guardgraph.state.rag import (
     RagState,
 )
 from guardgraph.state.recording import Recorder
-from guardgraph.state.settings import settings_or
-from guardgraph.state.tightening import unknown_name
+from guardgraph.state.settings import choose_settings
+from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.langchain.asking import is_from_langchain
 from guardgraph.tools.langchain.reranker import LangChainReranker, is_compressor
@@ -33,7 +33,7 @@ from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import known_sources
 from guardgraph.world.call import Outside
-from guardgraph.world.proposers import Proposer, choose_proposer, outside
+from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
@@ -109,9 +109,9 @@ def create_rag_agent(
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
             retriever with `sources` does not have; the message names it.
     """
-    limits = settings_or(RagBudget(), budget, "budget")
-    rules = settings_or(RagPolicy(), policy, "policy")
-    found, listed, there_are = _retriever(retriever, knowledge_base, sources, rules, limits)
+    limits = choose_settings(RagBudget(), budget, "budget")
+    rules = choose_settings(RagPolicy(), policy, "policy")
+    found, listed, there_are = _choose_retriever(retriever, knowledge_base, sources, rules, limits)
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits)
@@ -121,8 +121,8 @@ def create_rag_agent(
         answerer=answering(prompt="rag_answer"),
         marking_answerer=answering(prompt="rag_answer_marked"),
         retriever=found,
-        reranker=None if reranker is None else _reranker(reranker),
-        policy=_policy(rules, listed, there_are),
+        reranker=None if reranker is None else _choose_reranker(reranker),
+        policy=_fill_rag_policy(rules, listed, there_are),
         budget=limits,
         clarification=clarification,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
@@ -161,7 +161,7 @@ def rag_pattern(
     return p
 
 
-def _retriever(
+def _choose_retriever(
     own: Outside | VectorStore | None,
     base: str | Path | KnowledgeBase | None,
     sources: Sequence[str] | None,
@@ -176,19 +176,23 @@ def _retriever(
         raise ConfigurationError(f"sources: they name what a retriever has; given: {given}, which says it itself")
     if own is not None:
         known = known_sources(own, sources)
-        retriever = LangChainRetriever(own, sources=sources) if is_from_langchain(own) else outside("retriever", own)
+        retriever = (
+            LangChainRetriever(own, sources=sources)
+            if is_from_langchain(own)
+            else validate_call_target("retriever", own)
+        )
         return retriever, known, known
     if base is None:
         demo = LexicalRetriever(demo_documents())
         return demo, DEMO_SOURCES, demo.sources
     if not isinstance(base, str | Path) or os.path.isfile(base):
-        index = _index(base)
-        return index, _listed(index, policy), None
+        index = _open_rag_index(base)
+        return index, _list_live_sources(index, policy), None
     loaded = LexicalRetriever(load_folder(base, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
     return loaded, loaded.sources, loaded.sources
 
 
-def _index(base: object) -> KnowledgeBase:
+def _open_rag_index(base: object) -> KnowledgeBase:
     from guardgraph.knowledge.base import KnowledgeBase
 
     if isinstance(base, str | Path):
@@ -198,7 +202,7 @@ def _index(base: object) -> KnowledgeBase:
     return base
 
 
-def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
+def _list_live_sources(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
     """Return the sources that a live base has now, if one tenant's planner may be shown all their names.
 
     Raises:
@@ -212,16 +216,20 @@ def _listed(index: KnowledgeBase, policy: RagPolicy) -> tuple[str, ...]:
     return index.source_names()
 
 
-def _reranker(given: Outside | BaseDocumentCompressor) -> Outside:
-    return LangChainReranker(given) if is_compressor(given) else outside("reranker", given)
+def _choose_reranker(given: Outside | BaseDocumentCompressor) -> Outside:
+    return LangChainReranker(given) if is_compressor(given) else validate_call_target("reranker", given)
 
 
-def _policy(policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None) -> RagPolicy:
+def _fill_rag_policy(
+    policy: RagPolicy, sources: tuple[str, ...] | None, there_are: tuple[str, ...] | None
+) -> RagPolicy:
     left_out = [name for name in RagPolicy.filled if policy.is_open(name)]
     if left_out and sources is None:
         raise ConfigurationError(
             f"sources: the names of what the retriever has are required, or a policy with {' and '.join(left_out)}"
         )
     if there_are is not None:
-        policy.check_listed("policy", {name: partial(unknown_name, names=there_are) for name in RagPolicy.filled})
+        policy.check_listed(
+            "policy", {name: partial(explain_unknown_name, names=there_are) for name in RagPolicy.filled}
+        )
     return policy.model_copy(update=dict.fromkeys(left_out, sources))

@@ -21,12 +21,12 @@ from guardgraph.state.research import (
     ResearchResult,
     ResearchState,
 )
-from guardgraph.state.settings import settings_or
+from guardgraph.state.settings import choose_settings
 from guardgraph.tools.langchain.asking import core, is_from_langchain, is_tool
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
 from guardgraph.tools.recordings import recorded_notes, recorded_reader, recorded_search
 from guardgraph.world.call import Outside
-from guardgraph.world.proposers import Proposer, choose_proposer, outside
+from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
@@ -82,15 +82,15 @@ def create_research_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    limits = settings_or(ResearchBudget(), budget, "budget")
+    limits = choose_settings(ResearchBudget(), budget, "budget")
     choose = partial(choose_proposer, model=model, budget=limits)
     return research_pattern(
         planner=choose("planner", planner, prompt="research_plan", offline=offline.plan),
         writer=choose("writer", writer, prompt="research_answer", offline=offline.answer),
-        search=_search(search),
-        reader=_reader(reader),
-        extractor=_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
-        policy=settings_or(ResearchPolicy(), policy, "policy"),
+        search=_choose_research_search(search),
+        reader=_choose_page_reader(reader),
+        extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
+        policy=choose_settings(ResearchPolicy(), policy, "policy"),
         budget=limits,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 
@@ -137,24 +137,24 @@ def research_pattern(
     return p
 
 
-def _extractor(
+def _choose_note_extractor(
     own: Outside | None, choose: Callable[..., Proposer], *, own_reader: bool, by_model: bool
 ) -> Outside | Proposer:
     """Return who takes notes; notes were recorded of the demo's pages alone."""
     if own is not None:
-        return outside("extractor", own)
+        return validate_call_target("extractor", own)
     if not own_reader:
         return recorded_notes()
     return choose("extractor", None, prompt="research_notes", offline=offline_notes) if by_model else offline_notes
 
 
-def _search(own: Outside | VectorStore | None) -> Outside:
+def _choose_research_search(own: Outside | VectorStore | None) -> Outside:
     if own is None:
         return recorded_search()
-    return LangChainSearch(own) if is_from_langchain(own) else outside("search", own)
+    return LangChainSearch(own) if is_from_langchain(own) else validate_call_target("search", own)
 
 
-def _reader(own: Outside | None) -> Outside:
+def _choose_page_reader(own: Outside | None) -> Outside:
     if own is None:
         return recorded_reader()
-    return LangChainReader(own) if is_tool(core(own)) else outside("reader", own)
+    return LangChainReader(own) if is_tool(core(own)) else validate_call_target("reader", own)

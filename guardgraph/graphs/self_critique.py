@@ -20,7 +20,7 @@ from guardgraph.state.self_critique import (
     SelfCritiqueResult,
     SelfCritiqueState,
 )
-from guardgraph.state.settings import settings_or
+from guardgraph.state.settings import choose_settings
 from guardgraph.world.call import Outside
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.world import World
@@ -68,7 +68,7 @@ def create_self_critique_agent(
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
-    limits = settings_or(SelfCritiqueBudget(), budget, "budget")
+    limits = choose_settings(SelfCritiqueBudget(), budget, "budget")
     choose = partial(choose_proposer, model=model, budget=limits)
     return self_critique_pattern(
         drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.draft),
@@ -76,7 +76,7 @@ def create_self_critique_agent(
         critic=choose("critic", critic, prompt="critique_review", offline=offline.critique),
         reviser=choose("reviser", reviser, prompt="critique_revise", offline=offline.revise),
         strict_reviser=choose("reviser", reviser, prompt="critique_revise_strict", offline=offline.revise),
-        policy=settings_or(SelfCritiquePolicy(), policy, "policy"),
+        policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
     ).compile(name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow)
 

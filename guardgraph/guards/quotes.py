@@ -89,13 +89,14 @@ def is_quote_in_text(quote: str, text: str) -> bool:
     """Say whether a text contains a quote verbatim, white space and the kinds of quote marks and dashes aside.
 
     A quote begins and ends where words do, in scripts without blanks at any letter. A number counts as a whole:
-    ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``.
+    ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``. No quote runs from one row of a page's table into
+    another.
 
     Args:
         quote: what is said to be quoted.
         text: what it is said to be quoted from.
     """
-    quote, text = normalise_quote_text(quote), normalise_quote_text(text)
+    quote, text = normalise_quote_text(quote), normalise_quote_text(_mark_row_ends(text))
     start = text.find(quote)
     if start < 0:
         return False
@@ -115,6 +116,7 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
     Returns:
         Where it begins and ends in the text, in characters; None where it does not stand there.
     """
+    text = _mark_row_ends(text)
     wanted, read = normalise_quote_text(quote), normalise_quote_text(text)
     first = read.find(wanted) if wanted else -1
     if first < 0:
@@ -128,6 +130,11 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
         return None
     place = begin + start
     return _map_quote_place(place, read, text), _map_quote_place(place + len(wanted) - 1, read, text) + 1
+
+
+def _mark_row_ends(text: str) -> str:
+    """Return a text in which a mark stands between the rows of a page's table, and every letter where it stood."""
+    return text.replace("\n\n|", "\n\0|")
 
 
 def _find_quote_start(read: str, marked: str) -> int | None:

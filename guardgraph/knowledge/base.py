@@ -20,7 +20,7 @@ from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.plain.findings import configuration_error
 from guardgraph.plain.json import JsonObject, json_problem
 from guardgraph.state.context import Caller
-from guardgraph.state.tightening import unknown_name
+from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import Asked
 
@@ -152,7 +152,7 @@ class KnowledgeBase:
         listed = self.index.listed(tenant, name)
         if not listed:
             there_are = [of for whose, of in self.index.collections() if whose == tenant]
-            if (unknown := unknown_name(name, there_are)) is not None:
+            if (unknown := explain_unknown_name(name, there_are)) is not None:
                 raise ConfigurationError(f"name: {unknown}")
             raise StoreError(
                 f"{self.path}: the documents of {name!r:.80} are missing; `guardgraph kb check` tells more"

@@ -31,6 +31,7 @@ KNOWN_URLS = 1024
 KNOWN_URL_CHARS = 500
 """How many URLs are kept with what they are, and how long each may be: every guard of a run judges them again."""
 
+_CONTROLS = frozenset(map(chr, (*range(32), 127)))
 _NO_PART_OF_A_HOST = frozenset("/\\?#@*")
 """Beginnings of a path, a query, a fragment, the end of a user, and the wildcard that no list of exact hosts has."""
 
@@ -47,7 +48,9 @@ def parsed_url(url: str) -> URL | None:
 @remembered(texts=KNOWN_URLS, chars=KNOWN_URL_CHARS)
 def normal_host(name: str) -> str | None:
     """Return a host's name as URLs carry it, lower-case and punycode, without blanks around; None for no host."""
-    parsed = parsed_url(f"https://{name.strip()}")
+    if _CONTROLS & set(name := name.strip()):  # a parser passes over some, so another text would be the same host
+        return None
+    parsed = parsed_url(f"https://{name}")
     return parsed.hostname if parsed is not None and parsed.href == f"https://{parsed.hostname}/" else None
 
 

@@ -10,9 +10,9 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.policies.file import SECTIONS, PolicyFile
 from guardgraph.state.settings import Settings
-from guardgraph.state.tightening import Compared, unknown_name
+from guardgraph.state.tightening import Compared, explain_unknown_name
 
-__all__ = ["Difference", "NotTaken", "differences", "not_taken", "shown_settings"]
+__all__ = ["Difference", "NotTaken", "compare_policy_files", "find_not_taken_overlays", "show_policy_settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class NotTaken:
         return asdict(self)
 
 
-def differences(old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], tenant: str | None = None) -> list[Difference]:
+def compare_policy_files(
+    old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], tenant: str | None = None
+) -> list[Difference]:
     """Compare every field of two files.
 
     Args:
@@ -63,24 +65,30 @@ def differences(old: PolicyFile[Any, Any], new: PolicyFile[Any, Any], tenant: st
     if new.pattern != old.pattern:
         raise ConfigurationError(f"pattern: two files of one pattern are required; given: {old.pattern}, {new.pattern}")
     tenants = list(dict.fromkeys([*old.tenants, *new.tenants]))
-    if tenant is not None and (problem := unknown_name(tenant, tenants)) is not None:
+    if tenant is not None and (problem := explain_unknown_name(tenant, tenants)) is not None:
         raise ConfigurationError(f"tenant: {problem}")
     chosen = [None, *tenants] if tenant is None else [tenant]
-    return [row for name in chosen for row in _rows(name, _holds(old, name), _holds(new, name))]
+    return [
+        row
+        for name in chosen
+        for row in _compare_tenant_settings(name, _get_tenant_settings(old, name), _get_tenant_settings(new, name))
+    ]
 
 
-def _holds(file: PolicyFile[Any, Any], tenant: str | None) -> dict[str, Settings]:
+def _get_tenant_settings(file: PolicyFile[Any, Any], tenant: str | None) -> dict[str, Settings]:
     return file.settings(tenant if tenant in file.tenants else None)
 
 
-def _rows(tenant: str | None, old: dict[str, Settings], new: dict[str, Settings]) -> Iterator[Difference]:
+def _compare_tenant_settings(
+    tenant: str | None, old: dict[str, Settings], new: dict[str, Settings]
+) -> Iterator[Difference]:
     for section in SECTIONS:
-        ours, theirs = shown_settings(old[section]), shown_settings(new[section])
+        ours, theirs = show_policy_settings(old[section]), show_policy_settings(new[section])
         for name, compared in old[section].compared(new[section]).items():
             yield Difference(tenant, f"{section}.{name}", compared, ours[name], theirs[name])
 
 
-def not_taken(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) -> list[NotTaken]:
+def find_not_taken_overlays(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) -> list[NotTaken]:
     """Return what overlays ask for and do not get.
 
     Args:
@@ -88,7 +96,9 @@ def not_taken(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) 
         tenants: of which of its tenants; of all when None.
     """
     return [
-        NotTaken(tenant, f"{section}.{name}", _plain(asked), shown_settings(holds[section])[name])
+        NotTaken(
+            tenant, f"{section}.{name}", _make_policy_value_plain(asked), show_policy_settings(holds[section])[name]
+        )
         for tenant in (file.tenants if tenants is None else tenants)
         for holds in [file.settings(tenant)]
         for section in SECTIONS
@@ -96,10 +106,10 @@ def not_taken(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) 
     ]
 
 
-def shown_settings(settings: Settings) -> JsonObject:
+def show_policy_settings(settings: Settings) -> JsonObject:
     """Return settings as plain JSON; None for what is left to the factory."""
     return {name: None if settings.is_open(name) else value for name, value in settings.plain().items()}
 
 
-def _plain(value: Any) -> Any:
+def _make_policy_value_plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value

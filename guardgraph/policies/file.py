@@ -17,9 +17,17 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.findings import findings
 from guardgraph.plain.json import JsonObject, json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
-from guardgraph.state.tightening import unknown_name
+from guardgraph.state.tightening import explain_unknown_name
 
-__all__ = ["SECTIONS", "Overlay", "PolicyFile", "load_policy", "policy_in", "policy_schema", "read_policy"]
+__all__ = [
+    "SECTIONS",
+    "Overlay",
+    "PolicyFile",
+    "build_policy_schema",
+    "load_policy",
+    "read_policy",
+    "read_policy_in_folder",
+]
 
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
@@ -61,7 +69,7 @@ class PolicyFile(Generic[PolicyT, BudgetT]):
         """
         if tenant is None:
             return {"policy": self.policy, "budget": self.budget}
-        if (problem := unknown_name(tenant, [*self.tenants])) is not None:
+        if (problem := explain_unknown_name(tenant, [*self.tenants])) is not None:
             raise ConfigurationError(f"tenant: {problem}")
         overlay = self.tenants[tenant]
         return {
@@ -122,10 +130,10 @@ def read_policy(
     Raises:
         ConfigurationError: as `load_policy`.
     """
-    return _Reading(_document(path)).file(pattern, classes, own)
+    return _Reading(_parse_policy_file(path)).read_policy_file(pattern, classes, own)
 
 
-def policy_in(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
+def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
     """Read a pattern's file in a folder: ``rag.yaml`` and the like; None where there is none.
 
     Raises:
@@ -141,7 +149,7 @@ def policy_in(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
     return read_policy(Path(folder) / found[0], pattern=pattern) if found else None
 
 
-def _document(path: str | Path) -> Document:
+def _parse_policy_file(path: str | Path) -> Document:
     parse = PARSERS.get(Path(path).suffix.lower())
     name = repr(str(path))[1:-1][:200]
     if parse is None:
@@ -161,40 +169,42 @@ class _Reading:
         self.document = document
         self.found: list[tuple[Place, str]] = []
 
-    def file(
+    def read_policy_file(
         self, pattern: str | None, classes: Classes | None, own: Callable[[], Classes] | None
     ) -> PolicyFile[Settings, Budget]:
         if not isinstance(self.document.value, dict | None):
             raise self.document.error([((), f"a mapping is required; given: {type(self.document.value).__name__}")])
-        fields = self._fields(self.document.value, (), FIELDS)
-        named = self._pattern(fields.get("pattern"), pattern, is_own=classes is not None or own is not None)
-        self._raise()
-        both = classes or (PATTERNS[named].classes if own is None or named in PATTERNS else own())
-        ours = self._overlay(fields, (), both)
+        fields = self._read_policy_fields(self.document.value, (), FIELDS)
+        named = self._read_pattern_name(fields.get("pattern"), pattern, is_own=classes is not None or own is not None)
+        self._raise_policy_errors()
+        both = classes or (PATTERNS[named].settings_classes if own is None or named in PATTERNS else own())
+        ours = self._read_overlay(fields, (), both)
         tenants = {
-            tenant: self._overlay(self._fields(given, ("tenants", tenant), SECTIONS), ("tenants", tenant), both)
-            for tenant, given in self._tenants(fields.get("tenants")).items()
+            tenant: self._read_overlay(
+                self._read_policy_fields(given, ("tenants", tenant), SECTIONS), ("tenants", tenant), both
+            )
+            for tenant, given in self._read_tenants(fields.get("tenants")).items()
         }
-        self._raise()
-        self._hold(ours, tenants)
-        self._raise()
+        self._raise_policy_errors()
+        self._check_overlays(ours, tenants)
+        self._raise_policy_errors()
         return PolicyFile(named, ours.policy, ours.budget, MappingProxyType(tenants))
 
-    def _raise(self) -> None:
+    def _raise_policy_errors(self) -> None:
         if self.found:
             raise self.document.error(self.found)
 
-    def _pattern(self, given: Any, wanted: str | None, *, is_own: bool) -> str:
+    def _read_pattern_name(self, given: Any, wanted: str | None, *, is_own: bool) -> str:
         place = ("pattern",)
         if not isinstance(given, str) or not given.strip():
             self.found.append((place, f"a name is required, such as {', '.join(PATTERNS)}; given: {given!r:.80}"))
         elif wanted is not None and given != wanted:
             self.found.append((place, f"{wanted} is required; given: {given!r:.80}"))
-        elif not is_own and (problem := unknown_name(given, [*PATTERNS])) is not None:
+        elif not is_own and (problem := explain_unknown_name(given, [*PATTERNS])) is not None:
             self.found.append((place, f"{problem}; one of your own needs the classes of its settings, or --graph"))
         return str(given)
 
-    def _mapping(self, value: Any, place: Place) -> dict[str, Any]:
+    def _read_policy_mapping(self, value: Any, place: Place) -> dict[str, Any]:
         """Return a mapping, an empty one where nothing is given."""
         if isinstance(value, dict):
             return value
@@ -202,49 +212,54 @@ class _Reading:
             self.found.append((place, f"a mapping is required; given: {type(value).__name__}"))
         return {}
 
-    def _fields(self, value: Any, place: Place, names: Iterable[str]) -> dict[str, Any]:
+    def _read_policy_fields(self, value: Any, place: Place, names: Iterable[str]) -> dict[str, Any]:
         """Return the fields of a mapping that there are."""
-        given, known = self._mapping(value, place), [*names]
+        given, known = self._read_policy_mapping(value, place), [*names]
         unknown = [key for key in given if key not in known]
         for key in unknown[: SHOWN_FINDINGS + 1]:
-            self.found.append(((*place, key), f"no such field; {unknown_name(key, known)}"))
+            self.found.append(((*place, key), f"no such field; {explain_unknown_name(key, known)}"))
         return {key: given[key] for key in known if key in given}
 
-    def _tenants(self, value: Any) -> dict[str, Any]:
-        given = self._mapping(value, ("tenants",))
+    def _read_tenants(self, value: Any) -> dict[str, Any]:
+        given = self._read_policy_mapping(value, ("tenants",))
         for name in given:
             if (problem := json_problem(name)) is not None or not name.strip():
                 self.found.append((("tenants", name), f"a name is required, not {problem or 'a blank one'}"))
         return given
 
-    def _overlay(self, fields: dict[str, Any], place: Place, classes: Classes) -> Overlay[Any, Any]:
+    def _read_overlay(self, fields: dict[str, Any], place: Place, classes: Classes) -> Overlay[Any, Any]:
         return Overlay(
-            *(self._settings(fields.get(name), (*place, name), of) for name, of in zip(SECTIONS, classes, strict=True))
+            *(
+                self._read_settings(fields.get(name), (*place, name), of)
+                for name, of in zip(SECTIONS, classes, strict=True)
+            )
         )
 
-    def _settings(self, value: Any, place: Place, of: type[Settings]) -> Settings | None:
+    def _read_settings(self, value: Any, place: Place, of: type[Settings]) -> Settings | None:
         try:
-            return of.model_validate(self._fields(value, place, of.model_fields))
+            return of.model_validate(self._read_policy_fields(value, place, of.model_fields))
         except ValidationError as error:
             self.found.extend(((*place, *where), said) for where, said in findings(error))
             return None
 
-    def _hold(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:
+    def _check_overlays(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:
         """Hold overlays against the file's own settings."""
         for name in SECTIONS:
             settings = getattr(ours, name)
-            self.found.extend(((name, *place), said) for place, said in _at(settings.wrong_names()))
+            self.found.extend(((name, *place), said) for place, said in _place_field_problems(settings.wrong_names()))
             for tenant, overlay in tenants.items():
                 theirs = getattr(overlay, name)
-                wrong = chain(settings.wrong_overlay(theirs), _unfilled(name, settings, theirs))
-                self.found.extend((("tenants", tenant, name, *place), said) for place, said in _at(wrong))
+                wrong = chain(settings.wrong_overlay(theirs), _find_unfilled_fields(name, settings, theirs))
+                self.found.extend(
+                    (("tenants", tenant, name, *place), said) for place, said in _place_field_problems(wrong)
+                )
 
 
-def _at(wrong: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, str]]:
+def _place_field_problems(wrong: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, str]]:
     return (((field,), said) for field, said in wrong)
 
 
-def _unfilled(section: str, ours: Settings, theirs: Settings) -> Iterator[tuple[str, str]]:
+def _find_unfilled_fields(section: str, ours: Settings, theirs: Settings) -> Iterator[tuple[str, str]]:
     """Yield fields of an overlay that would narrow what only the factory knows."""
     for name in ours.filled:
         if ours.is_open(name) and not theirs.is_open(name):
@@ -254,7 +269,7 @@ def _unfilled(section: str, ours: Settings, theirs: Settings) -> Iterator[tuple[
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) -> JsonObject:
+def build_policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) -> JsonObject:
     """Return the JSON Schema of a pattern's policy files.
 
     Args:
@@ -262,7 +277,7 @@ def policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) ->
         policy: the class of its policy.
         budget: the class of its budget.
     """
-    sections = {"policy": _section(policy), "budget": _section(budget)}
+    sections = {"policy": _build_section_schema(policy), "budget": _build_section_schema(budget)}
     overlays = {name: {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"type": "null"}]} for name in sections}
     overlay = {"type": ["object", "null"], "properties": overlays, "additionalProperties": False}
     definitions: JsonObject = {}
@@ -287,5 +302,5 @@ def policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) ->
     }
 
 
-def _section(settings: type[Settings]) -> dict[str, Any]:
+def _build_section_schema(settings: type[Settings]) -> dict[str, Any]:
     return settings.model_json_schema(mode="validation")

@@ -71,7 +71,7 @@ def _meaning(reading: Reading) -> Child:
     if reading.waiting_for is not None:
         return tag("p", "The run waits until a person has decided on what it shows.", class_="lead")
     if reading.taken.ok:
-        known = reading.shipped.meaning(reading.run) if reading.shipped else None
+        known = reading.shipped.explain_outcome(reading.run) if reading.shipped else None
         return tag("p", f"{known[0].upper()}{known[1:]}.", class_="lead") if known else None
     reason = reading.reason
     if reason is None:

@@ -163,7 +163,7 @@ def _known(run: JsonObject, told: list[ShippedPattern]) -> tuple[Diagram | None,
 
 def _drawn(pattern: ShippedPattern, run: JsonObject) -> Diagram | None:
     try:
-        return diagram_of(pattern.create(), run)
+        return diagram_of(pattern.create_agent(), run)
     except InputError:  # a user's own pattern may have the name, and another version other nodes
         return None
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.state.context import Caller
 
-__all__ = ["PUBLIC", "TENANT", "Access", "access_of", "may_read", "reader_problem"]
+__all__ = ["PUBLIC", "TENANT", "Access", "find_reader_problem", "is_access_allowed", "normalize_document_access"]
 
 PUBLIC: Final = "public"
 """The reader that is everybody."""
@@ -25,7 +25,7 @@ class Access(NamedTuple):
     """``public``, ``tenant``, ``user:ID`` and ``group:ID``, sorted, each once; without any, nobody."""
 
 
-def may_read(access: Access, caller: Caller | None) -> bool:
+def is_access_allowed(access: Access, caller: Caller | None) -> bool:
     """Say whether a caller may read a document; None is somebody of whom nothing is known."""
     if PUBLIC in access.readers:
         return True
@@ -34,7 +34,7 @@ def may_read(access: Access, caller: Caller | None) -> bool:
     return not set(caller.readers).isdisjoint(access.readers)
 
 
-def reader_problem(reader: object) -> str | None:
+def find_reader_problem(reader: object) -> str | None:
     """Say why something names no reader, None where it does; an id may contain colons."""
     if isinstance(reader, str):
         kind, colon, name = reader.partition(":")
@@ -43,13 +43,13 @@ def reader_problem(reader: object) -> str | None:
     return f"public, tenant, user:ID or group:ID is required; given: {reader!r:.80}"
 
 
-def access_of(tenant: str | None, readers: Sequence[str]) -> Access:
+def normalize_document_access(tenant: str | None, readers: Sequence[str]) -> Access:
     """Return an access in its normal form.
 
     Raises:
         ValueError: a reader is none.
     """
     for reader in readers:
-        if (problem := reader_problem(reader)) is not None:
+        if (problem := find_reader_problem(reader)) is not None:
             raise ValueError(problem)
     return Access(tenant, tuple(sorted(set(readers))))

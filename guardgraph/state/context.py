@@ -11,10 +11,10 @@ from guardgraph.plain.findings import configuration_error
 from guardgraph.plain.json import json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
-__all__ = ["Caller", "Context", "caller_of"]
+__all__ = ["Caller", "Context", "build_server_caller"]
 
 
-def _text(value: object) -> object:
+def _validate_caller_text(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("a text is required")
     if (problem := json_problem(value)) is not None:
@@ -22,14 +22,14 @@ def _text(value: object) -> object:
     return value
 
 
-def _text_or_none(value: object) -> object:
-    return None if value is None else _text(value)
+def _validate_caller_id(value: object) -> object:
+    return None if value is None else _validate_caller_text(value)
 
 
-def _each_once(value: object) -> object:
+def _validate_caller_groups(value: object) -> object:
     if not isinstance(value, list | tuple):
         raise ValueError("a list of strings is required")
-    return tuple(dict.fromkeys(map(_text, value)))
+    return tuple(dict.fromkeys(map(_validate_caller_text, value)))
 
 
 class Caller(BaseModel):
@@ -37,11 +37,11 @@ class Caller(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    tenant: Annotated[str | None, BeforeValidator(_text_or_none)] = None
+    tenant: Annotated[str | None, BeforeValidator(_validate_caller_id)] = None
     """The organisation for which the user asks."""
-    user: Annotated[str | None, BeforeValidator(_text_or_none)] = None
+    user: Annotated[str | None, BeforeValidator(_validate_caller_id)] = None
     """The user's identity."""
-    groups: Annotated[tuple[str, ...], BeforeValidator(_each_once)] = ()
+    groups: Annotated[tuple[str, ...], BeforeValidator(_validate_caller_groups)] = ()
     """The groups that the user belongs to, each once."""
 
     @property
@@ -55,7 +55,7 @@ class Caller(BaseModel):
         return ("tenant", *user, *(f"group:{group}" for group in self.groups))
 
 
-def caller_of(user: object) -> Caller | None:
+def build_server_caller(user: object) -> Caller | None:
     """Make a caller of the user that LangGraph's server found: ``Runtime.server_info.user``.
 
     Args:
@@ -69,7 +69,7 @@ def caller_of(user: object) -> Caller | None:
     Raises:
         ConfigurationError: one of these texts has lone surrogates or U+0000.
     """
-    identity, tenant, groups = (_field(user, name) for name in ("identity", "tenant", "groups"))
+    identity, tenant, groups = (_get_user_field(user, name) for name in ("identity", "tenant", "groups"))
     listed = isinstance(groups, list | tuple) and all(isinstance(item, str) for item in groups)
     try:
         caller = Caller(
@@ -82,7 +82,7 @@ def caller_of(user: object) -> Caller | None:
     return None if caller == Caller() else caller
 
 
-def _field(user: Any, name: str) -> Any:
+def _get_user_field(user: Any, name: str) -> Any:
     """Return a field of a user, None where it has none; an attribute goes before a key."""
     value = getattr(user, name, None)
     if value is not None or not hasattr(user, "__getitem__"):

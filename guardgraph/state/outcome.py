@@ -70,7 +70,9 @@ class Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
         packed = self.packed()
         return (
-            self._of(packed, self.form, copied(self.content), self.about) if self._is_plain else self.unpacked(packed)
+            self._rebuild_packed(packed, self.form, copied(self.content), self.about)
+            if self._is_plain
+            else self.unpacked(packed)
         )
 
     @classmethod
@@ -82,11 +84,11 @@ class Outcome:
         """
         match parse_json(packed):
             case ["text" | "value" | "failure" as form, content, dict(about)]:
-                return cls._of(packed, form, content, about)
+                return cls._rebuild_packed(packed, form, content, about)
         raise NotJson("not what an outcome is packed as")
 
     @classmethod
-    def _of(cls, packed: str, *said: Any) -> Outcome:
+    def _rebuild_packed(cls, packed: str, *said: Any) -> Outcome:
         outcome = cls(*said)
         outcome._text = packed
         return outcome

@@ -37,9 +37,9 @@ __all__ = [
     "ShadowEnding",
     "ShadowError",
     "VisitRecord",
-    "checked_recording",
-    "is_newer",
+    "is_newer_recording",
     "schema",
+    "validate_recording",
 ]
 
 CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
@@ -304,17 +304,17 @@ class _Plain(GenerateJsonSchema):
 
 
 @cache
-def _adapter() -> TypeAdapter[Recording]:
+def _get_recording_adapter() -> TypeAdapter[Recording]:
     return TypeAdapter(Recording)
 
 
 def schema() -> JsonObject:
     """Return the JSON Schema of a recording."""
-    made = _adapter().json_schema(schema_generator=_Plain)
+    made = _get_recording_adapter().json_schema(schema_generator=_Plain)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
-def checked_recording(given: Any) -> Recording:
+def validate_recording(given: Any) -> Recording:
     """Return a recording, if it is one.
 
     Raises:
@@ -324,20 +324,20 @@ def checked_recording(given: Any) -> Recording:
     if shape.get("format") != FORMAT:
         raise InputError(f"recording: one of format {FORMAT} is required; given: {shape.get('format', 'none')!r:.80}")
     try:
-        return _adapter().validate_python(given)
+        return _get_recording_adapter().validate_python(given)
     except ValidationError as error:
-        raise InputError("\n".join(map(_told, error.errors(include_url=False)))) from None
+        raise InputError("\n".join(map(_format_recording_error, error.errors(include_url=False)))) from None
 
 
-def is_newer(given: JsonObject) -> bool:
+def is_newer_recording(given: JsonObject) -> bool:
     """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
-    made, ours = (_release(text) for text in (given.get("guardgraph"), version()))
+    made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), version()))
     return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
 
 
-def _release(text: object) -> tuple[int, ...]:
+def _parse_release_number(text: object) -> tuple[int, ...]:
     return tuple(map(int, re.findall("[0-9]{1,9}", str(text)[:40])[:3]))
 
 
-def _told(item: Any) -> str:
+def _format_recording_error(item: Any) -> str:
     return f"recording.{'.'.join(map(str, item['loc']))}: {item['msg']}; given: {item['input']!r:.80}"

@@ -33,7 +33,7 @@ __all__ = [
     "PolicyT",
     "Settings",
     "Vocabulary",
-    "settings_or",
+    "choose_settings",
 ]
 
 
@@ -44,7 +44,7 @@ LONGEST_NAME = 10_000
 """Characters of each."""
 
 
-def _strings(value: object) -> object:
+def _validate_setting_strings(value: object) -> object:
     if not isinstance(value, list | tuple):
         raise ValueError("a list of strings is required")
     for number, item in enumerate(value, 1):
@@ -64,7 +64,7 @@ MaxFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tighten
 MinFloat: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.largest]
 """A floor; the larger one holds."""
 
-Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_strings)]
+Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_validate_setting_strings)]
 """A list of strings, which has still to say how it tightens."""
 
 Allowlist: TypeAlias = Annotated[Names, Tightens.intersection]
@@ -97,15 +97,17 @@ class Settings(BaseModel):
         """Refuse a field whose type does not say, once, how it tightens, or whose default its own type refuses."""
         super().__pydantic_init_subclass__(**kwargs)
         for name in cls.model_fields:
-            cls._rule(name)
+            cls._get_tightening_rule(name)
         try:
-            cls.model_validate({name: field.default for name, field in cls.model_fields.items() if _has_default(field)})
+            cls.model_validate(
+                {name: field.default for name, field in cls.model_fields.items() if _has_setting_default(field)}
+            )
         except ValidationError as error:
             if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
                 raise TypeError("\n".join(lines_of(cls.__name__, wrong))) from None
 
     @classmethod
-    def _rule(cls, name: str) -> Tightens:
+    def _get_tightening_rule(cls, name: str) -> Tightens:
         rules = [item for item in cls.model_fields[name].metadata if isinstance(item, Tightens)]
         if len(rules) == 1:
             return rules[0]
@@ -120,9 +122,9 @@ class Settings(BaseModel):
 
     @field_validator("*")
     @classmethod
-    def _storable(cls, value: Any) -> Any:
+    def _validate_storable_text(cls, value: Any) -> Any:
         """Refuse a text that no recording could keep."""
-        for text in _texts(value):
+        for text in _list_setting_texts(value):
             if (problem := json_problem(text)) is not None:
                 raise ValueError(f"a text that can be stored is required, not {problem}")
         return value
@@ -136,7 +138,12 @@ class Settings(BaseModel):
         fingerprint that they had, to which approvals of waiting runs are bound.
         """
         said = self.recorded()
-        return digest({name: _sorted(item) if self._rule(name).is_set else item for name, item in said.items()})
+        return digest(
+            {
+                name: _sort_setting_items(item) if self._get_tightening_rule(name).is_set else item
+                for name, item in said.items()
+            }
+        )
 
     def recorded(self) -> JsonObject:
         """Return the settings as a recording has them: plain JSON, without later fields that are at their defaults."""
@@ -160,7 +167,7 @@ class Settings(BaseModel):
             return self
         return self.model_copy(
             update={
-                name: self._rule(name).how(getattr(self, name), getattr(overlay, name))
+                name: self._get_tightening_rule(name).how(getattr(self, name), getattr(overlay, name))
                 for name in overlay.model_fields_set
             }
         )
@@ -172,7 +179,7 @@ class Settings(BaseModel):
             other: settings of the same class.
         """
         return {
-            name: self._rule(name).compared(getattr(self, name), getattr(other, name))
+            name: self._get_tightening_rule(name).compared(getattr(self, name), getattr(other, name))
             if self.is_open(name) == other.is_open(name)
             else "other"
             for name in type(self).model_fields
@@ -186,7 +193,7 @@ class Settings(BaseModel):
         """Return what an overlay asks for and does not get, since it would loosen; by field."""
         holds = self.tightened_by(overlay)
         asked = {
-            name: self._rule(name).not_taken(getattr(overlay, name), getattr(holds, name))
+            name: self._get_tightening_rule(name).not_taken(getattr(overlay, name), getattr(holds, name))
             for name in type(self).model_fields
             if name in overlay.model_fields_set
         }
@@ -202,7 +209,7 @@ class Settings(BaseModel):
         Raises:
             ConfigurationError: a line for every such name.
         """
-        _raise_lines(where, self.wrong_names(problems))
+        _raise_settings_error(where, self.wrong_names(problems))
 
     def check_overlay(self, overlay: Self | None, where: str) -> None:
         """Refuse an overlay that names another value for what these settings fix, or what can name nothing.
@@ -214,12 +221,13 @@ class Settings(BaseModel):
         Raises:
             ConfigurationError: a line for every such field, and for every such name.
         """
-        _raise_lines(where, self.wrong_overlay(overlay))
+        _raise_settings_error(where, self.wrong_overlay(overlay))
 
     def wrong_names(self, problems: Mapping[str, Problem] | None = None) -> Iterator[tuple[str, str]]:
         """Yield fields with what is wrong in them: names that can name nothing; see `check_listed`."""
-        for field, problem in (self._problems() if problems is None else problems).items():
-            for name in _texts(getattr(self, field)):  # none where it was made without validation: its guard stops
+        for field, problem in (self._list_name_problems() if problems is None else problems).items():
+            # none where it was made without validation: its guard stops
+            for name in _list_setting_texts(getattr(self, field)):
                 if (said := problem(name)) is not None:
                     yield field, said
 
@@ -229,36 +237,36 @@ class Settings(BaseModel):
             return
         for name in sorted(overlay.model_fields_set):
             ours, theirs = getattr(self, name), getattr(overlay, name)
-            if self._rule(name).is_fixed and ours != theirs:
+            if self._get_tightening_rule(name).is_fixed and ours != theirs:
                 yield name, f"the deployment fixed {shown(ours)}; given: {shown(theirs)}"
-        problems = {name: said for name, said in self._problems().items() if name in overlay.model_fields_set}
+        problems = {name: said for name, said in self._list_name_problems().items() if name in overlay.model_fields_set}
         yield from overlay.wrong_names(problems)
 
     @classmethod
-    def _problems(cls) -> dict[str, Problem]:
-        return {name: said for name in cls.model_fields if (said := cls._rule(name).problem) is not None}
+    def _list_name_problems(cls) -> dict[str, Problem]:
+        return {name: said for name in cls.model_fields if (said := cls._get_tightening_rule(name).problem) is not None}
 
 
-def _raise_lines(where: str, wrong: Iterable[tuple[str, str]]) -> None:
+def _raise_settings_error(where: str, wrong: Iterable[tuple[str, str]]) -> None:
     if lines := "\n".join(f"{where}.{field}: {said}" for field, said in wrong):
         raise ConfigurationError(lines)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _list_setting_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        yield from _texts([*value.keys(), *value.values()])
+        yield from _list_setting_texts([*value.keys(), *value.values()])
     elif isinstance(value, list | tuple | set | frozenset):
         for item in value:
-            yield from _texts(item)
+            yield from _list_setting_texts(item)
 
 
-def _has_default(field: FieldInfo) -> bool:
+def _has_setting_default(field: FieldInfo) -> bool:
     return not field.is_required() and field.default_factory is None
 
 
-def _sorted(items: JsonValue) -> JsonValue:
+def _sort_setting_items(items: JsonValue) -> JsonValue:
     if not isinstance(items, list):  # made without validation: the first guard that reads it closes the run
         return items
     return [item for _, item in sorted({canonical_json(item): item for item in items}.items())]
@@ -267,7 +275,7 @@ def _sorted(items: JsonValue) -> JsonValue:
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
-def settings_or(default: SettingsT, given: SettingsT | None, slot: str) -> SettingsT:
+def choose_settings(default: SettingsT, given: SettingsT | None, slot: str) -> SettingsT:
     """Return what a factory was given as settings, or the default where nothing was.
 
     Args:

@@ -15,7 +15,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import json_problem
 from guardgraph.plain.urls import host_problem, normal_host
 
-__all__ = ["Compared", "Problem", "Tightens", "unknown_name"]
+__all__ = ["Compared", "Problem", "Tightens", "explain_unknown_name"]
 
 Problem: TypeAlias = Callable[[str], str | None]
 """What says why a name can name nothing, None of one that can."""
@@ -101,15 +101,15 @@ class Tightens:
         if not order or not all(isinstance(value, str) for value in order) or len(set(order)) < len(order):
             raise ConfigurationError(f"ordered: different texts, at least one; given: {order!r:.80}")
 
-        def check(value: Any) -> Any:
+        def check_ordered_value(value: Any) -> Any:
             if value not in order:
                 raise ValueError(f"one of {', '.join(map(repr, order))} is required")
             return value
 
-        def later(ours: str, theirs: str) -> str:
+        def choose_later_value(ours: str, theirs: str) -> str:
             return max(ours, theirs, key=order.index)
 
-        return cls(f"ordered{order!r}", later, check, values=order)
+        return cls(f"ordered{order!r}", choose_later_value, check_ordered_value, values=order)
 
     @classmethod
     def among(cls, *names: str) -> Tightens:
@@ -120,17 +120,17 @@ class Tightens:
         """
         return cls(
             f"among{names!r}",
-            _intersect,
-            _names,
+            _intersect_settings,
+            _validate_setting_names,
             is_set=True,
-            problem=lambda name: unknown_name(name, names),
+            problem=lambda name: explain_unknown_name(name, names),
             values=names,
         )
 
     def compared(self, ours: Any, theirs: Any) -> Compared:
         """Say what another value is beside ours: the tighter of two is the one that both together come to."""
-        is_tighter = self._is_same(self.how(theirs, ours), theirs)
-        is_looser = self._is_same(self.how(ours, theirs), ours)
+        is_tighter = self._is_same_setting(self.how(theirs, ours), theirs)
+        is_looser = self._is_same_setting(self.how(ours, theirs), ours)
         if is_tighter and is_looser:  # of a set whatever its names are written like; a fixed value changes by no other
             return "equal" if self.is_set or ours == theirs else "other"
         if is_tighter or is_looser:
@@ -144,7 +144,7 @@ class Tightens:
             return [name for name in asked if name not in both] or None
         return None if both == asked else asked
 
-    def _is_same(self, one: Any, other: Any) -> bool:
+    def _is_same_setting(self, one: Any, other: Any) -> bool:
         if self.is_set:
             return all(item in other for item in one) and all(item in one for item in other)
         return bool(one == other)
@@ -156,7 +156,7 @@ class Tightens:
         """Let Pydantic ask `check` once it has the field's type; where that is a tuple, a JSON list will do."""
         inner = handler(source)
         if inner["type"] == "tuple":  # whatever reads lists by itself has another type
-            inner = core_schema.no_info_before_validator_function(_as_tuple, inner)
+            inner = core_schema.no_info_before_validator_function(_convert_list_to_tuple, inner)
         return core_schema.no_info_after_validator_function(self.check, inner)
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -167,7 +167,7 @@ class Tightens:
         return said
 
 
-def unknown_name(name: str, names: Sequence[str]) -> str | None:
+def explain_unknown_name(name: str, names: Sequence[str]) -> str | None:
     """Say that there is nothing of a name, what there is, and what may have been meant; None where there is."""
     if name in names:
         return None
@@ -177,11 +177,11 @@ def unknown_name(name: str, names: Sequence[str]) -> str | None:
     return f"there are {', '.join(names[:SHOWN_NAMES]) or 'none'}{more}; given: {name!r:.80}{hint}"
 
 
-def _as_tuple(value: Any) -> Any:
+def _convert_list_to_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _number(value: Any) -> Any:
+def _validate_limit_number(value: Any) -> Any:
     if value is None:  # no limit, if the field's type lets it through
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -189,50 +189,50 @@ def _number(value: Any) -> Any:
     return value + 0  # -0.0 is the same setting as 0.0
 
 
-def _names(value: Any) -> Any:
+def _validate_setting_names(value: Any) -> Any:
     if not isinstance(value, tuple):
         raise ValueError("a list is required, and a tuple as the field's type")
     return tuple(dict.fromkeys(value))
 
 
-def _truth(value: Any) -> Any:
+def _validate_setting_flag(value: Any) -> Any:
     if not isinstance(value, bool):
         raise ValueError("true or false is required")
     return value
 
 
-def _plain(value: Any) -> Any:
+def _validate_plain_setting(value: Any) -> Any:
     if (problem := json_problem(list(value) if isinstance(value, tuple) else value)) is not None:
         raise ValueError(f"plain JSON is required, not {problem}")
     return value
 
 
-def _limit(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def how(ours: Any, theirs: Any) -> Any:
+def _tighten_limit(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def tighten_number(ours: Any, theirs: Any) -> Any:
         if ours is None or theirs is None:
             return theirs if ours is None else ours
         return choose(ours, theirs)
 
-    return how
+    return tighten_number
 
 
-def _intersect(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _intersect_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(item for item in ours if item in theirs)
 
 
-def _intersect_hosts(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+def _intersect_allowed_hosts(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     named = {normal_host(host) for host in theirs}
     return tuple(host for host in ours if normal_host(host) in named)
 
 
-def _unite(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys([*ours, *theirs]))
 
 
-Tightens.smallest = Tightens("smallest", _limit(min), _number)
-Tightens.largest = Tightens("largest", _limit(max), _number)
-Tightens.intersection = Tightens("intersection", _intersect, _names, is_set=True)
-Tightens.hosts = Tightens("hosts", _intersect_hosts, _names, is_set=True, problem=host_problem)
-Tightens.union = Tightens("union", _unite, _names, is_set=True)
-Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _truth)
-Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _plain, is_fixed=True)
+Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_number)
+Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
+Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_setting_names, is_set=True)
+Tightens.hosts = Tightens("hosts", _intersect_allowed_hosts, _validate_setting_names, is_set=True, problem=host_problem)
+Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
+Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
+Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)

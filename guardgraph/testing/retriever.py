@@ -10,7 +10,7 @@ from guardgraph.guards.rag import explain_access_refusal, parse_candidates
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.access import access_of, may_read
+from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.state.rag import Candidate
 
@@ -94,7 +94,7 @@ def facts(tenant: str | None = None, readers: tuple[str, ...] = ("public",)) -> 
 def is_readable(document: GuardedDocument, caller: JsonObject | None) -> bool:
     """Say whether a caller may read a document."""
     asking = None if caller is None else Caller.model_validate(caller)
-    return may_read(access_of(document.tenant, document.readers), asking)
+    return is_access_allowed(normalize_document_access(document.tenant, document.readers), asking)
 
 
 def asked(

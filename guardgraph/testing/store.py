@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from guardgraph.evidence.chain import START, entry_hash, entry_of
+from guardgraph.evidence.chain import START, entry_hash, read_chain_entry
 from guardgraph.evidence.contents import content_hash
 from guardgraph.evidence.store import RunStore, StoredRun
 from guardgraph.plain.errors import InputError
@@ -151,7 +151,7 @@ STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
 def _chained(stored: list[StoredRun]) -> None:
     previous = START
     for item in stored:
-        where, said = f"entry {item.position.seq}", entry_of(item.entry)
+        where, said = f"entry {item.position.seq}", read_chain_entry(item.entry)
         _equal(f"{where}: position.previous", item.position.previous, previous)
         _equal(f"{where}: position.hash", item.position.hash, entry_hash(item.entry))
         told: list[Any] = [said["seq"], said["previous"], said["at"], said.get("run_id")]

@@ -15,7 +15,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, best, damping, most_common, readings, scaled, searched, share
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 __all__ = ["Asked", "LexicalRetriever"]
 
@@ -33,7 +33,7 @@ class _Index(NamedTuple):
     known: Known
 
 
-@instant
+@mark_as_instant
 class LexicalRetriever:
     """Finds the documents that cover most of what a question says.
 

@@ -13,7 +13,7 @@ from guardgraph.languages.terms import terms
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import identity
 from guardgraph.tools.tool import Tool
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 __all__ = ["recorded_notes", "recorded_reader", "recorded_search"]
 
@@ -28,7 +28,7 @@ def recorded_search() -> Tool:
     """
     recorded = [(hit, _hit_words(hit)) for hit in _read("research_search_results.json")]
 
-    @instant
+    @mark_as_instant
     def search(request: JsonObject) -> JsonValue:
         wanted = _content_words(request["query"])
         return [dict(hit) for hit, words in recorded if words & wanted][: request["max_results"]]
@@ -45,7 +45,7 @@ def recorded_reader() -> Tool:
     """
     recorded = _read("research_pages.json")
 
-    @instant
+    @mark_as_instant
     def read(request: JsonObject) -> JsonValue:
         url = request["url"]
         if (page := recorded.get(identity(url))) is None:
@@ -64,7 +64,7 @@ def recorded_notes() -> Tool:
     """
     recorded = _read("research_notes.json")
 
-    @instant
+    @mark_as_instant
     def extract(request: JsonObject) -> JsonValue:
         return [dict(note) for note in recorded if note["url"] in request["pages"]][: request["max_notes"]]
 

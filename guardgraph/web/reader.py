@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import version
-from guardgraph.state.settings import settings_or
+from guardgraph.state.settings import choose_settings
 from guardgraph.web.addresses import Network, addresses_allowed
 from guardgraph.web.hops import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
@@ -63,7 +63,7 @@ def web_reader(
     if not isinstance(robots, bool):
         raise ConfigurationError(f"robots: True or False is required; given: {robots!r:.80}")
     agent = _user_agent(user_agent)
-    limits = settings_or(WebLimits(), limits, "limits")
+    limits = choose_settings(WebLimits(), limits, "limits")
     fetching = _fetching(cache, resolve, networks, _verifying(ssl_context), agent)
     return WebReader(fetching, Robots(agent) if robots else None, limits)
 

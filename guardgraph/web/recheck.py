@@ -18,7 +18,7 @@ from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.calls import perform
+from guardgraph.world.calls import perform_call
 
 __all__ = ["Cited", "Rechecked", "cited_in", "keep_body", "kept_bodies", "live_pages", "recheck"]
 
@@ -130,7 +130,7 @@ def live_pages(
     @cache
     def read(url: str) -> str:
         _check_allowed(url, policy, execution)
-        outcome = perform(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
+        outcome = perform_call(Call("tool", reader, {"url": url}, scope=scope), limits["max_page_seconds"] + GRACE)
         try:
             if outcome.form == "failure":
                 failed = describe_failed_page(url, outcome)

@@ -24,7 +24,7 @@ from guardgraph.plain.urls import parsed_url
 from guardgraph.plain.version import version
 from guardgraph.tools.tool import Tool
 from guardgraph.web.limits import Meter, WebLimits
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 from guardgraph.world.deadline import deadline
 
 __all__ = ["SearxSearch", "listed_search", "searx_search"]
@@ -61,7 +61,7 @@ def listed_search(file: str | os.PathLike[str]) -> Tool:
             f"file {given!r:.200}: URLs in at most {MOST_LISTED_BYTES} bytes are required; given: {found}"
         )
 
-    @instant
+    @mark_as_instant
     def search(request: JsonObject) -> list[JsonObject]:
         return [{"url": url} for url in urls[: request["max_results"]]]
 

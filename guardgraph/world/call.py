@@ -18,13 +18,22 @@ from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, storable
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind
 
-__all__ = ["Asked", "Call", "Outside", "Performed", "ask_person", "digest_of", "instant", "is_instant"]
+__all__ = [
+    "Asked",
+    "Call",
+    "Outside",
+    "Performed",
+    "ask_person",
+    "hash_call_value",
+    "is_instant_target",
+    "mark_as_instant",
+]
 
 _MARK = "__guardgraph_instant__"
 _Ours = TypeVar("_Ours")
 
 
-def instant(ours: _Ours) -> _Ours:
+def mark_as_instant(ours: _Ours) -> _Ours:
     """Mark a function or a class of ours whose calls answer at once.
 
     The mark names what it was made for: a wrapper that takes over a function's attributes and a subclass have none.
@@ -33,7 +42,7 @@ def instant(ours: _Ours) -> _Ours:
     return ours
 
 
-def is_instant(target: Any) -> bool:
+def is_instant_target(target: Any) -> bool:
     """Say whether a call of a target answers at once."""
     if isinstance(target, FunctionType):
         return target.__dict__.get(_MARK) is target.__code__
@@ -110,16 +119,16 @@ class Asked:
 
     def __post_init__(self) -> None:
         """Hash what is asked, whatever becomes of that meanwhile."""
-        object.__setattr__(self, "request", self._request())
-        object.__setattr__(self, "scope", digest_of(self.call.scope) if self.call.scope else None)
+        object.__setattr__(self, "request", self._hash_call_request())
+        object.__setattr__(self, "scope", hash_call_value(self.call.scope) if self.call.scope else None)
 
-    def _request(self) -> str:
+    def _hash_call_request(self) -> str:
         call = self.call
         if call.kind == "person":
             place = {"run": self.run, "node": self.node, "visit": self.visit, "settings": self.settings}
-            return digest_of({"shown": call.request, **place})
+            return hash_call_value({"shown": call.request, **place})
         about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
-        return digest_of({"request": call.request, **about})
+        return hash_call_value({"request": call.request, **about})
 
 
 class Performed(NamedTuple):
@@ -134,7 +143,7 @@ class Performed(NamedTuple):
     may have; None where nobody knows."""
 
 
-def digest_of(value: JsonValue) -> str:
+def hash_call_value(value: JsonValue) -> str:
     """Return the SHA-256 of a value that may hold numbers for which JSON has no form; they count by their names."""
     try:
         return digest(value)

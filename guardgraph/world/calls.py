@@ -27,27 +27,39 @@ from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copied
 from guardgraph.plain.secrets import message_of
 from guardgraph.state.outcome import Outcome
-from guardgraph.world.call import Call, is_instant
+from guardgraph.world.call import Call, is_instant_target
 from guardgraph.world.connections import Connections
-from guardgraph.world.failures import is_unclassified, message_failure, message_text, model_failure, usage_of
-from guardgraph.world.threads import Handover, abandon, abandoned, awaited, in_thread
-from guardgraph.world.threads import start as start_thread
-from guardgraph.world.unheard import unheard
+from guardgraph.world.failures import (
+    classify_model_error,
+    classify_model_message,
+    is_unclassified_model_error,
+    read_model_text,
+    read_token_usage,
+)
+from guardgraph.world.threads import (
+    Handover,
+    abandon_thread_work,
+    await_in_thread,
+    count_abandoned_work,
+    run_in_call_thread,
+    start_thread_work,
+)
+from guardgraph.world.unheard import silence_callbacks
 
 __all__ = [
     "Arrived",
     "Working",
-    "aperform",
-    "is_cut_off",
-    "is_of_a_message",
-    "is_unreturnable",
-    "late",
-    "perform",
-    "refusal",
-    "refused",
-    "refused_above",
-    "start",
-    "too_large",
+    "aperform_call",
+    "build_late_outcome",
+    "build_too_large_outcome",
+    "is_cut_off_outcome",
+    "is_message_outcome",
+    "is_unreturnable_outcome",
+    "perform_call",
+    "read_refused_reply_limit",
+    "refuse_call_outcome",
+    "refuse_call_when_busy",
+    "start_call",
 ]
 
 Arrived: TypeAlias = Callable[[], Outcome]
@@ -63,7 +75,7 @@ _CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
 """What the details say of a call that the run's own time has cut off."""
 
 
-def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
+def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
     """Make a call and wait for it at most `seconds`.
 
     Args:
@@ -76,51 +88,52 @@ def perform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
         Exception: what no server can cause, such as a failed assertion; the node that asked closes the run.
     """
     if seconds <= 0:
-        return late(call, seconds)
-    if is_instant(call.target):
-        return _at_once(call, most)
+        return build_late_outcome(call, seconds)
+    if is_instant_target(call.target):
+        return _perform_at_once(call, most)
     done, connections = Handover(), Connections()
-    with connections, unheard(call):
-        start_thread(partial(_invoke, call), done)
-    came = done.wait(min(seconds, TIMEOUT_MAX))
+    with connections, silence_callbacks(call):
+        start_thread_work(partial(_invoke_call_target, call), done)
+    came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
     if came is None:
-        connections.close()
-        abandon(done)
-        return late(call, seconds)
+        connections.close_connections()
+        abandon_thread_work(done)
+        return build_late_outcome(call, seconds)
     returned, error = came
-    return _returned(call, returned, most) if error is None else _raised(call, error)
+    return _read_returned_reply(call, returned, most) if error is None else _build_raised_outcome(call, error)
 
 
-async def aperform(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
-    """Make a call like `perform`, cancelling it when `seconds` are over."""
+async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
+    """Make a call like `perform_call`, cancelling it when `seconds` are over."""
     if seconds <= 0:
-        return late(call, seconds)
-    if is_instant(call.target) and isinstance(call.target, FunctionType):  # a large base would hold up the event loop
-        return _at_once(call, most)
+        return build_late_outcome(call, seconds)
+    # a large base would hold up the event loop
+    if is_instant_target(call.target) and isinstance(call.target, FunctionType):
+        return _perform_at_once(call, most)
     connections = Connections()  # of a function, which has a thread here too
     try:
         async with asyncio.timeout(seconds) as limit:
-            with connections, unheard(call):
-                returned = await _awaitable(call)
+            with connections, silence_callbacks(call):
+                returned = await _await_call_target(call)
     except TimeoutError as error:
         if not limit.expired():
-            return _raised(call, error)
-        connections.close()
-        return late(call, seconds)
+            return _build_raised_outcome(call, error)
+        connections.close_connections()
+        return build_late_outcome(call, seconds)
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
-        return _raised(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
+        return _build_raised_outcome(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
     except Exception as error:  # noqa: BLE001 - the boundary to code that is not ours: see the module's text
-        return _raised(call, error)
-    return late(call, seconds) if limit.expired() else _returned(call, returned, most)
+        return _build_raised_outcome(call, error)
+    return build_late_outcome(call, seconds) if limit.expired() else _read_returned_reply(call, returned, most)
 
 
-def _at_once(call: Call, most: int) -> Outcome:
+def _perform_at_once(call: Call, most: int) -> Outcome:
     try:
-        return _returned(call, _asked(call), most)
+        return _read_returned_reply(call, _call_function_target(call), most)
     except Exception as error:  # noqa: BLE001 - as in a thread
-        return _raised(call, error)
+        return _build_raised_outcome(call, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,94 +144,98 @@ class Working:
     connections: Connections
     """What it opens."""
 
-    def abandon(self) -> None:
+    def abandon_call(self) -> None:
         """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
         if not self.future.done():
-            self.connections.close()
-            abandon(self.future)
+            self.connections.close_connections()
+            abandon_thread_work(self.future)
 
 
-def start(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
+def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
     """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
     connections = Connections()
-    with connections, unheard(call):
-        future = in_thread(partial(_invoke, call))
-    future.add_done_callback(lambda came: done.put((at, partial(_arrived, call, came, most))))
+    with connections, silence_callbacks(call):
+        future = run_in_call_thread(partial(_invoke_call_target, call))
+    future.add_done_callback(lambda came: done.put((at, partial(_read_arrived_call, call, came, most))))
     return Working(future, connections)
 
 
-def _arrived(call: Call, future: Future[Any], most: int) -> Outcome:
+def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
     error = future.exception()
-    return _returned(call, future.result(), most) if error is None else _raised(call, error)
+    return _read_returned_reply(call, future.result(), most) if error is None else _build_raised_outcome(call, error)
 
 
-async def _awaitable(call: Call) -> Any:
+async def _await_call_target(call: Call) -> Any:
     if isinstance(call.target, Runnable):
         return await call.target.ainvoke(copied(call.shown))
     if inspect.iscoroutinefunction(call.target):
         return await call.target(copied(call.shown))
-    returned = await awaited(partial(_asked, call))
+    returned = await await_in_thread(partial(_call_function_target, call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
-def _invoke(call: Call) -> Any:
+def _invoke_call_target(call: Call) -> Any:
     if isinstance(call.target, Runnable):
         return call.target.invoke(copied(call.shown))
-    returned = _asked(call)
-    return asyncio.run(_result_of(returned)) if inspect.iscoroutine(returned) else returned
+    returned = _call_function_target(call)
+    return asyncio.run(_await_coroutine_reply(returned)) if inspect.iscoroutine(returned) else returned
 
 
-def _asked(call: Call) -> Any:
+def _call_function_target(call: Call) -> Any:
     return call.target(copied(call.shown))  # type: ignore[operator, misc]
 
 
-async def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
+async def _await_coroutine_reply(coroutine: Coroutine[Any, Any, Any]) -> Any:
     return await coroutine
 
 
-def _returned(call: Call, returned: Any, most: int) -> Outcome:
+def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
     if isinstance(returned, dict) and returned.keys() == _RAW_RESULT:
         returned = returned["raw"]
     if isinstance(returned, ExpectedFailure):
-        return _raised(call, returned)
-    outcome = _message(call, returned) if isinstance(returned, BaseMessage) else _value(call, returned, most)
-    return too_large(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
+        return _build_raised_outcome(call, returned)
+    outcome = (
+        _read_model_message(call, returned)
+        if isinstance(returned, BaseMessage)
+        else _read_returned_value(call, returned, most)
+    )
+    return build_too_large_outcome(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
 
 
-def _value(call: Call, returned: Any, most: int) -> Outcome:
+def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
     try:
         return Outcome.holding(plain_value(returned, most), call.about)
     except Unreturnable as error:
-        return _refused(call, error)
+        return _build_refused_outcome(call, error)
     except TooLarge:
-        return too_large(call, call.about, most)
+        return build_too_large_outcome(call, call.about, most)
 
 
-def refused(call: Call, outcome: Outcome) -> Outcome:
+def refuse_call_outcome(call: Call, outcome: Outcome) -> Outcome:
     """Return the outcome of a call: as it is, or a failure that keeps nothing of a value that the call refuses."""
     if outcome.form != "value" or call.refuse is None or (details := call.refuse(outcome.content)) is None:
         return outcome
-    return _failure(_unusable(call), details, outcome.about)
+    return _build_failure_outcome(_name_unusable_reply(call), details, outcome.about)
 
 
-def too_large(call: Call, about: JsonObject, most: int) -> Outcome:
+def build_too_large_outcome(call: Call, about: JsonObject, most: int) -> Outcome:
     """Return the outcome of a call whose reply takes more than `most` bytes; nothing of the reply is in it."""
-    return _failure(_unusable(call), {"cause": _TOO_LARGE, "limit": most}, about)
+    return _build_failure_outcome(_name_unusable_reply(call), {"cause": _TOO_LARGE, "limit": most}, about)
 
 
-def refused_above(outcome: Outcome) -> int | None:
+def read_refused_reply_limit(outcome: Outcome) -> int | None:
     """Return the bytes which a reply had to keep to and did not, None for an outcome that is not refused for that."""
     if outcome.form != "failure" or (details := outcome.content["details"]).get("cause") != _TOO_LARGE:
         return None
     return limit if isinstance(limit := details.get("limit"), int) else 0
 
 
-def is_unreturnable(outcome: Outcome) -> bool:
+def is_unreturnable_outcome(outcome: Outcome) -> bool:
     """Say whether an outcome is that of a call which returned what is no plain JSON and becomes none."""
     return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
 
 
-def is_of_a_message(outcome: Outcome) -> bool:
+def is_message_outcome(outcome: Outcome) -> bool:
     """Say whether an outcome came as a message, of which the run keeps less than came: the text, or what was wrong.
 
     Whoever reads such a reply refuses it by what came, as our own clients do.
@@ -229,66 +246,69 @@ def is_of_a_message(outcome: Outcome) -> bool:
     return reason.startswith("llm_") and reason != "llm_timeout" and "type" in details
 
 
-def _unusable(call: Call) -> str:
+def _name_unusable_reply(call: Call) -> str:
     return "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
 
 
-def _refused(call: Call, error: Unreturnable) -> Outcome:
-    return _failure(_unusable(call), error.details, call.about)
+def _build_refused_outcome(call: Call, error: Unreturnable) -> Outcome:
+    return _build_failure_outcome(_name_unusable_reply(call), error.details, call.about)
 
 
-def _message(call: Call, message: BaseMessage) -> Outcome:
-    usage = usage_of(message)
+def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
+    usage = read_token_usage(message)
     about = {**call.about, "usage": usage} if usage else call.about
-    failure = message_failure(message)
+    failure = classify_model_message(message)
     if failure is not None:
-        return _failure(*failure, about)
-    return Outcome("text", message_text(message), about)
+        return _build_failure_outcome(*failure, about)
+    return Outcome("text", read_model_text(message), about)
 
 
-def _raised(call: Call, error: BaseException) -> Outcome:
+def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
     if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
         raise error
     if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
-        return _refused(call, error)
-    reason, details = model_failure(error) or (None, {"type": type(error).__name__, "message": message_of(error)})
+        return _build_refused_outcome(call, error)
+    reason, details = classify_model_error(error) or (
+        None,
+        {"type": type(error).__name__, "message": message_of(error)},
+    )
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
-        return _failure("tool_error", {**said, **expected(error)}, call.about)
+        return _build_failure_outcome("tool_error", {**said, **expected(error)}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
-    if reason is None or (_is_rule(call.target) and is_unclassified(error)):
+    if reason is None or (_is_rule_target(call.target) and is_unclassified_model_error(error)):
         raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
-    return _failure(reason, {**details, **limit}, call.about)
+    return _build_failure_outcome(reason, {**details, **limit}, call.about)
 
 
-def _is_rule(target: object) -> bool:
+def _is_rule_target(target: object) -> bool:
     """Say whether a target is code of the deployment alone, and no model that it asks through LangChain."""
     return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
 
 
-def refusal(call: Call, most: int) -> Outcome | None:
+def refuse_call_when_busy(call: Call, most: int) -> Outcome | None:
     """Return the outcome of a call that is not made, since `most` abandoned ones are still at work; None for others.
 
     Who answers at once takes no thread, and is always asked.
     """
-    if abandoned() < most or is_instant(call.target):
+    if count_abandoned_work() < most or is_instant_target(call.target):
         return None
     reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
-    return _failure(reason, {"cause": "max_abandoned", "limit": most}, call.about)
+    return _build_failure_outcome(reason, {"cause": "max_abandoned", "limit": most}, call.about)
 
 
-def late(call: Call, seconds: float) -> Outcome:
+def build_late_outcome(call: Call, seconds: float) -> Outcome:
     """Return the outcome of a call that outlasted its `seconds`."""
     reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
     details = {**_CUT_OFF, "seconds": round(max(seconds, 0.0), 3)}
-    return _failure(reason, details, call.about)
+    return _build_failure_outcome(reason, details, call.about)
 
 
-def is_cut_off(outcome: Outcome) -> bool:
+def is_cut_off_outcome(outcome: Outcome) -> bool:
     """Say whether an outcome is that of a call that outlasted the seconds that the run had left for it."""
     return outcome.form == "failure" and _CUT_OFF.items() <= outcome.content["details"].items()
 
 
-def _failure(reason: str, details: Any, about: Any) -> Outcome:
+def _build_failure_outcome(reason: str, details: Any, about: Any) -> Outcome:
     return Outcome("failure", {"reason": reason, "details": details}, about)

@@ -21,10 +21,10 @@ from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
 from guardgraph.plain.json import REPLY_BYTES, JsonObject
 from guardgraph.world.connections import close_with_call
-from guardgraph.world.deadline import allowed_bytes, was_read
+from guardgraph.world.deadline import get_allowed_reply_bytes, note_read_bytes
 from guardgraph.world.failures import ReplyRefused
 
-__all__ = ["http_clients", "is_followed"]
+__all__ = ["is_followed_redirect", "make_model_http_clients"]
 
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200
@@ -38,17 +38,17 @@ _ABOUT = ("http_version", "reason_phrase")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-def http_clients() -> dict[str, Any]:
+def make_model_http_clients() -> dict[str, Any]:
     """Return ``http_client`` and ``http_async_client`` for a ``ChatOpenAI``.
 
     Making one takes as long as reading the certificates does, so they are shared while the environment stays the same.
     """
     known = {**urllib.request.getproxies(), **{name: os.environ.get(name, "") for name in _CERTIFICATES}}
-    return _made(tuple(sorted(known.items())))
+    return _make_shared_clients(tuple(sorted(known.items())))
 
 
 @lru_cache(maxsize=8)
-def _made(known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def _make_shared_clients(known: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     return {"http_client": _Client(), "http_async_client": _AsyncClient()}
 
 
@@ -58,13 +58,13 @@ class _Client(DefaultHttpxClient):
         for _ in range(MAX_REDIRECTS + 1):
             response = super().send(request, **{**given, "stream": True, "follow_redirects": False})
             with closing(response):
-                if (following := _followed(response)) is None:
+                if (following := _find_followed_redirect(response)) is None:
                     reply = _Reply(response)
                     for part in response.iter_raw():
-                        reply.add(part)
-                    return reply.whole()
+                        reply.add_reply_part(part)
+                    return reply.build_whole_response()
             request = following
-        raise _redirected(response)
+        raise _make_redirect_refusal(response)
 
 
 class _AsyncClient(DefaultAsyncHttpxClient):
@@ -72,13 +72,13 @@ class _AsyncClient(DefaultAsyncHttpxClient):
         for _ in range(MAX_REDIRECTS + 1):
             response = await super().send(request, **{**given, "stream": True, "follow_redirects": False})
             async with aclosing(response):
-                if (following := _followed(response)) is None:
+                if (following := _find_followed_redirect(response)) is None:
                     reply = _Reply(response)
                     async for part in response.aiter_raw():
-                        reply.add(part)
-                    return reply.whole()
+                        reply.add_reply_part(part)
+                    return reply.build_whole_response()
             request = following
-        raise _redirected(response)
+        raise _make_redirect_refusal(response)
 
 
 class _Reply:
@@ -91,36 +91,36 @@ class _Reply:
     def __init__(self, response: Any) -> None:
         packing = response.headers.get("content-encoding", "").strip().lower() or "identity"
         if packing not in ("identity", "gzip"):
-            raise _unreadable(f"a reply packed as {packing[:40]!r}, though gzip was asked for")
+            raise _make_unreadable_reply_error(f"a reply packed as {packing[:40]!r}, though gzip was asked for")
         self._response = response
-        self._most = REPLY_BYTES if (most := allowed_bytes()) is None else most
+        self._most = REPLY_BYTES if (most := get_allowed_reply_bytes()) is None else most
         self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None
         self._parts: list[bytes] = []
         self._came = self._size = 0
 
-    def add(self, part: bytes) -> None:
+    def add_reply_part(self, part: bytes) -> None:
         """Take what came.
 
         Raises:
             ReplyRefused: that is more than the budget allows, or no gzip.
         """
         self._came += len(part)
-        self._parts.append(self._unpacked(part))
+        self._parts.append(self._unpack_gzip_part(part))
         self._size += len(self._parts[-1])
-        was_read(read := max(self._came, self._size))
+        note_read_bytes(read := max(self._came, self._size))
         if read > self._most:
             details: JsonObject = {"cause": "max_reply_bytes", "limit": self._most}
             raise ReplyRefused(f"a reply of more than {self._most} bytes", details)
 
-    def _unpacked(self, part: bytes) -> bytes:
+    def _unpack_gzip_part(self, part: bytes) -> bytes:
         if self._gzip is None:
             return part
         try:
             return self._gzip.decompress(part, self._most - self._size + 1)
         except zlib.error as error:
-            raise _unreadable(f"a reply that is no gzip: {error}") from None
+            raise _make_unreadable_reply_error(f"a reply that is no gzip: {error}") from None
 
-    def whole(self) -> Any:
+    def build_whole_response(self) -> Any:
         """Return the response with all that was read."""
         came = self._response
         headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in _OF_THE_WIRE]
@@ -130,23 +130,23 @@ class _Reply:
         return made
 
 
-def _unreadable(message: str) -> ReplyRefused:
+def _make_unreadable_reply_error(message: str) -> ReplyRefused:
     return ReplyRefused(message, {"cause": "content_encoding"})
 
 
-def _followed(response: Any) -> Any:
+def _find_followed_redirect(response: Any) -> Any:
     """Return the request that a redirect asks for, None for any other response.
 
     Raises:
         ReplyRefused: it leads elsewhere: nobody but the host that the deployment named is told a prompt.
     """
     following = response.next_request
-    if following is None or is_followed(response.status_code, response.request.url, following.url):
+    if following is None or is_followed_redirect(response.status_code, response.request.url, following.url):
         return following
-    raise _redirected(response)
+    raise _make_redirect_refusal(response)
 
 
-def is_followed(status: int, here: Any, there: Any) -> bool:
+def is_followed_redirect(status: int, here: Any, there: Any) -> bool:
     """Say whether a redirect repeats the request at the same place, or at the same host by HTTPS in place of HTTP.
 
     Args:
@@ -159,7 +159,7 @@ def is_followed(status: int, here: Any, there: Any) -> bool:
     return status in _SAME_METHOD and (asked == told or is_safer)
 
 
-def _redirected(response: Any) -> ReplyRefused:
+def _make_redirect_refusal(response: Any) -> ReplyRefused:
     there = response.next_request.url
     host = there.netloc.decode("ascii")[:LONGEST_HOST]
     said = f"a redirect to {there.scheme}://{host}, which is not followed; the base URL says where the model is"
@@ -172,12 +172,12 @@ def _hang_up_at_deadline(request: Any) -> None:
     def trace(event: str, info: Mapping[str, Any]) -> None:
         stream = info.get("return_value")  # of connecting, and of TLS on top of that
         if hasattr(stream, "get_extra_info"):
-            close_with_call(partial(_hang_up, stream))
+            close_with_call(partial(_hang_up_connection, stream))
 
     request.extensions = {**request.extensions, "trace": trace}
 
 
-def _hang_up(stream: Any) -> None:
+def _hang_up_connection(stream: Any) -> None:
     connection = stream.get_extra_info("socket")
     with suppress(OSError, TypeError):  # it is closed already, or TLS inside TLS, which is no socket
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

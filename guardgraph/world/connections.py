@@ -19,7 +19,7 @@ def close_with_call(close: Callable[[], object]) -> None:
     It holds in the thread of the call, and in those that are started with its context; elsewhere nobody calls it.
     """
     if (connections := _HERE.get()) is not None:
-        connections.add(close)
+        connections.add_connection(close)
 
 
 class Connections:
@@ -37,13 +37,13 @@ class Connections:
     def __exit__(self, *raised: object) -> None:
         _HERE.reset(self._token)
 
-    def add(self, close: Callable[[], object]) -> None:
+    def add_connection(self, close: Callable[[], object]) -> None:
         """Keep what closes a connection; one that was opened too late is closed at once."""
         self._closing.append(close)
         if self._are_closed:
             close()
 
-    def close(self) -> None:
+    def close_connections(self) -> None:
         """Close what is open, and what will be."""
         self._are_closed = True
         for close in tuple(self._closing):

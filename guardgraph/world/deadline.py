@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import NamedTuple
 
-__all__ = ["Reading", "allowed_bytes", "deadline", "reply_bytes", "was_read", "within"]
+__all__ = ["Reading", "deadline", "get_allowed_reply_bytes", "note_read_bytes", "reply_bytes", "within"]
 
 
 class Reading:
@@ -22,24 +22,24 @@ class Reading:
         self._around, self._most, self._is_told = around, 0, True
 
     @property
-    def size(self) -> int | None:
+    def largest_reply_size(self) -> int | None:
         """Bytes of the largest reply that was read, as it came, by those who count them; 0 where nobody does.
 
         None where somebody asked how many it may have, and nobody knows what he made of that.
         """
         return self._most if self._is_told else None
 
-    def count(self, size: int) -> None:
+    def count_reply_bytes(self, size: int) -> None:
         """Count a reply, or as much as has come of it."""
         self._most = max(self._most, size)
         if self._around is not None:
-            self._around.count(size)
+            self._around.count_reply_bytes(size)
 
-    def ask(self) -> None:
+    def note_limit_asked(self) -> None:
         """Somebody asked how many bytes a reply may have."""
         self._is_told = False
         if self._around is not None:
-            self._around.ask()
+            self._around.note_limit_asked()
 
 
 class _Limits(NamedTuple):
@@ -71,19 +71,19 @@ def reply_bytes() -> int | None:
         run; it holds where `deadline` does.
     """
     if (known := _LIMITS.get()) is not None:
-        known.reading.ask()
+        known.reading.note_limit_asked()
     return None if known is None else known.most
 
 
-def allowed_bytes() -> int | None:
-    """Return what `reply_bytes` does, for a client that says by `was_read` how much it reads."""
+def get_allowed_reply_bytes() -> int | None:
+    """Return what `reply_bytes` does, for a client that says by `note_read_bytes` how much it reads."""
     return None if (known := _LIMITS.get()) is None else known.most
 
 
-def was_read(size: int) -> None:
+def note_read_bytes(size: int) -> None:
     """Say how many bytes of a reply have come so far, for what-ifs to know whether a smaller limit would have held."""
     if (known := _LIMITS.get()) is not None:
-        known.reading.count(size)
+        known.reading.count_reply_bytes(size)
 
 
 class within:

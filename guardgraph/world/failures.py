@@ -20,7 +20,15 @@ from guardgraph.plain.errors import GuardgraphError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.secrets import MARK, message_of, shown_text
 
-__all__ = ["Failure", "ReplyRefused", "is_unclassified", "message_failure", "message_text", "model_failure", "usage_of"]
+__all__ = [
+    "Failure",
+    "ReplyRefused",
+    "classify_model_error",
+    "classify_model_message",
+    "is_unclassified_model_error",
+    "read_model_text",
+    "read_token_usage",
+]
 
 Failure: TypeAlias = tuple[str, JsonObject]
 """A stop reason and its details."""
@@ -99,7 +107,7 @@ class ReplyRefused(Exception):
         self.details = details
 
 
-def model_failure(error: BaseException) -> Failure | None:
+def classify_model_error(error: BaseException) -> Failure | None:
     """Say which stop reason an exception of a model call is.
 
     Args:
@@ -115,24 +123,28 @@ def model_failure(error: BaseException) -> Failure | None:
     """
     if not isinstance(error, Exception) or isinstance(error, _NO_FAILURES):
         return None
-    if (refused := _refused(error)) is not None:
-        return "llm_bad_response", {"type": type(refused).__name__, "message": _message(refused), **refused.details}
-    status = _status(error)
-    reason, cause = _by_class(error) or (_by_status(error, status), None)
-    usage = _completion_usage(error)
-    details: JsonObject = {"type": type(error).__name__, "message": _message(error)}
+    if (refused := _find_reply_refusal(error)) is not None:
+        return "llm_bad_response", {
+            "type": type(refused).__name__,
+            "message": _mask_error_message(refused),
+            **refused.details,
+        }
+    status = _get_error_status(error)
+    reason, cause = _classify_by_class(error) or (_classify_by_status(error, status), None)
+    usage = _read_completion_usage(error)
+    details: JsonObject = {"type": type(error).__name__, "message": _mask_error_message(error)}
     details |= {"cause": cause} if cause else {}
     details |= {"status": status} if status is not None else {}
     details |= {"usage": usage} if usage else {}
     return reason, details
 
 
-def is_unclassified(error: Exception) -> bool:
+def is_unclassified_model_error(error: Exception) -> bool:
     """Say whether nothing about an error tells that a server caused it: no class of a client's, no status code."""
-    return _by_class(error) is None and _status(error) is None
+    return _classify_by_class(error) is None and _get_error_status(error) is None
 
 
-def _refused(error: BaseException | None) -> ReplyRefused | None:
+def _find_reply_refusal(error: BaseException | None) -> ReplyRefused | None:
     """Return the refusal that an error is or was caused by: some clients call all that is raised a connection error."""
     for _ in range(LONGEST_CHAIN):
         if error is None or isinstance(error, ReplyRefused):
@@ -141,19 +153,19 @@ def _refused(error: BaseException | None) -> ReplyRefused | None:
     return None
 
 
-def _by_class(error: Exception) -> tuple[str, str | None] | None:
+def _classify_by_class(error: Exception) -> tuple[str, str | None] | None:
     for reason, cause, paths in _CLASSES:
-        if any(isinstance(error, known) for known in map(_loaded_class, paths) if known is not None):
+        if any(isinstance(error, known) for known in map(_find_loaded_error_class, paths) if known is not None):
             return reason, cause
     return None
 
 
-def _loaded_class(path: str) -> type | None:
+def _find_loaded_error_class(path: str) -> type | None:
     module, _, name = path.partition(":")
     return getattr(sys.modules.get(module), name, None)
 
 
-def _by_status(error: Exception, status: int | None) -> str:
+def _classify_by_status(error: Exception, status: int | None) -> str:
     if getattr(error, "code", None) == "content_filter":  # Azure filters a prompt with a 400
         return "llm_content_filter"
     if status == 429:
@@ -163,7 +175,7 @@ def _by_status(error: Exception, status: int | None) -> str:
     return "llm_unavailable" if status is not None and status >= 500 else "llm_bad_response"
 
 
-def _status(error: Exception) -> int | None:
+def _get_error_status(error: Exception) -> int | None:
     for holder in (error, getattr(error, "response", None)):
         status = getattr(holder, "status_code", None)
         if isinstance(status, int):
@@ -171,9 +183,9 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _completion_usage(error: Exception) -> dict[str, int] | None:
+def _read_completion_usage(error: Exception) -> dict[str, int] | None:
     usage = getattr(getattr(error, "completion", None), "usage", None)
-    return _whole_numbers(
+    return _keep_token_counts(
         {
             "input_tokens": getattr(usage, "prompt_tokens", None),
             "output_tokens": getattr(usage, "completion_tokens", None),
@@ -182,26 +194,26 @@ def _completion_usage(error: Exception) -> dict[str, int] | None:
     )
 
 
-def _whole_numbers(counts: dict[str, Any]) -> dict[str, int] | None:
+def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
     return {
         name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)
     } or None
 
 
-def _message(error: Exception) -> str:
-    secrets = list(_secrets(error))
-    return _cut(message_of(error, lambda text: reduce(_without, secrets, text)))
+def _mask_error_message(error: Exception) -> str:
+    secrets = list(_list_request_secrets(error))
+    return _collapse_error_blanks(message_of(error, lambda text: reduce(_mask_request_secret, secrets, text)))
 
 
-def _without(text: str, secret: str) -> str:
+def _mask_request_secret(text: str, secret: str) -> str:
     return text.replace(secret, MARK)
 
 
-def _cut(text: str) -> str:
+def _collapse_error_blanks(text: str) -> str:
     return " ".join(text.split())
 
 
-def _secrets(error: Exception) -> Iterator[str]:
+def _list_request_secrets(error: Exception) -> Iterator[str]:
     """Yield what the request was signed with: servers like to repeat a key that they refuse."""
     for holder in (error, getattr(error, "response", None)):
         try:
@@ -214,7 +226,7 @@ def _secrets(error: Exception) -> Iterator[str]:
                 yield secret
 
 
-def message_failure(message: BaseMessage) -> Failure | None:
+def classify_model_message(message: BaseMessage) -> Failure | None:
     """Say which stop reason a model's message is, None for one that can be read.
 
     Args:
@@ -224,28 +236,28 @@ def message_failure(message: BaseMessage) -> Failure | None:
         ``llm_refused`` with the refusal's text, ``llm_truncated`` or ``llm_content_filter`` with the finish
         reason, as reason and details (``type``, ``message``, ``usage`` where known).
     """
-    refusal = _refusal(message)
-    ending = _ending(message)
+    refusal = _read_model_refusal(message)
+    ending = _read_finish_reason(message)
     if refusal is not None:
         reason, text = "llm_refused", refusal
     elif ending is not None:
         reason, text = _ENDINGS[ending], f"finish reason: {ending}"
     else:
         return None
-    usage = usage_of(message)
-    details: JsonObject = {"type": type(message).__name__, "message": _cut(shown_text(text))}
+    usage = read_token_usage(message)
+    details: JsonObject = {"type": type(message).__name__, "message": _collapse_error_blanks(shown_text(text))}
     return reason, details | ({"usage": usage} if usage else {})
 
 
-def _refusal(message: BaseMessage) -> str | None:
+def _read_model_refusal(message: BaseMessage) -> str | None:
     said = [message.additional_kwargs.get("refusal")]
-    for block in _blocks(message):
+    for block in _list_message_blocks(message):
         inner = block.get("value") if block.get("type") == "non_standard" else block
         said.append(inner.get("refusal") if isinstance(inner, dict) else None)
     return next((text for text in said if isinstance(text, str) and text), None)
 
 
-def _ending(message: BaseMessage) -> str | None:
+def _read_finish_reason(message: BaseMessage) -> str | None:
     metadata = message.response_metadata
     incomplete = metadata.get("incomplete_details")
     words = [metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
@@ -254,21 +266,21 @@ def _ending(message: BaseMessage) -> str | None:
     return next((word for word in endings if word in _ENDINGS), None)
 
 
-def _blocks(message: BaseMessage) -> list[dict[str, Any]]:
+def _list_message_blocks(message: BaseMessage) -> list[dict[str, Any]]:
     content = message.content
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def message_text(message: BaseMessage) -> str:
+def read_model_text(message: BaseMessage) -> str:
     """Return a message's text: its content, its blocks of text, or else the arguments of its first tool call.
 
     LangChain makes a model without a JSON mode propose through a tool call; its arguments are the proposal.
     """
-    text = message.content if isinstance(message.content, str) else _text_of_blocks(message)
-    return text if text.strip() else _tool_arguments(message) or text
+    text = message.content if isinstance(message.content, str) else _join_message_blocks(message)
+    return text if text.strip() else _read_tool_arguments(message) or text
 
 
-def _text_of_blocks(message: BaseMessage) -> str:
+def _join_message_blocks(message: BaseMessage) -> str:
     texts = [
         block if isinstance(block, str) else block.get("text")
         for block in message.content
@@ -277,7 +289,7 @@ def _text_of_blocks(message: BaseMessage) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _tool_arguments(message: BaseMessage) -> str | None:
+def _read_tool_arguments(message: BaseMessage) -> str | None:
     if not isinstance(message, AIMessage):
         return None
     if message.tool_calls:
@@ -285,7 +297,7 @@ def _tool_arguments(message: BaseMessage) -> str | None:
     return message.invalid_tool_calls[0]["args"] if message.invalid_tool_calls else None
 
 
-def usage_of(message: BaseMessage) -> dict[str, int] | None:
+def read_token_usage(message: BaseMessage) -> dict[str, int] | None:
     """Return what a message cost (input_tokens, output_tokens, total_tokens), None where unknown."""
     usage = getattr(message, "usage_metadata", None) or {}
-    return _whole_numbers({name: usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")})
+    return _keep_token_counts({name: usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")})

@@ -15,9 +15,17 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.world.call import Asked, Call, Performed
-from guardgraph.world.calls import Arrived, Working, aperform, late, perform, refusal, start
+from guardgraph.world.calls import (
+    Arrived,
+    Working,
+    aperform_call,
+    build_late_outcome,
+    perform_call,
+    refuse_call_when_busy,
+    start_call,
+)
 from guardgraph.world.deadline import within
-from guardgraph.world.people import decided
+from guardgraph.world.people import ask_person_for_decision
 
 __all__ = ["MAX_ABANDONED", "MAX_AT_ONCE", "LiveWorld"]
 
@@ -46,7 +54,7 @@ class LiveWorld:
             raise ConfigurationError(f"clock: a function that returns seconds; given: {clock!r:.80}")
         if not isinstance(max_abandoned, int) or isinstance(max_abandoned, bool) or max_abandoned < 0:
             raise ConfigurationError(f"max_abandoned: a whole number from 0 on; given: {max_abandoned!r:.80}")
-        self.clock: Callable[[], float] = clock if clock is time.perf_counter else partial(_as_float, clock)
+        self.clock: Callable[[], float] = clock if clock is time.perf_counter else partial(_read_float_clock, clock)
         """Returns seconds that only grow; a node reads it without a detour."""
         self._max_abandoned = max_abandoned
 
@@ -64,96 +72,101 @@ class LiveWorld:
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, each in a thread that is left behind when time is up; see `World.perform`."""
         if len(asked) == 1:
-            return [self._one(asked[0], seconds)]
+            return [self._perform_one_call(asked[0], seconds)]
         if asked[0].in_turn:
             ends = time.monotonic() + seconds
-            return [self._one(item, ends - time.monotonic()) for item in asked]
-        return self._side_by_side(asked, seconds)
+            return [self._perform_one_call(item, ends - time.monotonic()) for item in asked]
+        return self._perform_side_by_side(asked, seconds)
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, each in a task that is cancelled when time is up; see `World.perform`."""
         if len(asked) == 1:
-            return [await self._aone(asked[0], seconds)]
+            return [await self._aperform_one_call(asked[0], seconds)]
         free, ends = asyncio.Semaphore(1 if asked[0].in_turn else MAX_AT_ONCE), time.monotonic() + seconds
 
-        async def one(item: Asked) -> Performed:
+        async def perform_in_turn(item: Asked) -> Performed:
             async with free:
-                return await self._aone(item, ends - time.monotonic())
+                return await self._aperform_one_call(item, ends - time.monotonic())
 
-        tasks = [asyncio.create_task(one(item)) for item in asked]
+        tasks = [asyncio.create_task(perform_in_turn(item)) for item in asked]
         try:
             came = await asyncio.gather(*tasks, return_exceptions=True)
-            return [_returned(item) for item in came]
+            return [_raise_or_return_reply(item) for item in came]
         finally:
             for task in tasks:
                 task.cancel()
 
-    def _one(self, item: Asked, seconds: float) -> Performed:
+    def _perform_one_call(self, item: Asked, seconds: float) -> Performed:
         began = self.clock()
         if item.call.kind == "person":
-            return Performed(decided(item), 0.0)
-        if (refused := refusal(item.call, self._max_abandoned)) is not None:
+            return Performed(ask_person_for_decision(item), 0.0)
+        if (refused := refuse_call_when_busy(item.call, self._max_abandoned)) is not None:
             return Performed(refused, 0.0)
         with within(seconds, self.clock, item.max_reply_bytes) as read:
-            outcome = perform(item.call, seconds, item.max_reply_bytes)
-        return Performed(outcome, self.clock() - began, reply_bytes=read.size)
+            outcome = perform_call(item.call, seconds, item.max_reply_bytes)
+        return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
-    async def _aone(self, item: Asked, seconds: float) -> Performed:
+    async def _aperform_one_call(self, item: Asked, seconds: float) -> Performed:
         began = self.clock()
         if item.call.kind == "person":
-            return Performed(decided(item), 0.0)
-        if (refused := refusal(item.call, self._max_abandoned)) is not None:
+            return Performed(ask_person_for_decision(item), 0.0)
+        if (refused := refuse_call_when_busy(item.call, self._max_abandoned)) is not None:
             return Performed(refused, 0.0)
         with within(seconds, self.clock, item.max_reply_bytes) as read:
-            outcome = await aperform(item.call, seconds, item.max_reply_bytes)
-        return Performed(outcome, self.clock() - began, reply_bytes=read.size)
+            outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
+        return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
-    def _side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+    def _perform_side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         working: list[Working] = []
         try:
-            return self._brought(asked, seconds, working)
+            return self._collect_replies(asked, seconds, working)
         finally:
             for work in working:
-                work.abandon()
+                work.abandon_call()
 
-    def _brought(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
+    def _collect_replies(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
         began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
         brought: dict[int, Performed | GraphInterrupt] = {}
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
-                working += self._started(asked[started], left, done, started)
+                working += self._start_one_call(asked[started], left, done, started)
                 started += 1
             try:
                 at, arrived = done.get(timeout=max(left, 0.0))
             except Empty:
-                late = [brought.get(at) or self._late(item.call, seconds, began) for at, item in enumerate(asked)]
-                return [_returned(item) for item in late]
+                late = [
+                    brought.get(at) or self._build_late_reply(item.call, seconds, began)
+                    for at, item in enumerate(asked)
+                ]
+                return [_raise_or_return_reply(item) for item in late]
             try:
                 brought[at] = Performed(arrived(), self.clock() - began)
             except GraphInterrupt as interrupt:  # the first one in order is asked first, whoever is quicker
                 brought[at] = interrupt
-        return [_returned(brought[at]) for at in range(len(asked))]
+        return [_raise_or_return_reply(brought[at]) for at in range(len(asked))]
 
-    def _started(self, item: Asked, left: float, done: SimpleQueue[tuple[int, Arrived]], at: int) -> list[Working]:
+    def _start_one_call(
+        self, item: Asked, left: float, done: SimpleQueue[tuple[int, Arrived]], at: int
+    ) -> list[Working]:
         """Start one of several calls; a refused one is brought at once, and is no work."""
-        refused = refusal(item.call, self._max_abandoned)
+        refused = refuse_call_when_busy(item.call, self._max_abandoned)
         if refused is not None:
             done.put((at, lambda: refused))
             return []
         with within(left, self.clock, item.max_reply_bytes):
-            return [start(item.call, done, at, item.max_reply_bytes)]
+            return [start_call(item.call, done, at, item.max_reply_bytes)]
 
-    def _late(self, call: Call, seconds: float, began: float) -> Performed:
-        return Performed(late(call, seconds), self.clock() - began)
+    def _build_late_reply(self, call: Call, seconds: float, began: float) -> Performed:
+        return Performed(build_late_outcome(call, seconds), self.clock() - began)
 
 
-def _as_float(clock: Callable[[], float]) -> float:
+def _read_float_clock(clock: Callable[[], float]) -> float:
     return float(clock())  # a replay makes floats of whole numbers, too
 
 
-def _returned(came: Performed | BaseException) -> Performed:
+def _raise_or_return_reply(came: Performed | BaseException) -> Performed:
     if isinstance(came, BaseException):
         raise came
     return came

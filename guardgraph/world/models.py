@@ -18,11 +18,11 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.world.openai import chat_openai, default_model, wrong
-from guardgraph.world.providers import chat_model_of
-from guardgraph.world.wrapped import ChatModel, is_chat_model, model_name, structured
+from guardgraph.world.openai import create_openai_chat_model, get_default_openai_model, make_model_setting_error
+from guardgraph.world.providers import create_provider_chat_model
+from guardgraph.world.wrapped import ChatModel, get_model_name, hold_model_to_schema, is_chat_model
 
-__all__ = ["ModelProposer", "NamedModel", "Opens", "Prompt", "chat_model", "load_prompt", "named_model"]
+__all__ = ["ModelProposer", "NamedModel", "Opens", "Prompt", "chat_model", "load_prompt", "prepare_chat_model"]
 
 MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
 
@@ -80,7 +80,7 @@ def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = No
     Raises:
         ConfigurationError: the model or a variable is wrong, or a package is missing; the message never repeats a key.
     """
-    named = named_model(model, environ=environ)
+    named = prepare_chat_model(model, environ=environ)
     return named.open() if isinstance(named, NamedModel) else named
 
 
@@ -111,10 +111,10 @@ class NamedModel:
         provider, colon, name = (part.strip() for part in model.partition(":"))
         is_named = bool(name) if colon else provider == "openai"
         if not is_named or not _PROVIDER.fullmatch(provider):
-            raise wrong("model", repr(model), MODELS)
+            raise make_model_setting_error("model", repr(model), MODELS)
         self._provider = provider
         self._environ = os.environ if environ is None else environ
-        self.model_name = name or default_model(self._environ)
+        self.model_name = name or get_default_openai_model(self._environ)
 
     def open(self) -> ChatModel:
         """Return the chat model.
@@ -123,11 +123,11 @@ class NamedModel:
             ConfigurationError: a variable is missing or wrong, or a package is missing.
         """
         if self._provider == "openai":
-            return chat_openai(self.model_name, self._environ)
-        return chat_model_of(self._provider, self.model_name)
+            return create_openai_chat_model(self.model_name, self._environ)
+        return create_provider_chat_model(self._provider, self.model_name)
 
 
-def named_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel | NamedModel:
+def prepare_chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel | NamedModel:
     """Return a chat model as it is, and a model's name as one that can be opened later.
 
     Raises:
@@ -136,7 +136,7 @@ def named_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = N
     if isinstance(model, str):
         return NamedModel(model, environ=environ)
     if not is_chat_model(model):
-        raise wrong("model", type(model).__name__, MODELS)
+        raise make_model_setting_error("model", type(model).__name__, MODELS)
     return model
 
 
@@ -149,7 +149,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     """
 
     def __init__(self, model: ChatModel | NamedModel, prompt: Prompt) -> None:
-        self.name = model_name(model)
+        self.name = get_model_name(model)
         self.prompt = prompt
         self._named = model
         self._model: Runnable[Any, Any] | None = None
@@ -162,7 +162,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         """
         if self._model is None:
             model = self._named.open() if isinstance(self._named, NamedModel) else self._named
-            self._model = structured(model, self.prompt.schema)
+            self._model = hold_model_to_schema(model, self.prompt.schema)
         return self._model
 
     def __repr__(self) -> str:
@@ -177,18 +177,18 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             kwargs: passed on to the model.
 
         Raises:
-            Exception: whatever the model raises; see `guardgraph.world.failures.model_failure`.
+            Exception: whatever the model raises; see `guardgraph.world.failures.classify_model_error`.
         """
-        return _raw(self.open().invoke(self._messages(input), config, **kwargs))
+        return _unwrap_raw_message(self.open().invoke(self._build_prompt_messages(input), config, **kwargs))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message, like `invoke`."""
-        return _raw(await self.open().ainvoke(self._messages(input), config, **kwargs))
+        return _unwrap_raw_message(await self.open().ainvoke(self._build_prompt_messages(input), config, **kwargs))
 
-    def _messages(self, view: JsonObject) -> list[BaseMessage]:
+    def _build_prompt_messages(self, view: JsonObject) -> list[BaseMessage]:
         return [SystemMessage(self.prompt.text), HumanMessage(json.dumps(view, ensure_ascii=False))]
 
 
-def _raw(returned: Any) -> BaseMessage:
+def _unwrap_raw_message(returned: Any) -> BaseMessage:
     message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
     return message

@@ -14,7 +14,12 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from guardgraph.world.wrapped import ChatModel
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "chat_openai", "default_model", "wrong"]
+__all__ = [
+    "DEFAULT_TIMEOUT_SECONDS",
+    "create_openai_chat_model",
+    "get_default_openai_model",
+    "make_model_setting_error",
+]
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -33,12 +38,12 @@ _HEADERS = {"Connection": "close", "Accept-Encoding": "gzip"}
 is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``. Gzip is what our client can count unpacked."""
 
 
-def default_model(environ: Mapping[str, str]) -> str:
+def get_default_openai_model(environ: Mapping[str, str]) -> str:
     """Return the model that ``"openai"`` stands for."""
-    return _variable(environ, "OPENAI_MODEL") or DEFAULT_MODEL
+    return _read_openai_variable(environ, "OPENAI_MODEL") or DEFAULT_MODEL
 
 
-def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
+def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel:
     """Return a ``ChatOpenAI``, bound to JSON mode where the deployment says so.
 
     Args:
@@ -49,9 +54,9 @@ def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
         ConfigurationError: a variable is missing or wrong.
     """
     settings: dict[str, Any] = {
-        "api_key": _api_key(environ),
-        "base_url": _base_url(environ),
-        "timeout": _timeout(environ),
+        "api_key": _read_openai_key(environ),
+        "base_url": _read_openai_url(environ),
+        "timeout": _read_openai_timeout(environ),
         "temperature": 0,
         "max_retries": 0,  # retries belong to one layer, and that is not the client
         "disable_streaming": True,  # a proposal is judged whole
@@ -59,38 +64,44 @@ def chat_openai(name: str, environ: Mapping[str, str]) -> ChatModel:
         "http_socket_options": (),  # of LangChain's client, which is not used; it would warn of proxies
         "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
     }
-    form = _form(environ)
+    form = _read_structured_output_form(environ)
     from langchain_openai import ChatOpenAI
 
-    from guardgraph.world.client import http_clients
+    from guardgraph.world.client import make_model_http_clients
 
     try:
-        clients = http_clients()
+        clients = make_model_http_clients()
     except (ImportError, OSError, ValueError) as error:  # httpx reads them, and names neither variable nor file
         said = " ".join(str(error).split())
-        raise wrong(_CONNECTS, f"{type(error).__name__}: {said}", _CONNECTIONS) from None
+        raise make_model_setting_error(_CONNECTS, f"{type(error).__name__}: {said}", _CONNECTIONS) from None
     model = ChatOpenAI(model=name, **settings, **clients)
     return model if form == "json_schema" else model.bind(response_format={"type": "json_object"})
 
 
-def _api_key(environ: Mapping[str, str]) -> str:
-    key = _variable(environ, "OPENAI_API_KEY")
+def _read_openai_key(environ: Mapping[str, str]) -> str:
+    key = _read_openai_variable(environ, "OPENAI_API_KEY")
     if not key:
-        raise wrong("OPENAI_API_KEY", "nothing", "the key of your OpenAI account, in the environment or in .env")
+        raise make_model_setting_error(
+            "OPENAI_API_KEY", "nothing", "the key of your OpenAI account, in the environment or in .env"
+        )
     if not _is_header_text(key):
-        raise wrong("OPENAI_API_KEY", "characters that no HTTP header may carry", "printable ASCII, no blanks")
+        raise make_model_setting_error(
+            "OPENAI_API_KEY", "characters that no HTTP header may carry", "printable ASCII, no blanks"
+        )
     return key
 
 
-def _base_url(environ: Mapping[str, str]) -> str:
-    url = _variable(environ, "OPENAI_BASE_URL") or DEFAULT_BASE_URL
+def _read_openai_url(environ: Mapping[str, str]) -> str:
+    url = _read_openai_variable(environ, "OPENAI_BASE_URL") or DEFAULT_BASE_URL
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:  # a port or an IPv6 address that is none
         usable = False
     if not usable or not _is_header_text(url) or len(url) > LONGEST_URL or not check_url(url):
-        raise wrong("OPENAI_BASE_URL", repr(url), f"an http or https URL in ASCII such as {DEFAULT_BASE_URL}")
+        raise make_model_setting_error(
+            "OPENAI_BASE_URL", repr(url), f"an http or https URL in ASCII such as {DEFAULT_BASE_URL}"
+        )
     return url
 
 
@@ -98,29 +109,29 @@ def _is_header_text(text: str) -> bool:
     return text.isascii() and text.isprintable() and " " not in text
 
 
-def _timeout(environ: Mapping[str, str]) -> float:
-    given = _variable(environ, "OPENAI_TIMEOUT_SECONDS") or str(DEFAULT_TIMEOUT_SECONDS)
+def _read_openai_timeout(environ: Mapping[str, str]) -> float:
+    given = _read_openai_variable(environ, "OPENAI_TIMEOUT_SECONDS") or str(DEFAULT_TIMEOUT_SECONDS)
     try:
         seconds = float(given)
     except ValueError:
         seconds = math.nan
     if not 0 < seconds <= LONGEST_TIMEOUT_SECONDS:
         allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS:.0f}"
-        raise wrong("OPENAI_TIMEOUT_SECONDS", repr(given), allowed)
+        raise make_model_setting_error("OPENAI_TIMEOUT_SECONDS", repr(given), allowed)
     return seconds
 
 
-def _form(environ: Mapping[str, str]) -> str:
-    form = _variable(environ, "OPENAI_STRUCTURED_OUTPUT") or FORMS[0]
+def _read_structured_output_form(environ: Mapping[str, str]) -> str:
+    form = _read_openai_variable(environ, "OPENAI_STRUCTURED_OUTPUT") or FORMS[0]
     if form not in FORMS:
-        raise wrong("OPENAI_STRUCTURED_OUTPUT", repr(form), " or ".join(FORMS))
+        raise make_model_setting_error("OPENAI_STRUCTURED_OUTPUT", repr(form), " or ".join(FORMS))
     return form
 
 
-def _variable(environ: Mapping[str, str], name: str) -> str:
+def _read_openai_variable(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name, "").strip()
 
 
-def wrong(field: str, given: str, allowed: str) -> ConfigurationError:
+def make_model_setting_error(field: str, given: str, allowed: str) -> ConfigurationError:
     """Return the error that says what is allowed in a field, and what was given."""
     return ConfigurationError(f"{field}: {allowed} is required; given: {given[:80]}")

@@ -15,13 +15,13 @@ from typing import Any
 from guardgraph.world.models import Opens
 from guardgraph.world.proposers import Proposer
 
-__all__ = ["MOST_LOOKED_AT", "held_by"]
+__all__ = ["MOST_LOOKED_AT", "find_proposers_to_open"]
 
 MOST_LOOKED_AT = 10_000
 """Objects around the bodies of a pattern that are looked at, the nearest first."""
 
 
-def held_by(bodies: Iterable[Callable[..., Any] | None]) -> list[Opens]:
+def find_proposers_to_open(bodies: Iterable[Callable[..., Any] | None]) -> list[Opens]:
     """Return whom bodies may call that have to be opened, each once.
 
     They are looked for in what a body closes over, its defaults and its globals by name, in partials, methods, callable
@@ -38,11 +38,11 @@ def held_by(bodies: Iterable[Callable[..., Any] | None]) -> list[Opens]:
         if isinstance(item, Opens):
             opening.append(item)
         else:
-            around.extend(_inside(item))
+            around.extend(_list_held_objects(item))
     return opening
 
 
-def _inside(item: Any) -> Iterable[Any]:
+def _list_held_objects(item: Any) -> Iterable[Any]:
     if isinstance(item, Proposer):
         return (item.target,)
     if isinstance(item, list | tuple):
@@ -52,13 +52,13 @@ def _inside(item: Any) -> Iterable[Any]:
     if isinstance(item, partial):
         return (*item.args, *item.keywords.values(), item.func)
     if isinstance(item, MethodType):
-        return (item.__func__, *_attributes(item.__self__))
+        return (item.__func__, *_list_object_attributes(item.__self__))
     if isinstance(item, FunctionType):
-        return _of_function(item)
-    return _attributes(item) if callable(item) else ()
+        return _list_function_references(item)
+    return _list_object_attributes(item) if callable(item) else ()
 
 
-def _attributes(item: Any) -> Iterator[Any]:
+def _list_object_attributes(item: Any) -> Iterator[Any]:
     if isclass(item):  # what it makes, it makes later
         return
     yield from getattr(item, "__dict__", {}).values()
@@ -66,7 +66,7 @@ def _attributes(item: Any) -> Iterator[Any]:
         yield called
 
 
-def _of_function(function: FunctionType) -> Iterator[Any]:
+def _list_function_references(function: FunctionType) -> Iterator[Any]:
     yield from vars(function).values()  # what a decorator wraps
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
@@ -75,14 +75,14 @@ def _of_function(function: FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
         except ValueError:  # a cell that was never filled
             continue
-    for name in _names(function.__code__):
+    for name in _list_code_names(function.__code__):
         found = function.__globals__.get(name)
         if isinstance(found, Proposer | Opens | FunctionType):
             yield found
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def _list_code_names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _names(inner)
+            yield from _list_code_names(inner)

@@ -10,7 +10,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked
 
-__all__ = ["DECISIONS", "REJECTED", "decided", "unavailable"]
+__all__ = ["DECISIONS", "REJECTED", "ask_person_for_decision", "build_unavailable_review"]
 
 DECISIONS = ("approve", "reject")
 """What a person may decide."""
@@ -21,7 +21,7 @@ REJECTED = "review_rejected"
 _ALLOWED = "a dictionary with hash, as it was shown, and decision, approve or reject"
 
 
-def decided(asked: Asked) -> Outcome:
+def ask_person_for_decision(asked: Asked) -> Outcome:
     """Show a person what a call asks, and return the decision.
 
     The run is interrupted, and this function runs again from its top when it is resumed. An answer that is none keeps
@@ -39,8 +39,8 @@ def decided(asked: Asked) -> Outcome:
     """
     shown: JsonObject = {"node": asked.node, "shown": asked.call.request, "hash": asked.request}
     answer = interrupt(shown)
-    while not _is_answer(answer):
-        answer = interrupt({**shown, "problem": f"answer: {_ALLOWED}; given: {_described(answer)}"})
+    while not _is_review_answer(answer):
+        answer = interrupt({**shown, "problem": f"answer: {_ALLOWED}; given: {_describe_wrong_answer(answer)}"})
     if answer["hash"] != asked.request:
         details = {"hash": asked.request, "given": answer}
         return Outcome("failure", {"reason": "review_stale", "details": details}, {})
@@ -49,17 +49,17 @@ def decided(asked: Asked) -> Outcome:
     return Outcome("value", answer, {})
 
 
-def unavailable() -> Outcome:
+def build_unavailable_review() -> Outcome:
     """Return the outcome of a call of a person whom nobody could answer for: no checkpointer keeps the run."""
     details = {"allowed": "a graph with a checkpointer, and a thread_id", "given": "none"}
     return Outcome("failure", {"reason": "review_unavailable", "details": details}, {})
 
 
-def _is_answer(answer: Any) -> TypeGuard[JsonObject]:
+def _is_review_answer(answer: Any) -> TypeGuard[JsonObject]:
     return isinstance(answer, dict) and isinstance(answer.get("hash"), str) and answer.get("decision") in DECISIONS
 
 
-def _described(answer: Any) -> str:
+def _describe_wrong_answer(answer: Any) -> str:
     if not isinstance(answer, dict):
         return type(answer).__name__
     return ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ("hash", "decision"))

@@ -11,10 +11,10 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.models import ModelProposer, Prompt, load_prompt, named_model
+from guardgraph.world.models import ModelProposer, Prompt, load_prompt, prepare_chat_model
 from guardgraph.world.wrapped import ChatModel
 
-__all__ = ["OFFLINE", "Proposer", "choose_proposer", "outside"]
+__all__ = ["OFFLINE", "Proposer", "choose_proposer", "validate_call_target"]
 
 OFFLINE = "offline"
 """What history calls the proposers that need no model."""
@@ -63,9 +63,9 @@ def choose_proposer(
     Raises:
         ConfigurationError: `own` cannot be called, or there is no such model.
     """
-    named = None if model is None else named_model(model)
+    named = None if model is None else prepare_chat_model(model)
     if own is not None:
-        target = outside(slot, own)
+        target = validate_call_target(slot, own)
         name = target.get_name() if isinstance(target, Runnable) else getattr(target, "__name__", type(target).__name__)
         return Proposer(target, {"proposer": str(name)})
     if named is None:
@@ -75,7 +75,7 @@ def choose_proposer(
     return Proposer(asked, {"proposer": asked.get_name(), "prompt": f"{told.name}@{told.hash}"})
 
 
-def outside(slot: str, given: object) -> Outside:
+def validate_call_target(slot: str, given: object) -> Outside:
     """Return something that can be called with one dictionary.
 
     Raises:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from pydantic_core import ErrorDetails
 
-__all__ = ["chat_model_of"]
+__all__ = ["create_provider_chat_model"]
 
 MESSAGE_LIMIT = 500
 """Characters of an error of LangChain's or a provider's that ours repeats."""
@@ -29,7 +29,7 @@ _SETTINGS: dict[str, Any] = {
 """What every model is asked with, by LangChain's own names; a class that refuses a name is made without it."""
 
 
-def chat_model_of(provider: str, name: str) -> BaseChatModel:
+def create_provider_chat_model(provider: str, name: str) -> BaseChatModel:
     """Return a provider's chat model, which reads the provider's variables in the environment.
 
     Args:
@@ -48,28 +48,30 @@ def chat_model_of(provider: str, name: str) -> BaseChatModel:
             "provider's package, such as langchain-anthropic"
         ) from None
     try:
-        return _made(partial(init_chat_model, name, model_provider=provider), _SETTINGS)
+        return _init_provider_model(partial(init_chat_model, name, model_provider=provider), _SETTINGS)
     except ValidationError as error:
-        raise _unusable(provider, name, "; ".join(map(_said, error.errors()))) from None
+        raise _make_unusable_model_error(
+            provider, name, "; ".join(map(_format_provider_error, error.errors()))
+        ) from None
     except Exception as error:  # noqa: BLE001 - any package's class is made here, and may raise what it likes
-        raise _unusable(provider, name, str(error) or type(error).__name__) from None
+        raise _make_unusable_model_error(provider, name, str(error) or type(error).__name__) from None
 
 
-def _made(init: Callable[..., Any], settings: dict[str, Any]) -> BaseChatModel:
+def _init_provider_model(init: Callable[..., Any], settings: dict[str, Any]) -> BaseChatModel:
     try:
         model: BaseChatModel = init(**settings)
     except ValidationError as error:
         refused = {str(item["loc"][0]) for item in error.errors() if item["type"] == "extra_forbidden"}
         if not refused & settings.keys():
             raise
-        return _made(init, {key: value for key, value in settings.items() if key not in refused})
+        return _init_provider_model(init, {key: value for key, value in settings.items() if key not in refused})
     return model
 
 
-def _said(error: ErrorDetails) -> str:
+def _format_provider_error(error: ErrorDetails) -> str:
     return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"  # without the input, which may be a key
 
 
-def _unusable(provider: str, name: str, why: str) -> ConfigurationError:
+def _make_unusable_model_error(provider: str, name: str, why: str) -> ConfigurationError:
     said = " ".join(why.split())[:MESSAGE_LIMIT]
     return ConfigurationError(f"model: {f'{provider}:{name}'!r:.80} cannot be used: {said}")

@@ -7,19 +7,19 @@ import builtins
 from guardgraph.plain.secrets import message_of
 from guardgraph.state.outcome import Outcome
 
-__all__ = ["RAISED", "raised", "reraised"]
+__all__ = ["RAISED", "record_raised_exception", "restore_raised_exception"]
 
 RAISED = "raised"
 """Reason of the outcome of a call that raised; no guard ever sees it."""
 
 
-def raised(error: Exception) -> Outcome:
+def record_raised_exception(error: Exception) -> Outcome:
     """Return what is kept of an exception: its class's name and its message."""
     details = {"type": type(error).__name__, "message": message_of(error)}
     return Outcome("failure", {"reason": RAISED, "details": details}, {})
 
 
-def reraised(outcome: Outcome) -> Exception | None:
+def restore_raised_exception(outcome: Outcome) -> Exception | None:
     """Return the exception that an outcome stands for, None for any other outcome.
 
     It is of the class of that name where it is one of Python's own, else of a class made for it.

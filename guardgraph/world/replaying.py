@@ -15,9 +15,16 @@ from guardgraph.plain.json import JsonValue, NotJson
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.world.call import Asked, Performed
-from guardgraph.world.calls import is_cut_off, is_of_a_message, is_unreturnable, late, refused_above, too_large
+from guardgraph.world.calls import (
+    build_late_outcome,
+    build_too_large_outcome,
+    is_cut_off_outcome,
+    is_message_outcome,
+    is_unreturnable_outcome,
+    read_refused_reply_limit,
+)
 from guardgraph.world.live import MAX_AT_ONCE
-from guardgraph.world.raised import RAISED, reraised
+from guardgraph.world.raised import RAISED, restore_raised_exception
 from guardgraph.world.spell import Spell
 
 __all__ = ["ReplayingWorld"]
@@ -39,7 +46,7 @@ class ReplayingWorld:
     def __init__(self, recording: Recording, *, assume: bool = False) -> None:
         self._recording, self._assume = recording, assume
         self._calls = {
-            (call["node"], call["visit"], call["number"]): (call, _performed(at, call))
+            (call["node"], call["visit"], call["number"]): (call, _read_recorded_call(at, call))
             for at, call in enumerate(recording["calls"])
         }
         self._spell = Spell(())
@@ -47,7 +54,7 @@ class ReplayingWorld:
         self._saved = 0.0
         """Seconds by which calls of this visit were over earlier than in the recorded run."""
 
-    def turn_to(self, spell: Spell) -> None:
+    def turn_to_spell(self, spell: Spell) -> None:
         """Let the clock say what it said while a node was at work."""
         self._spell, self._read, self._saved = spell, 0, 0.0
 
@@ -78,9 +85,11 @@ class ReplayingWorld:
             NotRecorded: a call was not made there, asked for something else, or was cut off or refused where it now has
                 more time or more room.
         """
-        found = self._in_time(asked, [self._sized(item, self._found(item)) for item in asked], seconds)
+        found = self._check_call_seconds(
+            asked, [self._check_reply_size(item, self._find_recorded_call(item)) for item in asked], seconds
+        )
         for performed in found:
-            if (error := reraised(performed.outcome)) is not None:
+            if (error := restore_raised_exception(performed.outcome)) is not None:
                 raise error
         return found
 
@@ -88,70 +97,77 @@ class ReplayingWorld:
         """Return what the same calls brought in the recorded run; see `perform`."""
         return self.perform(asked, seconds)
 
-    def _reading(self, at: int) -> float:
+    def _get_clock_reading(self, at: int) -> float:
         readings = self._spell.readings
         return readings[min(at, len(readings) - 1)]
 
-    def _found(self, asked: Asked) -> Performed:
+    def _find_recorded_call(self, asked: Asked) -> Performed:
         if (found := self._calls.get((asked.node, asked.visit, asked.number))) is None:
-            raise _differs(asked, "was not made")
+            raise _make_call_not_recorded(asked, "was not made")
         recorded, performed = found
         if recorded["request"] == asked.request and recorded["kind"] == asked.call.kind:
-            if (why := _out_of_scope(recorded, performed, asked)) is not None:
-                raise _differs(asked, why)
+            if (why := _explain_out_of_scope(recorded, performed, asked)) is not None:
+                raise _make_call_not_recorded(asked, why)
             return performed
         if self._assume and _is_same_proposer(recorded, asked):
             return performed
-        raise _differs(asked, _difference(recorded, asked))
+        raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
 
-    def _sized(self, asked: Asked, found: Performed) -> Performed:
+    def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
         """Hold what a call brought against the size that a reply may have.
 
         A reply that came and is now too large is refused by whoever keeps the call.
         """
-        most, refused = asked.max_reply_bytes, refused_above(found.outcome)
+        most, refused = asked.max_reply_bytes, read_refused_reply_limit(found.outcome)
         if refused is not None and most > refused:
-            raise _differs(asked, f"its reply was larger than {refused} bytes, and may have {most}")
+            raise _make_call_not_recorded(asked, f"its reply was larger than {refused} bytes, and may have {most}")
         if most < self._spell.reply:
-            _check_room(asked, found, most)
+            _check_reply_room(asked, found, most)
         if refused in (None, most):
             return found
-        return found._replace(outcome=too_large(asked.call, found.outcome.about, most), packed=None)
+        return found._replace(outcome=build_too_large_outcome(asked.call, found.outcome.about, most), packed=None)
 
-    def _in_time(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
+    def _check_call_seconds(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Hold what calls brought against the seconds that they share; a person has as long as it takes."""
-        had = self._spell.left(min(self._read, len(self._spell.readings)) - 1)
+        had = self._spell.get_seconds_left(min(self._read, len(self._spell.readings)) - 1)
         if seconds == had or asked[0].call.kind == "person":
             return found
         if seconds < had:
-            return self._sooner(asked, found, seconds)
+            return self._cut_off_late_calls(asked, found, seconds)
         for item, performed in zip(asked, found, strict=True):
-            if is_cut_off(performed.outcome):
-                raise _differs(item, f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s")
+            if is_cut_off_outcome(performed.outcome):
+                raise _make_call_not_recorded(
+                    item, f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s"
+                )
         return found
 
-    def _sooner(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
+    def _cut_off_late_calls(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Return what calls bring that have less time than they had; what would have come too late is cut off.
 
         Raises:
             NotRecorded: nobody can tell which of them would have come in time.
         """
-        taken, in_turn = self._reading(self._read) - self._reading(self._read - 1), self._spell.in_turn
-        began, ended = _times(found, taken, in_turn=in_turn)
+        taken, in_turn = (
+            self._get_clock_reading(self._read) - self._get_clock_reading(self._read - 1),
+            self._spell.in_turn,
+        )
+        began, ended = _compute_call_times(found, taken, in_turn=in_turn)
         is_late = [
-            seconds <= 0 or end > seconds or is_cut_off(performed.outcome)
+            seconds <= 0 or end > seconds or is_cut_off_outcome(performed.outcome)
             for performed, end in zip(found, ended, strict=True)
         ]
         if not any(is_late) and taken <= seconds:
             return found
-        if not any(is_late) or (seconds > 0 and not _is_told(found, in_turn=in_turn)):
-            raise _differs(asked[0], f"whether it is over in {seconds:.3f} s is not known")
+        if not any(is_late) or (seconds > 0 and not _is_call_end_known(found, in_turn=in_turn)):
+            raise _make_call_not_recorded(asked[0], f"whether it is over in {seconds:.3f} s is not known")
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
-        return [_cut(item, seconds - start) if late else performed for item, performed, late, start in late_or_not]
+        return [
+            _cut_off_call(item, seconds - start) if late else performed for item, performed, late, start in late_or_not
+        ]
 
 
-def _check_room(asked: Asked, found: Performed, most: int) -> None:
+def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
     """Refuse a reply that may have had more bytes as it came, of which a recording has less: a text, or what was wrong.
 
     Raises:
@@ -159,40 +175,40 @@ def _check_room(asked: Asked, found: Performed, most: int) -> None:
     """
     came = found.reply_bytes
     if came is not None and came > most:
-        raise _differs(asked, f"its reply had {came} bytes as it came, and may have {most}")
-    if is_unreturnable(found.outcome) or (came is None and is_of_a_message(found.outcome)):
-        raise _differs(asked, f"whether its reply was larger than {most} bytes as it came is not known")
+        raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
+    if is_unreturnable_outcome(found.outcome) or (came is None and is_message_outcome(found.outcome)):
+        raise _make_call_not_recorded(asked, f"whether its reply was larger than {most} bytes as it came is not known")
 
 
-def _out_of_scope(recorded: RecordedCall, performed: Performed, asked: Asked) -> str | None:
+def _explain_out_of_scope(recorded: RecordedCall, performed: Performed, asked: Asked) -> str | None:
     """Say why what came back would not have come back under the scope of now, None where it would."""
     is_same = asked.scope is not None and recorded.get("scope") == asked.scope
     return None if is_same or asked.call.holds is None else asked.call.holds(performed.outcome.content)
 
 
-def _cut(asked: Asked, seconds: float) -> Performed:
-    return Performed(late(asked.call, seconds), max(seconds, 0.0))
+def _cut_off_call(asked: Asked, seconds: float) -> Performed:
+    return Performed(build_late_outcome(asked.call, seconds), max(seconds, 0.0))
 
 
-def _is_told(found: list[Performed], *, in_turn: bool) -> bool:
+def _is_call_end_known(found: list[Performed], *, in_turn: bool) -> bool:
     """Say whether a record tells when each of some calls ended.
 
     It does not where some of them waited for their turn among many, nor where one raised, which ends all of them.
     """
-    return len(found) == 1 or ((in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised, found)))
+    return len(found) == 1 or ((in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised_call, found)))
 
 
-def _times(found: list[Performed], taken: float, *, in_turn: bool) -> tuple[list[float], list[float]]:
+def _compute_call_times(found: list[Performed], taken: float, *, in_turn: bool) -> tuple[list[float], list[float]]:
     """Return when calls that were made at once began and ended in the recorded run, in seconds from the first on."""
-    lasted = [taken if _is_raised(item) else item.seconds for item in found]
+    lasted = [taken if _is_raised_call(item) else item.seconds for item in found]
     if not in_turn:
         return [0.0] * len(lasted), lasted
     ended = list(accumulate(lasted))
     return [0.0, *ended[:-1]], ended
 
 
-def _is_raised(performed: Performed) -> bool:
-    return reraised(performed.outcome) is not None
+def _is_raised_call(performed: Performed) -> bool:
+    return restore_raised_exception(performed.outcome) is not None
 
 
 def _is_same_proposer(recorded: RecordedCall, asked: Asked) -> bool:
@@ -201,35 +217,35 @@ def _is_same_proposer(recorded: RecordedCall, asked: Asked) -> bool:
     return is_proposer and recorded.get("proposer") == asked.call.about.get("proposer")
 
 
-def _performed(at: int, call: RecordedCall) -> Performed:
+def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
     """Return what a recorded call brought back."""
     try:
         outcome = Outcome.unpacked(call["outcome"])
     except NotJson as error:
-        raise _wrong(at, f"JSON text of [form, content, about] is required, {error}") from None
-    if outcome.form == "failure" and not _is_failure(outcome.content):
-        raise _wrong(at, "a failure has a reason and details")
+        raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
+    if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
+        raise _make_recorded_call_error(at, "a failure has a reason and details")
     return Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"))
 
 
-def _is_failure(content: JsonValue) -> bool:
+def _is_recorded_failure(content: JsonValue) -> bool:
     match content:
         case {"reason": str(reason), "details": dict(details)}:
             return reason != RAISED or all(isinstance(details.get(name), str) for name in ("type", "message"))
     return False
 
 
-def _wrong(at: int, why: str) -> InputError:
+def _make_recorded_call_error(at: int, why: str) -> InputError:
     return InputError(f"recording.calls.{at}.outcome: {why}")
 
 
-def _differs(asked: Asked, how: str) -> NotRecorded:
+def _make_call_not_recorded(asked: Asked, how: str) -> NotRecorded:
     colon = "" if how == "was not made" else ":"
     difference = f"visit {asked.visit}, call {asked.number}{colon} {how}"
     return NotRecorded(asked.node, difference, visit=asked.visit, number=asked.number)
 
 
-def _difference(recorded: RecordedCall, asked: Asked) -> str:
+def _describe_call_difference(recorded: RecordedCall, asked: Asked) -> str:
     """Say what of a call is not as it was recorded."""
     pairs = [
         ("kind", recorded["kind"], asked.call.kind),

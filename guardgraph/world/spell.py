@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from guardgraph.state.recording import Recording
 
-__all__ = ["Spell", "spells"]
+__all__ = ["Spell", "read_visit_spells"]
 
 
 class Spell(NamedTuple):
@@ -25,31 +25,38 @@ class Spell(NamedTuple):
     in_turn: bool = False
     """Whether calls that were made at once were made one after another."""
 
-    def left(self, at: int) -> float:
+    def get_seconds_left(self, at: int) -> float:
         """Return the seconds that the recorded run had left at a reading."""
         return self.most - (self.spent + (self.readings[at] - self.readings[0]))
 
 
-def spells(recording: Recording) -> Iterator[Spell]:
+def read_visit_spells(recording: Recording) -> Iterator[Spell]:
     """Yield the time of every visit of a recorded run, in their order."""
     active, most, reply = 0.0, 0.0, inf
     for visit in recording["visits"]:
         carried = 0.0
         if (opening := visit.get("opening")) is not None:
             carried = opening["carried"]
-            limits = [item for item in (recording["budget"], _budget(opening["context"])) if isinstance(item, dict)]
-            most, reply = _least(limits, "max_seconds", 0.0), _least(limits, "max_reply_bytes", inf)
+            limits = [
+                item
+                for item in (recording["budget"], _get_context_budget(opening["context"]))
+                if isinstance(item, dict)
+            ]
+            most, reply = (
+                _get_smallest_limit(limits, "max_seconds", 0.0),
+                _get_smallest_limit(limits, "max_reply_bytes", inf),
+            )
         readings = visit["clock"]
         spell = Spell(readings, active + carried, most, reply, bool(visit.get("answers")))
         yield spell
         active = spell.spent + (readings[-1] - readings[0])
 
 
-def _budget(context: Any) -> Any:
+def _get_context_budget(context: Any) -> Any:
     return context.get("budget") if isinstance(context, dict) else None
 
 
-def _least(limits: list[Any], name: str, default: float) -> float:
+def _get_smallest_limit(limits: list[Any], name: str, default: float) -> float:
     """Return what holds of a limit that the deployment and the context may both name: the smaller one."""
     given = [limit for item in limits if isinstance(limit := item.get(name), int | float)]
     return min(given, default=default)

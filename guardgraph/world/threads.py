@@ -18,7 +18,14 @@ from contextvars import Context, copy_context
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-__all__ = ["Handover", "abandon", "abandoned", "awaited", "in_thread", "start"]
+__all__ = [
+    "Handover",
+    "abandon_thread_work",
+    "await_in_thread",
+    "count_abandoned_work",
+    "run_in_call_thread",
+    "start_thread_work",
+]
 
 MAX_IDLE = 32
 """Threads that are kept waiting; a burst of calls may use more."""
@@ -50,7 +57,7 @@ class Handover:
         """Say whether something was brought."""
         return self._is_done
 
-    def wait(self, seconds: float) -> tuple[Any, BaseException | None] | None:
+    def wait_for_result(self, seconds: float) -> tuple[Any, BaseException | None] | None:
         """Wait for at most `seconds`; return the result and None, or None and the exception, or None for neither."""
         return (self._result, self._error) if self._here.acquire(timeout=seconds) else None
 
@@ -58,7 +65,7 @@ class Handover:
 Task: TypeAlias = "tuple[Context, Handover | Future[Any], Callable[[], Any]]"
 
 
-def in_thread(work: Callable[[], Any]) -> Future[Any]:
+def run_in_call_thread(work: Callable[[], Any]) -> Future[Any]:
     """Start work in a thread of its own, in a copy of the caller's context.
 
     Args:
@@ -70,37 +77,37 @@ def in_thread(work: Callable[[], Any]) -> Future[Any]:
     done: Future[Any] = Future()
     # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
     done.set_running_or_notify_cancel()
-    start(work, done)
+    start_thread_work(work, done)
     return done
 
 
-def start(work: Callable[[], Any], done: Handover | Future[Any]) -> None:
-    """Start work as `in_thread` does; `done` gets what comes of it."""
+def start_thread_work(work: Callable[[], Any], done: Handover | Future[Any]) -> None:
+    """Start work as `run_in_call_thread` does; `done` gets what comes of it."""
     task = (copy_context(), done, work)
     try:
-        _idle.pop().take(task)
+        _idle.pop().take_thread_task(task)
     except IndexError:
         _Worker(task).start()
 
 
-async def awaited(work: Callable[[], Any]) -> Any:
+async def await_in_thread(work: Callable[[], Any]) -> Any:
     """Do work in a thread of its own, and wait for it without blocking the event loop; who is cancelled abandons it."""
-    done = in_thread(work)
+    done = run_in_call_thread(work)
     try:
         return await asyncio.wrap_future(done)
     except asyncio.CancelledError:
-        abandon(done)
+        abandon_thread_work(done)
         raise
 
 
-def abandon(done: Handover | Future[Any]) -> None:
+def abandon_thread_work(done: Handover | Future[Any]) -> None:
     """Say that nobody waits for what comes of some work any longer."""
     _abandoned.add(done)
     if done.done():  # in this order: whatever ends from now on takes itself out
         _abandoned.discard(done)
 
 
-def abandoned() -> int:
+def count_abandoned_work() -> int:
     """Return how much abandoned work is still going on in this process."""
     return len(_abandoned)
 
@@ -114,7 +121,7 @@ class _Worker(Thread):
         self._wake = Lock()
         self._wake.acquire()
 
-    def take(self, task: Task) -> None:
+    def take_thread_task(self, task: Task) -> None:
         """Give a waiting thread its next task."""
         self._task = task
         self._wake.release()
@@ -123,7 +130,7 @@ class _Worker(Thread):
         """Do what was given, then wait for more."""
         while self._task is not None:
             (context, done, work), self._task = self._task, None
-            context.run(_fulfil, done, work)
+            context.run(_fulfil_thread_work, done, work)
             del context, done, work  # a waiting thread must not keep a run's data alive
             if len(_idle) >= MAX_IDLE:
                 return
@@ -138,7 +145,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_abandoned.clear)
 
 
-def _fulfil(done: Handover | Future[Any], work: Callable[[], Any]) -> None:
+def _fulfil_thread_work(done: Handover | Future[Any], work: Callable[[], Any]) -> None:
     try:
         done.set_result(work())
     except (StopIteration, asyncio.CancelledError) as error:  # to asyncio, these say something else

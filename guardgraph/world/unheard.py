@@ -9,11 +9,11 @@ from typing import Any
 
 from guardgraph.world.call import Call
 
-__all__ = ["unheard"]
+__all__ = ["silence_callbacks"]
 
 
 @contextmanager
-def unheard(call: Call) -> Iterator[None]:
+def silence_callbacks(call: Call) -> Iterator[None]:
     """Make a call that may be refused without callbacks: what it brings would be told before anybody has judged it.
 
     All else that LangGraph hands on stays, such as what an interrupt needs.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
     from langchain_core.messages import BaseMessage
 
-__all__ = ["ChatModel", "is_chat_model", "model_name", "structured"]
+__all__ = ["ChatModel", "get_model_name", "hold_model_to_schema", "is_chat_model"]
 
 _WAYS: tuple[dict[str, Any], ...] = ({"method": "json_schema", "strict": True}, {})
 
@@ -37,29 +37,29 @@ ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage
 
 def is_chat_model(given: object) -> bool:
     """Say whether something is a chat model: one of LangChain's, or a wrapper around nothing but chat models."""
-    if inside := _inside(given):
+    if inside := _list_wrapped_models(given):
         return all(map(is_chat_model, inside))
     return isinstance(given, Runnable) and callable(getattr(given, "with_structured_output", None))
 
 
-def model_name(model: object) -> str:
+def get_model_name(model: object) -> str:
     """Return the name under which history knows a model: its ``model_name``, its ``model``, or its class.
 
     A wrapped model has the name of the one inside; with fallbacks or alternatives it is the first one's.
     """
-    if isinstance(model, RunnableBindingBase) and _is_name(bound := model.kwargs.get("model")):
+    if isinstance(model, RunnableBindingBase) and _is_model_name(bound := model.kwargs.get("model")):
         return str(bound)
-    if inside := _inside(model):
-        return model_name(inside[0])
+    if inside := _list_wrapped_models(model):
+        return get_model_name(inside[0])
     names = (getattr(model, attribute, None) for attribute in ("model_name", "model"))
-    return next((str(name) for name in names if _is_name(name)), type(model).__name__)
+    return next((str(name) for name in names if _is_model_name(name)), type(model).__name__)
 
 
-def _is_name(given: object) -> bool:
+def _is_model_name(given: object) -> bool:
     return isinstance(given, str) and bool(given.strip())
 
 
-def _inside(model: object) -> list[Any]:
+def _list_wrapped_models(model: object) -> list[Any]:
     if isinstance(model, RunnableBindingBase):  # bind, with_retry, with_config and the like
         return [model.bound]
     if isinstance(model, RunnableWithFallbacks):
@@ -69,7 +69,7 @@ def _inside(model: object) -> list[Any]:
     return [model.default] if isinstance(model, DynamicRunnable) else []
 
 
-def structured(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, Any]:
+def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, Any]:
     """Hold a chat model to a schema, where it can be held.
 
     Args:
@@ -83,15 +83,15 @@ def structured(model: Runnable[Any, Any], schema: JsonObject) -> Runnable[Any, A
     if isinstance(model, RunnableBindingBase):
         if "response_format" in model.kwargs:
             return model
-        held = structured(model.bound, schema)
+        held = hold_model_to_schema(model.bound, schema)
         return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
     if isinstance(model, RunnableWithFallbacks):
-        first, *others = (_InTime(structured(inside, schema)) for inside in _inside(model))
+        first, *others = (_InTime(hold_model_to_schema(inside, schema)) for inside in _list_wrapped_models(model))
         return model.model_copy(update={"runnable": first, "fallbacks": others})
-    return _Chosen(model, schema) if isinstance(model, DynamicRunnable) else _held(model, schema)
+    return _Chosen(model, schema) if isinstance(model, DynamicRunnable) else _hold_plain_model_to_schema(model, schema)
 
 
-def _held(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
+def _hold_plain_model_to_schema(model: Any, schema: JsonObject) -> Runnable[Any, Any]:
     """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool.
 
     LangChain's chain parses the reply too, in time quadratic in its length, and nobody reads the result: only
@@ -115,18 +115,18 @@ class _Chosen(Runnable[Any, Any]):
         self._model, self._schema = model, schema
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        chosen, config = self._now(config)
+        chosen, config = self._choose_model(config)
         return chosen.invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        chosen, config = self._now(config)
+        chosen, config = self._choose_model(config)
         return await chosen.ainvoke(input, config, **kwargs)
 
-    def _now(self, config: RunnableConfig | None) -> tuple[Runnable[Any, Any], RunnableConfig]:
+    def _choose_model(self, config: RunnableConfig | None) -> tuple[Runnable[Any, Any], RunnableConfig]:
         chosen, config = self._model.prepare(config)
         if not is_chat_model(chosen):
             raise ConfigurationError(f"model: a chat model is required; an alternative is: {type(chosen).__name__}")
-        return structured(chosen, self._schema), config
+        return hold_model_to_schema(chosen, self._schema), config
 
 
 class _InTime(Runnable[Any, Any]):
@@ -136,14 +136,14 @@ class _InTime(Runnable[Any, Any]):
         self._model = model
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        _check_time()
+        _check_call_deadline()
         return self._model.invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        _check_time()
+        _check_call_deadline()
         return await self._model.ainvoke(input, config, **kwargs)
 
 
-def _check_time() -> None:
+def _check_call_deadline() -> None:
     if deadline() == 0:
         raise TimeoutError("the run's time is up")

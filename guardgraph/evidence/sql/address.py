@@ -12,7 +12,7 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-__all__ = ["NEVER", "Address", "address"]
+__all__ = ["NEVER", "Address", "parse_store_address"]
 
 ALLOWED = "sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"
 DRIVERS = {
@@ -39,7 +39,7 @@ class Address:
     """The file of an SQLite database; None for a server."""
 
 
-def address(given: object) -> Address:
+def parse_store_address(given: object) -> Address:
     """Return where a store is. A relative file is taken from the current folder of this moment.
 
     Raises:
@@ -61,7 +61,7 @@ def address(given: object) -> Address:
     if (driver := DRIVERS.get(url.drivername)) is None:
         raise ConfigurationError(f"url: {ALLOWED} is required; given: one that begins with {url.drivername!r:.80}")
     if driver.startswith("sqlite"):
-        url = _of_a_file(url)
+        url = _resolve_sqlite_file(url)
     elif not re.fullmatch(f"{NEVER}|[0-9]{{1,9}}", str(url.query.get("prepare_threshold", NEVER))):
         raise ConfigurationError(f"url: prepare_threshold: a whole number or {NEVER} is required")
     shown = url.set(query={}).render_as_string(hide_password=True)
@@ -69,7 +69,7 @@ def address(given: object) -> Address:
     return Address(url.set(drivername=driver), shown, file)
 
 
-def _of_a_file(url: URL) -> URL:
+def _resolve_sqlite_file(url: URL) -> URL:
     database = url.database or ""
     if url.host or url.query or database in ("", ":memory:") or database.startswith("file:") or "\0" in database:
         raise ConfigurationError("url: of SQLite, sqlite:///FILE is required: a file, and no options")

@@ -49,33 +49,33 @@ class Database:
         self._engines: Engines = {}
         self.checked: WeakSet[Engine] = WeakSet()
         """Engines of databases that are known to be stores."""
-        finalize(self, _closed, self._engines)
+        finalize(self, _dispose_engines, self._engines)
 
-    def once(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
+    def run_transaction(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
         """Do some work in a transaction, and return its result once that is committed.
 
         Raises:
             StoreError: it was not done, or not in time; nothing was acknowledged.
             ConfigurationError: the database is no store of this version.
         """
-        return Transaction(self, mode).once(work)
+        return Transaction(self, mode).run_in_one_step(work)
 
-    def append(self, run: NewRun) -> Receipt:
+    def append_run(self, run: NewRun) -> Receipt:
         """Append a run in a transaction of its own, and return its receipt once that is committed.
 
         Raises:
-            StoreError: as `once`.
-            ConfigurationError: as `once`.
+            StoreError: as `run_transaction`.
+            ConfigurationError: as `run_transaction`.
         """
-        return Transaction(self, "append").append(run)
+        return Transaction(self, "append").append_run(run)
 
     @contextmanager
-    def steps(self, mode: Mode = "read") -> Iterator[Transaction]:
+    def begin_stepwise_transaction(self, mode: Mode = "read") -> Iterator[Transaction]:
         """Yield a transaction whose `step` does work, each step in time; it is committed where the block ends.
 
         Raises:
-            StoreError: as `once`.
-            ConfigurationError: as `once`.
+            StoreError: as `run_transaction`.
+            ConfigurationError: as `run_transaction`.
         """
         transaction = Transaction(self, mode)
         transaction.begin()
@@ -86,11 +86,11 @@ class Database:
             raise
         transaction.end(commit=True)
 
-    def close(self) -> None:
+    def close_engines(self) -> None:
         """Close the connections that nobody is using; others are opened when they are needed."""
-        _closed(self._engines)
+        _dispose_engines(self._engines)
 
-    def empty_log(self) -> None:
+    def empty_sqlite_log(self) -> None:
         """Move what SQLite's log holds into the database, and cut the log to nothing: it has what was erased.
 
         Raises:
@@ -99,7 +99,7 @@ class Database:
         if self.address.file is None:
             return
         ends = monotonic() + self.timeout
-        while self.once(_emptied, "bare"):
+        while self.run_transaction(_truncate_sqlite_log, "bare"):
             if monotonic() > ends:
                 raise StoreError(
                     f"{self.address.shown}: erased, but its log still has what was erased, since others are reading; "
@@ -107,7 +107,7 @@ class Database:
                 )
             sleep(PAUSE)
 
-    def engine(self, *, makes: bool) -> Engine:
+    def get_database_engine(self, *, makes: bool) -> Engine:
         """Return the engine of this process for the database that is there now.
 
         A connection is never taken into another process, nor kept where another file took the place of its own.
@@ -115,13 +115,13 @@ class Database:
         found = None if self.address.file is None else identity(self.address.file)
         known = self._engines.get((os.getpid(), found))
         if known is None:
-            return self._opened(makes=makes)
+            return self._open_database_engine(makes=makes)
         if makes:
-            self.keep_private(known)
+            self.keep_database_private(known)
         return known
 
-    def _opened(self, *, makes: bool) -> Engine:
-        from guardgraph.evidence.sql.kinds import engine
+    def _open_database_engine(self, *, makes: bool) -> Engine:
+        from guardgraph.evidence.sql.kinds import create_store_engine
         from guardgraph.evidence.sql.schema import Missing
 
         url, found = self.address.url, None
@@ -132,21 +132,21 @@ class Database:
             if (found := identity(file)) is None:
                 raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
             url = url.set(database=str(file))
-        _closed(self._engines)
+        _dispose_engines(self._engines)
         try:
-            return self._engines.setdefault((os.getpid(), found), engine(url, self.timeout))
+            return self._engines.setdefault((os.getpid(), found), create_store_engine(url, self.timeout))
         except ImportError as error:
             raise ConfigurationError(
                 f"url: guardgraph's extra `postgres` is required, as in pip install '.[postgres]' ({error})"
             ) from error
 
-    def keep_private(self, engine: Engine) -> None:
+    def keep_database_private(self, engine: Engine) -> None:
         """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""
         if self.address.file is not None and engine in self.checked:
             keep_private(Path(str(engine.url.database)))
 
 
-def _closed(engines: Engines) -> None:
+def _dispose_engines(engines: Engines) -> None:
     """Close the connections of this process; what another one opened stays as it is, and is kept from being closed."""
     for key in list(engines):
         if (engine := engines.pop(key, None)) is not None:
@@ -156,10 +156,10 @@ def _closed(engines: Engines) -> None:
                 _INHERITED.append(engine)
 
 
-def _emptied(connection: Connection) -> bool:
+def _truncate_sqlite_log(connection: Connection) -> bool:
     """Say whether others were in the way of emptying the log."""
-    from guardgraph.evidence.sql.kinds import set_patience
+    from guardgraph.evidence.sql.kinds import set_sqlite_patience
 
-    set_patience(connection, 0.0)  # whoever calls tries again
+    set_sqlite_patience(connection, 0.0)  # whoever calls tries again
     busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
     return bool(busy)

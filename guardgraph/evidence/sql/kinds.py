@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from guardgraph.evidence.sql.transaction import Mode
 
-__all__ = ["begin", "engine", "set_patience"]
+__all__ = ["begin_sql_transaction", "create_store_engine", "set_sqlite_patience"]
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
@@ -31,8 +31,8 @@ _LOCKED = "SELECT pg_advisory_xact_lock(7305437213966884212)"
 """Takes PostgreSQL's lock of the writers of a store: any number, as long as it stays."""
 
 
-def engine(url: URL, seconds: float) -> Engine:
-    """Return an engine that opens connections when they are needed, with no transaction but those of `begin`.
+def create_store_engine(url: URL, seconds: float) -> Engine:
+    """Return an engine that opens connections when they are needed, with no transaction but of `begin_sql_transaction`.
 
     Raises:
         ImportError: PostgreSQL's driver is not installed.
@@ -47,16 +47,16 @@ def engine(url: URL, seconds: float) -> Engine:
         paramstyle="named" if sqlite else None,  # so that each kind of database takes parameters by name
         pool_timeout=seconds * PATIENCE,
         pool_reset_on_return=None,  # whoever gives one back has ended the transaction
-        connect_args={"timeout": seconds * PATIENCE} if sqlite else _options(url, seconds),
+        connect_args={"timeout": seconds * PATIENCE} if sqlite else _get_postgres_options(url, seconds),
     )
     if sqlite:
-        event.listen(made, "connect", _opened)
+        event.listen(made, "connect", _configure_sqlite_connection)
     else:
-        event.listen(made, "checkout", _alive)
+        event.listen(made, "checkout", _check_postgres_connection)
     return made
 
 
-def _options(url: URL, seconds: float) -> dict[str, Any]:
+def _get_postgres_options(url: URL, seconds: float) -> dict[str, Any]:
     """Return what PostgreSQL's driver is given beside the URL."""
     options: dict[str, Any] = {"client_encoding": "utf8"}  # whatever the database itself is in
     if "connect_timeout" not in url.query:
@@ -66,13 +66,13 @@ def _options(url: URL, seconds: float) -> dict[str, Any]:
     return options
 
 
-def _opened(connection: Any, record: Any) -> None:
+def _configure_sqlite_connection(connection: Any, record: Any) -> None:
     connection.text_factory = _TEXT
     connection.execute("PRAGMA synchronous = FULL")  # what is committed survives a loss of power
     connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
 
 
-def _alive(connection: Any, record: Any, pooled: Any) -> None:
+def _check_postgres_connection(connection: Any, record: Any, pooled: Any) -> None:
     """Refuse a connection that the server has closed meanwhile: it has said so, and nobody need ask it."""
     from sqlalchemy.exc import DisconnectionError
 
@@ -83,33 +83,35 @@ def _alive(connection: Any, record: Any, pooled: Any) -> None:
         raise DisconnectionError(str(error)) from error
 
 
-def begin(connection: Connection, seconds: float, mode: Mode) -> None:
+def begin_sql_transaction(connection: Connection, seconds: float, mode: Mode) -> None:
     """Begin a transaction: of a reader on one state of the database, of a writer when no other one writes."""
     if mode == "bare":
         return
     driver: Any = connection.connection.driver_connection
     writes = mode != "read"
     if connection.dialect.name != "sqlite":
-        driver.execute("; ".join(_writer(seconds, mode) if writes else _reader(seconds)))
+        driver.execute(
+            "; ".join(_build_postgres_writer_sql(seconds, mode) if writes else _build_postgres_reader_sql(seconds))
+        )
     elif writes:
-        _begin_writing(connection, driver, seconds)
+        _begin_sqlite_writing(connection, driver, seconds)
     else:
-        set_patience(connection, seconds * PATIENCE)
+        set_sqlite_patience(connection, seconds * PATIENCE)
         driver.execute("BEGIN")
 
 
-def set_patience(connection: Connection, seconds: float) -> None:
+def set_sqlite_patience(connection: Connection, seconds: float) -> None:
     """Let SQLite itself wait for so long for what others lock, from here on."""
     if connection.info.get(_PATIENCE) != seconds:
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
         connection.info[_PATIENCE] = seconds
 
 
-def _begin_writing(connection: Connection, driver: Any, seconds: float) -> None:
+def _begin_sqlite_writing(connection: Connection, driver: Any, seconds: float) -> None:
     """Take SQLite's lock, trying often: its own way of waiting sleeps ever longer while the lock is free."""
     from sqlite3 import OperationalError
 
-    set_patience(connection, 0.0)
+    set_sqlite_patience(connection, 0.0)
     ends = monotonic() + seconds * PATIENCE
     while True:
         try:
@@ -124,7 +126,7 @@ def _begin_writing(connection: Connection, driver: Any, seconds: float) -> None:
         sleep(uniform(*PAUSES))
 
 
-def _writer(seconds: float, mode: Mode) -> list[str]:
+def _build_postgres_writer_sql(seconds: float, mode: Mode) -> list[str]:
     """Return what begins a transaction of a PostgreSQL writer, so that it waits for nothing longer than it may."""
     limit = int(seconds * PATIENCE * 1000)
     return [
@@ -140,6 +142,6 @@ def _writer(seconds: float, mode: Mode) -> list[str]:
     ]
 
 
-def _reader(seconds: float) -> list[str]:
+def _build_postgres_reader_sql(seconds: float) -> list[str]:
     limit = int(seconds * PATIENCE * 1000)
     return ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", f"SET LOCAL statement_timeout = {limit}"]

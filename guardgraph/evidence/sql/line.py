@@ -21,7 +21,7 @@ try:
 except ImportError:  # on Windows, writers try again and again
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["in_line"]
+__all__ = ["wait_in_write_line"]
 
 _LINE = "guardgraph waits in line"
 
@@ -41,7 +41,7 @@ _turns: dict[str, Lock] = {}
 """By file, whose turn it is in this process to wait for others: nobody can be called back from there."""
 
 
-def _left() -> None:
+def _leave_write_lines() -> None:
     """Leave all lines: a forked process would keep a place there that its parent no longer has."""
     for line in list(_lines):
         line.leave()
@@ -50,11 +50,11 @@ def _left() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # Windows does not fork
-    os.register_at_fork(after_in_child=_left)
+    os.register_at_fork(after_in_child=_leave_write_lines)
 
 
 @contextmanager
-def in_line(connection: Connection, seconds: float) -> Iterator[None]:
+def wait_in_write_line(connection: Connection, seconds: float) -> Iterator[None]:
     """Wait until all who came before have left, and leave at the end. A connection's first use is out of line.
 
     So is who has waited too long behind others of this process: one that hangs keeps a thread of it, not all.
@@ -70,15 +70,15 @@ def in_line(connection: Connection, seconds: float) -> Iterator[None]:
             connection.info[_LINE] = _Line(f"{connection.engine.url.database}-wal")
     elif line.turn.acquire(timeout=seconds):
         try:
-            _flock(line.number, fcntl.LOCK_EX)
+            _lock_log_file(line.number, fcntl.LOCK_EX)
             yield
         finally:
-            _flock(line.number, fcntl.LOCK_UN)
+            _lock_log_file(line.number, fcntl.LOCK_UN)
             line.turn.release()
     else:
         yield
 
 
-def _flock(number: int, how: int) -> None:
+def _lock_log_file(number: int, how: int) -> None:
     with suppress(OSError):  # not every file system has such locks
         fcntl.flock(number, how)

@@ -37,9 +37,9 @@ class SqlRuns:
 
     def __iter__(self) -> Iterator[StoredRun]:
         """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
-        after, upto = self.after, self._last()
+        after, upto = self.after, self._read_last_seq()
         while after < upto:
-            found = self._batch(after, upto)
+            found = self._read_batch(after, upto)
             yield from found
             if len(found) < BATCH:
                 return
@@ -53,25 +53,27 @@ class SqlRuns:
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ConfigurationError(f"count: a whole number from 1 on is required; given: {count!r:.80}")
-        upto = self._last()
+        upto = self._read_last_seq()
         length = max(upto - self.after, 0)
         ends = [self.after + length * number // count for number in range(count + 1)]
         pairs = pairwise(ends)
         return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
 
-    def _last(self) -> int:
-        from guardgraph.evidence.sql.reading import last
+    def _read_last_seq(self) -> int:
+        from guardgraph.evidence.sql.reading import read_last_entry
         from guardgraph.evidence.sql.schema import Missing
 
         if self.upto is not None:
             return self.upto
         try:
-            return self.store.database.once(last)[0]
+            return self.store.database.run_transaction(read_last_entry)[0]
         except Missing:
             return 0
 
-    def _batch(self, after: int, upto: int) -> Sequence[StoredRun]:
-        from guardgraph.evidence.sql.reading import batch
+    def _read_batch(self, after: int, upto: int) -> Sequence[StoredRun]:
+        from guardgraph.evidence.sql.reading import read_run_batch
 
         filters = {"pattern": self.pattern, "tenant": self.tenant, "since": self.since}
-        return self.store.database.once(lambda connection: batch(connection, (after, upto), BATCH, **filters))
+        return self.store.database.run_transaction(
+            lambda connection: read_run_batch(connection, (after, upto), BATCH, **filters)
+        )

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, inspect, select, text
 from guardgraph.evidence.sql.tables import METADATA, SCHEMA, VERSION
 from guardgraph.plain.errors import ConfigurationError, StoreError
 
-__all__ = ["Missing", "check", "prepare"]
+__all__ = ["Missing", "check_store_schema", "prepare_store_schema"]
 
 
 _TRIGGERS = {
@@ -24,7 +24,7 @@ class Missing(StoreError):
     """There is no store where one was to be read: nothing was recorded there yet."""
 
 
-def check(connection: Connection, shown: str) -> None:
+def check_store_schema(connection: Connection, shown: str) -> None:
     """Refuse to read what is no store of this version.
 
     Raises:
@@ -49,14 +49,14 @@ def check(connection: Connection, shown: str) -> None:
         )
 
 
-def prepare(connection: Connection, shown: str) -> None:
+def prepare_store_schema(connection: Connection, shown: str) -> None:
     """Make a store of an empty database; leave one that is a store as it is.
 
     Raises:
-        ConfigurationError: as `check`.
+        ConfigurationError: as `check_store_schema`.
     """
     try:
-        check(connection, shown)
+        check_store_schema(connection, shown)
     except Missing:
         METADATA.create_all(connection, checkfirst=False)
         connection.execute(SCHEMA.insert().values(version=VERSION))

@@ -26,7 +26,7 @@ class Prepared:
         self._names = names
         self._compiled: dict[str, tuple[str, dict[str, Any]]] = {}
 
-    def run(self, connection: Connection, **values: Any) -> Any:
+    def execute_statement(self, connection: Connection, **values: Any) -> Any:
         """Run it with its parameters by name, and return the driver's cursor."""
         dialect = connection.dialect
         if dialect.name not in self._compiled:
@@ -50,7 +50,7 @@ _kept_entry = (
 )
 
 
-def _appending() -> ClauseElement:
+def _build_append_statement() -> ClauseElement:
     """Return PostgreSQL's one statement: it appends, unless it is kept, and returns number and hash of the entry."""
     kept, last = _kept_entry.cte("kept"), last_entry.cte("last")
     place = (
@@ -63,28 +63,42 @@ def _appending() -> ClauseElement:
         .where(~exists(select(kept.c.seq)))
         .cte("place")
     )
-    text = _given("before") + place.c.previous + _given("between") + cast(place.c.seq, Text) + _given("behind")
+    text = (
+        _bind_sql_parameter("before")
+        + place.c.previous
+        + _bind_sql_parameter("between")
+        + cast(place.c.seq, Text)
+        + _bind_sql_parameter("behind")
+    )
     made = select(place.c.seq, text.label("entry")).cte("made")
     hashed = func.encode(func.sha256(func.convert_to(made.c.entry, literal_column("'UTF8'"))), literal_column("'hex'"))
-    entry = _inserted(ENTRIES, made.c.seq, hashed, _given("at"), _given("run_id"), made.c.entry)
-    content = _inserted(CONTENTS, made.c.seq, _given("pattern"), _given("salt"), _given("content"))
-    pairs = func.unnest(_given("tenants", ARRAY(Text)), _given("users", ARRAY(Text)))
+    entry = _insert_selected_row(
+        ENTRIES, made.c.seq, hashed, _bind_sql_parameter("at"), _bind_sql_parameter("run_id"), made.c.entry
+    )
+    content = _insert_selected_row(
+        CONTENTS,
+        made.c.seq,
+        _bind_sql_parameter("pattern"),
+        _bind_sql_parameter("salt"),
+        _bind_sql_parameter("content"),
+    )
+    pairs = func.unnest(_bind_sql_parameter("tenants", ARRAY(Text)), _bind_sql_parameter("users", ARRAY(Text)))
     caller = pairs.table_valued("tenant", "user").render_derived()
-    callers = _inserted(CALLERS, made.c.seq, caller.c.tenant, caller.c.user)
+    callers = _insert_selected_row(CALLERS, made.c.seq, caller.c.tenant, caller.c.user)
     new = entry.returning(ENTRIES.c.seq, ENTRIES.c.hash).cte("new")
     return select(kept).union_all(select(new)).add_cte(content.cte("content"), callers.cte("callers"))
 
 
-def _given(name: str, type_: Any = Text) -> Any:
+def _bind_sql_parameter(name: str, type_: Any = Text) -> Any:
     return bindparam(name, type_=type_)
 
 
-def _inserted(table: Any, *values: Any) -> Any:
+def _insert_selected_row(table: Any, *values: Any) -> Any:
     return insert(table).from_select(table.columns.keys(), select(*values))
 
 
 KEPT, LAST = Prepared(_kept_entry), Prepared(last_entry)
 ENTRY, CONTENT, CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
-APPEND = Prepared(_appending())
-"""Of PostgreSQL alone; its parameters are the columns, the texts of `guardgraph.evidence.chain.around_run`, and the
-callers as two lists."""
+APPEND = Prepared(_build_append_statement())
+"""Of PostgreSQL alone; its parameters are the columns, the texts of
+`guardgraph.evidence.chain.build_run_entry_parts`, and the callers as two lists."""

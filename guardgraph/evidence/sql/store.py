@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from guardgraph.evidence.redaction import Redaction, redacted
-from guardgraph.evidence.sql.address import address
+from guardgraph.evidence.redaction import Redaction, redact_recording
+from guardgraph.evidence.sql.address import parse_store_address
 from guardgraph.evidence.sql.database import Database
 from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
-from guardgraph.evidence.verification import Erasure, Verification, verified
+from guardgraph.evidence.verification import Erasure, Verification, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import json_problem
 from guardgraph.state.recording import Recording
@@ -32,7 +32,7 @@ class SqlStore:
             raise ConfigurationError(f"timeout: seconds, a number above 0, are required; given: {timeout!r:.80}")
         if redact is not None and not isinstance(redact, Redaction):
             raise ConfigurationError(f"redact: a Redaction is required; given: {type(redact).__name__}")
-        self.database = Database(address(url), timeout)
+        self.database = Database(parse_store_address(url), timeout)
         self._redact = redact
 
     def open(self) -> None:
@@ -42,7 +42,7 @@ class SqlStore:
             StoreError: it cannot be written.
             ConfigurationError: the database is no store of this version.
         """
-        self.database.once(lambda connection: None, "append")
+        self.database.run_transaction(lambda connection: None, "append")
 
     def check(self) -> None:
         """Look whether there is a store that can be read.
@@ -51,7 +51,7 @@ class SqlStore:
             StoreError: it cannot be read, or nothing was recorded yet.
             ConfigurationError: the database is no store of this version.
         """
-        self.database.once(lambda connection: None)
+        self.database.run_transaction(lambda connection: None)
 
     def record(self, run: Recording) -> Receipt:
         """Append a run in one transaction; once this returns, it is on disk.
@@ -66,9 +66,11 @@ class SqlStore:
             StoreError: it was not recorded, or not in time.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.writing import new_run
+        from guardgraph.evidence.sql.writing import prepare_new_run
 
-        return self.database.append(new_run(run if self._redact is None else redacted(run, self._redact)))
+        return self.database.append_run(
+            prepare_new_run(run if self._redact is None else redact_recording(run, self._redact))
+        )
 
     def read(self, run_id: str) -> StoredRun:
         """Return the latest record of a run.
@@ -80,19 +82,19 @@ class SqlStore:
         """
         from guardgraph.evidence.sql.reading import MORE
 
-        found = self._found(run_id)
+        found = self._read_latest_run(run_id)
         if found.changed is not None:
             raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
         return found
 
-    def _found(self, run_id: str) -> StoredRun:
-        from guardgraph.evidence.sql.reading import latest
+    def _read_latest_run(self, run_id: str) -> StoredRun:
+        from guardgraph.evidence.sql.reading import read_latest_record
         from guardgraph.evidence.sql.schema import Missing
 
         if not isinstance(run_id, str) or json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
-            return self.database.once(lambda connection: latest(connection, run_id))
+            return self.database.run_transaction(lambda connection: read_latest_record(connection, run_id))
         except Missing as error:
             raise InputError(f"run_id: a run of the store is required; {error}") from None
 
@@ -103,11 +105,11 @@ class SqlStore:
             StoreError: the store cannot be read.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.reading import head
+        from guardgraph.evidence.sql.reading import read_chain_head
         from guardgraph.evidence.sql.schema import Missing
 
         try:
-            return self.database.once(head)
+            return self.database.run_transaction(read_chain_head)
         except Missing:
             return None
 
@@ -122,7 +124,7 @@ class SqlStore:
         Raises:
             ConfigurationError: `since` has no zone, or is out of the calendar; or a name is no text.
         """
-        _check_names(pattern=pattern, tenant=tenant)
+        _check_storable_names(pattern=pattern, tenant=tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
         try:
@@ -146,11 +148,11 @@ class SqlStore:
                 file damaged, which may be an index by which runs are found.
             ConfigurationError: the database is no store of this version.
         """
-        from guardgraph.evidence.sql.verifying import damage, everything
+        from guardgraph.evidence.sql.verifying import find_sqlite_damage, read_whole_store
 
-        with self.database.steps() as transaction:
-            found = verified(everything(transaction), head)
-            if not found.findings and (said := transaction.step(damage)) is not None:
+        with self.database.begin_stepwise_transaction() as transaction:
+            found = verify_chain(read_whole_store(transaction), head)
+            if not found.findings and (said := transaction.run_step(find_sqlite_damage)) is not None:
                 raise StoreError(f"{self.database.address.shown}: the entries are right, the file is damaged: {said}")
             return found
 
@@ -178,11 +180,15 @@ class SqlStore:
 
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
-        _check_names(tenant=tenant, user=user)
+        _check_storable_names(tenant=tenant, user=user)
         if run_id is not None:
-            self._found(run_id)
-        chosen = erasing.by_run(run_id) if run_id is not None else erasing.by_caller(tenant, user)
-        return erasing.erased(self.database, chosen, by=by, how="erase")
+            self._read_latest_run(run_id)
+        chosen = (
+            erasing.select_run_to_erase(run_id)
+            if run_id is not None
+            else erasing.select_caller_runs_to_erase(tenant, user)
+        )
+        return erasing.erase_stored_runs(self.database, chosen, by=by, how="erase")
 
     def retain(self, days: float, *, by: str) -> Erasure | None:
         """Erase what was recorded longer ago than some days, as `erase` does.
@@ -203,28 +209,28 @@ class SqlStore:
         if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < MOST_DAYS:
             raise ConfigurationError(f"days: a number from 0 to {MOST_DAYS} is required; given: {days!r:.80}")
         before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
-        return erasing.erased(self.database, erasing.older_than(before), by=by, how="retain")
+        return erasing.erase_stored_runs(self.database, erasing.select_old_runs_to_erase(before), by=by, how="retain")
 
     def close(self) -> None:
         """Close the connections that nobody is using. The store can be used on: it opens others."""
-        self.database.close()
+        self.database.close_engines()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return what makes the same store in another process."""
         url = self.database.address.url.render_as_string(hide_password=False)
-        return _made_again, (url, self.database.timeout, self._redact)
+        return _unpickle_sql_store, (url, self.database.timeout, self._redact)
 
     def __repr__(self) -> str:
         return f"<SqlStore: {self.database.address.shown}>"
 
 
-def _check_names(**given: object) -> None:
+def _check_storable_names(**given: object) -> None:
     for name, value in given.items():
         if value is not None and (not isinstance(value, str) or json_problem(value) is not None):
             raise ConfigurationError(f"{name}: a text that can be stored is required; given: {value!r:.80}")
 
 
-def _made_again(url: str, timeout: float, redact: Redaction | None) -> SqlStore:
+def _unpickle_sql_store(url: str, timeout: float, redact: Redaction | None) -> SqlStore:
     return SqlStore(url, timeout=timeout, redact=redact)
 
 

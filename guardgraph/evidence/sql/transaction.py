@@ -8,9 +8,9 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from guardgraph.evidence.sql.told import told
+from guardgraph.evidence.sql.told import convert_database_error
 from guardgraph.plain.errors import StoreError
-from guardgraph.world.threads import Handover, start
+from guardgraph.world.threads import Handover, start_thread_work
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -44,37 +44,37 @@ class Transaction:
         self._busy = False
         self._left = False
 
-    def once(self, work: Callable[[Connection], T]) -> T:
+    def run_in_one_step(self, work: Callable[[Connection], T]) -> T:
         """Do all of it in one step, from begin to end."""
-        return self._bounded(partial(self._whole, work))
+        return self._run_within_timeout(partial(self._run_whole, work))
 
-    def append(self, run: NewRun) -> Receipt:
+    def append_run(self, run: NewRun) -> Receipt:
         """Append a run to the store, which is made where there is none, in one step."""
-        return self._bounded(partial(self._append, run))
+        return self._run_within_timeout(partial(self._append_run, run))
 
     def begin(self) -> None:
         """Begin it, in what is a store still: somebody may have put a trigger there since it was opened."""
-        self._bounded(partial(self._begin, looks=True))
+        self._run_within_timeout(partial(self._begin, looks=True))
 
-    def step(self, work: Callable[[Connection], T]) -> T:
+    def run_step(self, work: Callable[[Connection], T]) -> T:
         """Do some work in it."""
-        return self._bounded(lambda: work(self._open))
+        return self._run_within_timeout(lambda: work(self._open_connection))
 
     def end(self, *, commit: bool) -> None:
         """End it; nothing is left to do where it was left behind."""
         if not self._left:
-            self._bounded(partial(self._end, commit=commit))
+            self._run_within_timeout(partial(self._end, commit=commit))
 
     @property
-    def _open(self) -> Connection:
+    def _open_connection(self) -> Connection:
         if self._connection is None:
             raise StoreError(f"{self._database.address.shown}: the transaction is over")
         return self._connection
 
-    def _whole(self, work: Callable[[Connection], T]) -> T:
+    def _run_whole(self, work: Callable[[Connection], T]) -> T:
         self._begin()
         try:
-            made = work(self._open)
+            made = work(self._open_connection)
         except BaseException:
             with suppress(Exception):  # what went wrong first is what is told
                 self._end(commit=False)
@@ -82,58 +82,60 @@ class Transaction:
         self._end(commit=True)
         return made
 
-    def _append(self, run: NewRun) -> Receipt:
-        from guardgraph.evidence.sql.writing import append
+    def _append_run(self, run: NewRun) -> Receipt:
+        from guardgraph.evidence.sql.writing import append_run_entry
 
         database = self._database
-        engine = database.engine(makes=True)
+        engine = database.get_database_engine(makes=True)
         if engine not in database.checked:
-            self._whole(lambda connection: None)
+            self._run_whole(lambda connection: None)
         self._connection = connection = engine.connect()
         try:
-            receipt = append(connection, run, database.timeout, self._wanted)
+            receipt = append_run_entry(connection, run, database.timeout, self._check_still_wanted)
         except BaseException:
-            self._discard()
+            self._discard_connection()
             raise
         self._connection = None
         connection.close()
         return receipt
 
-    def _wanted(self) -> None:
+    def _check_still_wanted(self) -> None:
         """Raise where nobody waits any longer."""
         if self._left:
             raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
 
     def _begin(self, *, looks: bool = False) -> None:
-        from guardgraph.evidence.sql.kinds import begin
-        from guardgraph.evidence.sql.schema import check, prepare
+        from guardgraph.evidence.sql.kinds import begin_sql_transaction
+        from guardgraph.evidence.sql.schema import check_store_schema, prepare_store_schema
 
         database = self._database
-        engine = database.engine(makes=self._mode == "append")
+        engine = database.get_database_engine(makes=self._mode == "append")
         self._connection = engine.connect()
         try:
-            begin(self._connection, database.timeout, self._mode)
+            begin_sql_transaction(self._connection, database.timeout, self._mode)
             if looks or engine not in database.checked:
-                (prepare if self._mode == "append" else check)(self._connection, database.address.shown)
+                (prepare_store_schema if self._mode == "append" else check_store_schema)(
+                    self._connection, database.address.shown
+                )
                 database.checked.add(engine)
                 if self._mode == "append":
-                    database.keep_private(engine)
+                    database.keep_database_private(engine)
         except BaseException:
-            self._discard()
+            self._discard_connection()
             raise
 
     def _end(self, *, commit: bool) -> None:
-        connection, self._connection = self._open, None
+        connection, self._connection = self._open_connection, None
         try:
             if self._mode != "bare":
                 connection.exec_driver_sql("COMMIT" if commit and not self._left else "ROLLBACK")
         except BaseException:
             self._connection = connection
-            self._discard()
+            self._discard_connection()
             raise
         connection.close()
 
-    def _bounded(self, work: Callable[[], T]) -> T:
+    def _run_within_timeout(self, work: Callable[[], T]) -> T:
         """Do work in a thread, and wait for it for as long as the database may take.
 
         Raises:
@@ -143,21 +145,21 @@ class Transaction:
         done = Handover()
         self._busy = True
         try:
-            start(partial(self._worked, work), done)
-            came = done.wait(seconds)
+            start_thread_work(partial(self._run_in_thread, work), done)
+            came = done.wait_for_result(seconds)
         except BaseException:  # an interrupt of whoever waits
-            self._leave()
+            self._abandon_transaction()
             raise
         if came is None:
-            self._leave()
+            self._abandon_transaction()
             raise StoreError(f"{self._database.address.shown}: no answer within {seconds:g} seconds")
         result, error = came
         if error is not None:
-            raise told(error, self._database.address)
+            raise convert_database_error(error, self._database.address)
         made: T = result
         return made
 
-    def _worked(self, work: Callable[[], Any]) -> Any:
+    def _run_in_thread(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
         finally:
@@ -165,16 +167,16 @@ class Transaction:
                 self._busy = False
                 left = self._left
             if left:
-                self._discard()
+                self._discard_connection()
 
-    def _leave(self) -> None:
+    def _abandon_transaction(self) -> None:
         with self._lock:
             self._left = True
             busy = self._busy
         if not busy:  # it came back in this very moment
-            self._discard()
+            self._discard_connection()
 
-    def _discard(self) -> None:
+    def _discard_connection(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             for undo in (connection.invalidate, connection.close):  # a new one says more than one that is broken

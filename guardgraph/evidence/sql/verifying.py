@@ -9,28 +9,28 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from guardgraph.evidence.contents import found_by
+from guardgraph.evidence.contents import normalize_run_lookup
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES
 from guardgraph.evidence.sql.transaction import Transaction
 from guardgraph.evidence.verification import Kept, KeptContent
 
-__all__ = ["damage", "everything"]
+__all__ = ["find_sqlite_damage", "read_whole_store"]
 
 BATCH = 200
 """Entries that are read at a time."""
 
 
-def everything(transaction: Transaction) -> Iterator[Kept]:
+def read_whole_store(transaction: Transaction) -> Iterator[Kept]:
     """Yield what a store has, in order of the numbers: entries, and contents that have none."""
     after: int | None = None
-    while (found := transaction.step(partial(_batch, after=after))) is not None:
+    while (found := transaction.run_step(partial(_read_entry_batch, after=after))) is not None:
         kept, after = found
         yield from kept
         if after is None:
             return
 
 
-def damage(connection: Connection) -> str | None:
+def find_sqlite_damage(connection: Connection) -> str | None:
     """Return the first thing that SQLite finds wrong with its file and indices; None if nothing is, or elsewhere."""
     if connection.dialect.name != "sqlite":  # PostgreSQL offers this to a superuser with an extension only
         return None
@@ -38,31 +38,36 @@ def damage(connection: Connection) -> str | None:
     return None if said == "ok" else " ".join(said.split())[:300]
 
 
-def _batch(connection: Connection, after: int | None) -> tuple[list[Kept], int | None]:
+def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[Kept], int | None]:
     """Return what stands behind a number, and the number behind which the next batch begins; None at the end."""
     query = select(ENTRIES).order_by(ENTRIES.c.seq).limit(BATCH)
     entries = connection.execute(query if after is None else query.where(ENTRIES.c.seq > after)).all()
     last = entries[-1].seq if len(entries) == BATCH else None
-    contents = {row.seq: row for row in _between(connection, select(CONTENTS), CONTENTS.c.seq, after, last)}
+    contents = {
+        row.seq: row for row in _select_between_entries(connection, select(CONTENTS), CONTENTS.c.seq, after, last)
+    }
     callers: defaultdict[int, list[Any]] = defaultdict(list)
-    for row in _between(connection, select(CALLERS), CALLERS.c.seq, after, last):
+    for row in _select_between_entries(connection, select(CALLERS), CALLERS.c.seq, after, last):
         callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
     rows = {row.seq: row for row in entries}
     return [
-        _kept(seq, rows.get(seq), contents.get(seq), callers[seq]) for seq in sorted({*rows, *contents, *callers})
+        _combine_stored_rows(seq, rows.get(seq), contents.get(seq), callers[seq])
+        for seq in sorted({*rows, *contents, *callers})
     ], last
 
 
-def _between(connection: Connection, query: Any, seq: Any, after: int | None, last: int | None) -> Sequence[Any]:
+def _select_between_entries(
+    connection: Connection, query: Any, seq: Any, after: int | None, last: int | None
+) -> Sequence[Any]:
     query = query if after is None else query.where(seq > after)
     return connection.execute(query if last is None else query.where(seq <= last)).all()
 
 
-def _kept(seq: int, row: Any | None, content: Any | None, callers: list[Any]) -> Kept:
+def _combine_stored_rows(seq: int, row: Any | None, content: Any | None, callers: list[Any]) -> Kept:
     beside = None
     if content is not None or callers:
         salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)
-        beside = KeptContent(salt, text, found_by(pattern, callers))
+        beside = KeptContent(salt, text, normalize_run_lookup(pattern, callers))
     if row is None:
         return Kept(seq, None, None, None, None, beside)
     return Kept(seq, row.entry, row.hash, row.run_id, row.at, beside)

@@ -16,16 +16,16 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from guardgraph.evidence.chain import START, around_run, entry_hash, run_entry
-from guardgraph.evidence.contents import Lookup, content_hash, lookup, new_salt
-from guardgraph.evidence.sql.kinds import begin
-from guardgraph.evidence.sql.line import in_line
+from guardgraph.evidence.chain import START, build_run_entry_parts, entry_hash, run_entry
+from guardgraph.evidence.contents import Lookup, build_run_lookup, content_hash, make_content_salt
+from guardgraph.evidence.sql.kinds import begin_sql_transaction
+from guardgraph.evidence.sql.line import wait_in_write_line
 from guardgraph.evidence.sql.statements import APPEND, CALLER, CONTENT, ENTRY, KEPT, LAST
 from guardgraph.evidence.store import Receipt
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.state.recording import Recording
 
-__all__ = ["NewRun", "append", "new_run", "now"]
+__all__ = ["NewRun", "append_run_entry", "prepare_new_run", "read_utc_time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ class NewRun:
     found_by: Lookup
 
 
-def new_run(recording: Recording) -> NewRun:
+def prepare_new_run(recording: Recording) -> NewRun:
     """Return what is kept of a recording."""
-    content, salt = canonical_json(recording), new_salt()
-    return NewRun(recording["run_id"], content, salt, content_hash(salt, content), lookup(recording))
+    content, salt = canonical_json(recording), make_content_salt()
+    return NewRun(recording["run_id"], content, salt, content_hash(salt, content), build_run_lookup(recording))
 
 
-def now() -> str:
+def read_utc_time() -> str:
     """Return the date and time: UTC, ISO 8601, so that texts are in order as the times are."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def append(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
+def append_run_entry(connection: Connection, run: NewRun, seconds: float, may: Callable[[], None]) -> Receipt:
     """Append a run in one transaction, unless it is kept already with the same content, and return its receipt.
 
     Args:
@@ -63,34 +63,35 @@ def append(connection: Connection, run: NewRun, seconds: float, may: Callable[[]
     driver: Any = connection.connection.driver_connection
     sqlite = connection.dialect.name == "sqlite"
     began = monotonic()
-    with in_line(connection, seconds / 2) if sqlite else nullcontext():  # the other half is for what SQLite says
-        begin(connection, seconds - (monotonic() - began), "append")
+    # the other half is for what SQLite says
+    with wait_in_write_line(connection, seconds / 2) if sqlite else nullcontext():
+        begin_sql_transaction(connection, seconds - (monotonic() - began), "append")
         may()  # a server that hung has answered now, before there is anything to commit
-        seq, mark = (_in_sqlite if sqlite else _in_postgres)(connection, run)
+        seq, mark = (_append_in_sqlite if sqlite else _append_in_postgres)(connection, run)
         may()
         driver.execute("COMMIT")
     return {"seq": seq, "hash": mark}
 
 
-def _in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
-    kept: tuple[int, str] | None = KEPT.run(connection, run_id=run.run_id, content=run.content).fetchone()
+def _append_in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
+    kept: tuple[int, str] | None = KEPT.execute_statement(connection, run_id=run.run_id, content=run.content).fetchone()
     if kept is not None:
         return kept
-    last, previous = LAST.run(connection).fetchone() or (0, START)
-    seq, at = last + 1, now()
+    last, previous = LAST.execute_statement(connection).fetchone() or (0, START)
+    seq, at = last + 1, read_utc_time()
     text = run_entry(seq, previous, at, run_id=run.run_id, content=run.hash)
     mark = entry_hash(text)
-    ENTRY.run(connection, seq=seq, hash=mark, at=at, run_id=run.run_id, entry=text)
-    CONTENT.run(connection, seq=seq, pattern=run.found_by.pattern, salt=run.salt, content=run.content)
+    ENTRY.execute_statement(connection, seq=seq, hash=mark, at=at, run_id=run.run_id, entry=text)
+    CONTENT.execute_statement(connection, seq=seq, pattern=run.found_by.pattern, salt=run.salt, content=run.content)
     for tenant, user in run.found_by.callers:
-        CALLER.run(connection, seq=seq, tenant=tenant, user=user)
+        CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
     return seq, mark
 
 
-def _in_postgres(connection: Connection, run: NewRun) -> tuple[int, str]:
-    at, callers = now(), run.found_by.callers
-    before, between, behind = around_run(at, run_id=run.run_id, content=run.hash)
-    made: tuple[int, str] = APPEND.run(
+def _append_in_postgres(connection: Connection, run: NewRun) -> tuple[int, str]:
+    at, callers = read_utc_time(), run.found_by.callers
+    before, between, behind = build_run_entry_parts(at, run_id=run.run_id, content=run.hash)
+    made: tuple[int, str] = APPEND.execute_statement(
         connection,
         run_id=run.run_id,
         content=run.content,

@@ -19,7 +19,15 @@ from guardgraph.plain.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = ["CALLED", "RECORD", "check_channels", "check_node_name", "ephemeral", "is_reserved", "schema"]
+__all__ = [
+    "CALLED",
+    "RECORD",
+    "build_state_schema",
+    "check_channels",
+    "check_node_name",
+    "is_reserved_channel",
+    "make_ephemeral_channel",
+]
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
@@ -27,7 +35,7 @@ _UNWRITABLE = frozenset({"Cc", "Cs"})
 """Unicode's categories of control characters and of half characters."""
 
 
-def _append(kept: list[Any], added: list[Any]) -> list[Any]:
+def _append_log_lines(kept: list[Any], added: list[Any]) -> list[Any]:
     return kept + added
 
 
@@ -36,7 +44,7 @@ class Record(TypedDict):
 
     run: str
     given: dict[str, Any]
-    log: Annotated[list[LogEntry], _append]
+    log: Annotated[list[LogEntry], _append_log_lines]
     route: Annotated[str, EphemeralValue]
     verdict: Annotated[Verdict, EphemeralValue]
     refusal: Annotated[dict[str, Any], EphemeralValue]
@@ -45,16 +53,16 @@ class Record(TypedDict):
 RECORD = get_type_hints(Record, include_extras=True)
 """The grammar's own channels."""
 
-CALLED = Annotated[list[VisitRecord], _append]
+CALLED = Annotated[list[VisitRecord], _append_log_lines]
 """Of a node that calls: what it called."""
 
 
-def is_reserved(name: str) -> bool:
+def is_reserved_channel(name: str) -> bool:
     """Say whether LangGraph may have a channel of this name, or one of this shape, for itself."""
     return ":" in name or name.startswith("__")
 
 
-def _is_writable(name: str) -> bool:
+def _is_writable_channel(name: str) -> bool:
     return bool(name.strip()) and not any(category(letter) in _UNWRITABLE for letter in name)
 
 
@@ -65,9 +73,9 @@ def check_node_name(name: object, taken: Iterable[str]) -> None:
         GrammarError: the name is no text, blank, reserved or taken, it has control characters, or it is one of the
             grammar's own terminals'.
     """
-    if not isinstance(name, str) or is_reserved(name):
+    if not isinstance(name, str) or is_reserved_channel(name):
         raise GrammarError(f"node {name!r:.80}: {_ALLOWED} is required")
-    if not _is_writable(name):
+    if not _is_writable_channel(name):
         raise GrammarError(f"node {name!r:.80}: {_WRITABLE} is required")
     if name in taken or name.startswith("stop_"):
         raise GrammarError(f"node {name!r}: a name of its own, not beginning with 'stop_', is required")
@@ -85,18 +93,18 @@ def check_channels(**declared: Mapping[str, Any]) -> None:
     """
     for field, hints in declared.items():
         for name, hint in hints.items():
-            if is_reserved(name):
+            if is_reserved_channel(name):
                 raise GrammarError(f"{field}: {_ALLOWED} is required for a channel; given: {name!r:.80}")
-            if not _is_writable(name):
+            if not _is_writable_channel(name):
                 raise GrammarError(f"{field}: {_WRITABLE} is required for a channel; given: {name!r:.80}")
-            if (reducer := _reducer(hint)) is not None:
+            if (reducer := _name_channel_reducer(hint)) is not None:
                 raise GrammarError(
                     f"fresh: the channel {name} has a reducer, so it cannot be cleared; "
                     f"{field}: a plain type is required; given: {reducer}"
                 )
 
 
-def ephemeral(hint: Any) -> Any:
+def make_ephemeral_channel(hint: Any) -> Any:
     """Return the type hint of a channel whose value lives for one step."""
     if get_origin(hint) is NotRequired:
         (inner,) = hint.__args__
@@ -104,14 +112,14 @@ def ephemeral(hint: Any) -> Any:
     return Annotated[hint, EphemeralValue]
 
 
-def schema(name: str, hints: dict[str, Any]) -> Any:
+def build_state_schema(name: str, hints: dict[str, Any]) -> Any:
     """Return a TypedDict of these channels."""
     return TypedDict(name, hints)  # type: ignore[operator]
 
 
-def _reducer(hint: Any) -> str | None:
+def _name_channel_reducer(hint: Any) -> str | None:
     """Name what a type hint says of how its channel adds up, None where it says nothing."""
-    for item in _annotations(hint):
+    for item in _list_hint_annotations(hint):
         kind = item if isclass(item) else type(item)
         if issubclass(kind, BaseChannel):
             if not issubclass(kind, EphemeralValue | LastValue):
@@ -121,9 +129,9 @@ def _reducer(hint: Any) -> str | None:
     return None
 
 
-def _annotations(hint: Any) -> Iterator[Any]:
+def _list_hint_annotations(hint: Any) -> Iterator[Any]:
     yield from getattr(hint, "__metadata__", ())
     if hasattr(hint, "__metadata__"):
-        yield from _annotations(hint.__origin__)
+        yield from _list_hint_annotations(hint.__origin__)
     elif get_origin(hint) in (NotRequired, ReadOnly, Required):
-        yield from _annotations(hint.__args__[0])
+        yield from _list_hint_annotations(hint.__args__[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TypeVar
 
-from guardgraph.graphs.declaring.kinds import CALLING, KINDS, record_of
+from guardgraph.graphs.declaring.kinds import CALLING, KINDS, name_record_channel
 from guardgraph.nodes.body import Body, Declares, declared_by
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
@@ -18,10 +18,10 @@ __all__ = [
     "FAILED_ENDING",
     "UNRECORDED_ENDING",
     "Declaration",
+    "build_declaration",
     "check_declarations",
-    "complete",
-    "declaration_of",
-    "unique",
+    "complete_declarations",
+    "deduplicate_names",
 ]
 
 T = TypeVar("T")
@@ -54,10 +54,10 @@ class Declaration:
     @cached_property
     def channels(self) -> tuple[str, ...]:
         """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
-        return unique([*self.reads, *KINDS[self.kind].reads, *self.records])
+        return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records])
 
     @cached_property
-    def calls(self) -> bool:
+    def is_calling_node(self) -> bool:
         """Whether the node calls out, and so spends the run's time."""
         return self.kind in CALLING
 
@@ -68,7 +68,7 @@ class Declaration:
             return ()
         return (UNRECORDED_ENDING,) if self.family is not None else (FAILED_ENDING, UNRECORDED_ENDING)
 
-    def metadata(self) -> JsonObject:
+    def build_node_metadata(self) -> JsonObject:
         """Return the declaration as LangGraph node metadata."""
         own = {"phase": self.phase} if self.family is None else {}
         shown: JsonObject = {"kind": self.kind, **own, "writes": list(self.writes)}
@@ -79,7 +79,7 @@ class Declaration:
         return shown
 
 
-def declaration_of(
+def build_declaration(
     kind: Kind, name: str, body: Body, given: Declares, *, to: Iterable[str], entry: bool = False
 ) -> Declaration:
     """Put together what a body says of itself and what the pattern says of its node.
@@ -97,47 +97,49 @@ def declaration_of(
     """
     own = declared_by(body)
     both = {item.name: (getattr(own, item.name), getattr(given, item.name)) for item in fields(Declares)}
-    said = Declares(**{field: _once(f"node {name!r}, {field}", *values) for field, values in both.items()})
+    said = Declares(**{field: _choose_said_once(f"node {name!r}, {field}", *values) for field, values in both.items()})
     required = {*KINDS[kind].says, "writes"} if entry else KINDS[kind].says
     if missing := [field for field in both if field in required and getattr(said, field) is None]:
         raise GrammarError(f"node {name!r}, {', '.join(missing)}: required, beside its body or in the pattern")
     if kind != "guard" and said.stops:
         raise GrammarError(f"node {name!r}, stops: given {', '.join(said.stops)}; allowed: nothing, only a guard stops")
     phase, reads, writes, stops = said.phase or "", said.reads or (), said.writes or (), said.stops or ()
-    return Declaration(name, kind, phase, unique(reads), writes, tuple(to), stops, entry=entry)
+    return Declaration(name, kind, phase, deduplicate_names(reads), writes, tuple(to), stops, entry=entry)
 
 
-def _once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:
+def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T | None:
     if by_body is not None and by_pattern is not None:
         raise GrammarError(f"{where}: said twice, beside its body ({by_body}) and in the pattern ({by_pattern})")
     return by_pattern if by_body is None else by_body
 
 
-def complete(declared: Mapping[str, Declaration], *, outputs: Iterable[str]) -> dict[str, Declaration]:
+def complete_declarations(declared: Mapping[str, Declaration], *, outputs: Iterable[str]) -> dict[str, Declaration]:
     """Return declarations with what the grammar adds: its own stops, and a terminal for every family.
 
     Args:
         declared: a pattern's nodes.
         outputs: the channels of the output.
     """
-    records = tuple(record_of(name) for name, item in declared.items() if item.calls)
-    done = {name: _completed(item, declared, records) for name, item in declared.items()}
-    for family in unique([*(family for item in done.values() for family in item.stops), AUDIT_UNAVAILABLE]):
+    records = tuple(name_record_channel(name) for name, item in declared.items() if item.is_calling_node)
+    done = {name: _complete_declaration(item, declared, records) for name, item in declared.items()}
+    for family in deduplicate_names([*(family for item in done.values() for family in item.stops), AUDIT_UNAVAILABLE]):
         name = f"stop_{family}"
         done[name] = Declaration(name, "terminal", "", (), tuple(outputs), family=family, records=records)
     return done
 
 
-def _completed(item: Declaration, declared: Mapping[str, Declaration], records: tuple[str, ...]) -> Declaration:
+def _complete_declaration(
+    item: Declaration, declared: Mapping[str, Declaration], records: tuple[str, ...]
+) -> Declaration:
     if item.kind == "terminal":
         return replace(item, records=records)
     if item.kind != "guard":
         return item
     following = [declared[way] for way in item.to if way in declared]
     before = [other for other in declared.values() if item.name in other.to]
-    spends = any(other.calls for other in [*following, *before]) or _is_in_cycle(item, declared)
+    spends = any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
     budget = ("budget",) if spends else ()
-    return replace(item, stops=unique([*item.stops, *budget, "guard_error"]))
+    return replace(item, stops=deduplicate_names([*item.stops, *budget, "guard_error"]))
 
 
 def _is_in_cycle(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
@@ -177,19 +179,21 @@ def check_declarations(
     for item in declarations.values():
         if item.family is not None:  # the grammar's own
             continue
-        _require(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
-        _require(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
-        _require(item, "to", item.to, declarations)
-        _require(item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
-        _require(item, "phase", [item.phase], catalogue.phases)
-        for reason, family in _own_reasons(item).items():
+        _require_declared_names(item, "writes", item.writes, outputs if item.kind == "terminal" else channels)
+        _require_declared_names(item, "reads", item.reads, [*channels, *(inputs if item.entry else ())])
+        _require_declared_names(item, "to", item.to, declarations)
+        _require_declared_names(
+            item, "stops", item.stops, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE)
+        )
+        _require_declared_names(item, "phase", [item.phase], catalogue.phases)
+        for reason, family in _list_grammar_reasons(item).items():
             entry = catalogue.find(reason)
-            _require(item, f"phase of {reason}", [item.phase], entry.phases if entry is not None else ())
-            _require(item, f"family of {reason}", [entry.family] if entry is not None else (), [family])
-    _check_unrecorded(catalogue)
+            _require_declared_names(item, f"phase of {reason}", [item.phase], entry.phases if entry is not None else ())
+            _require_declared_names(item, f"family of {reason}", [entry.family] if entry is not None else (), [family])
+    _check_unrecorded_stop(catalogue)
 
 
-def _check_unrecorded(catalogue: Catalogue) -> None:
+def _check_unrecorded_stop(catalogue: Catalogue) -> None:
     """Refuse a catalogue in which a run cannot end that had to be recorded, in whichever phase it was."""
     entry = catalogue.find(AUDIT_UNAVAILABLE)
     phases = () if entry is None or entry.family != AUDIT_UNAVAILABLE else entry.phases
@@ -200,20 +204,20 @@ def _check_unrecorded(catalogue: Catalogue) -> None:
         )
 
 
-def _own_reasons(item: Declaration) -> dict[str, str]:
+def _list_grammar_reasons(item: Declaration) -> dict[str, str]:
     """Return the reasons that the grammar itself may stop a run with on account of a node, with their families."""
-    spent = {"max_seconds": "budget"} if item.calls else {}
+    spent = {"max_seconds": "budget"} if item.is_calling_node else {}
     request = {"invalid_request:field": "invalid_request"} if item.entry else {}
     return {**spent, **request, f"guard_error:{item.name}": "guard_error"}
 
 
-def _require(item: Declaration, what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
+def _require_declared_names(item: Declaration, what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
     known = set(allowed)
     if unknown := [name for name in given if name not in known]:
         shown = ", ".join(sorted(known)) or "nothing"
         raise GrammarError(f"node {item.name!r}, {what}: given {', '.join(unknown)}; allowed: {shown}")
 
 
-def unique(names: Iterable[str]) -> tuple[str, ...]:
+def deduplicate_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return names without repetitions, in order."""
     return tuple(dict.fromkeys(names))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from guardgraph.state.recording import CallKind
 from guardgraph.state.run import Kind
 
-__all__ = ["CALLING", "KINDS", "RECORD_PREFIX", "NodeKind", "record_of"]
+__all__ = ["CALLING", "KINDS", "RECORD_PREFIX", "NodeKind", "name_record_channel"]
 
 RECORD_PREFIX = "calls:"
 """Before the name of a node: the channel that keeps what it called. No channel of a pattern may have a colon."""
@@ -48,6 +48,6 @@ CALLING = tuple(kind for kind, row in KINDS.items() if row.calls is not None)
 """Kinds of nodes that call out, and so spend the run's time."""
 
 
-def record_of(node: str) -> str:
+def name_record_channel(node: str) -> str:
     """Return the channel that keeps what a node called."""
     return f"{RECORD_PREFIX}{node}"

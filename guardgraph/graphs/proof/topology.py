@@ -38,155 +38,157 @@ class Topology:
         self.nodes = frozenset(self.builder.nodes)
         self.inputs = frozenset(self.builder.schemas[self.builder.input_schema])
         self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
-        self._static = self._static_edges()
-        self._branched = {name: self._branch_targets(name) for name in [START, *self.nodes]}
-        self.raw_channels = frozenset(channel for name in self.of_kind(*CALLING) for channel in self.writes(name))
+        self._static = self._list_static_edges()
+        self._branched = {name: self._list_branch_targets(name) for name in [START, *self.nodes]}
+        self.raw_channels = frozenset(
+            channel for name in self.list_nodes_of_kind(*CALLING) for channel in self.get_written_channels(name)
+        )
         self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
 
-    def declaration(self, name: str) -> Declaration | None:
+    def get_declaration(self, name: str) -> Declaration | None:
         """Return what the grammar declared of a node, None for a node that it did not make."""
-        node = self._made(name)
+        node = self._find_grammar_node(name)
         return node.declaration if node is not None else None
 
     @property
     def catalogue(self) -> Catalogue | None:
         """The stop reasons of the pattern, None where the grammar made no node."""
-        made = (node for name in self.builder.nodes if (node := self._made(name)) is not None)
+        made = (node for name in self.builder.nodes if (node := self._find_grammar_node(name)) is not None)
         return next((node.frame.catalogue for node in made), None)
 
-    def _made(self, name: str) -> GrammarNode | None:
+    def _find_grammar_node(self, name: str) -> GrammarNode | None:
         spec = self.builder.nodes.get(name)
         node = spec.runnable if spec is not None else None
         return node if type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS else None
 
-    def kind(self, name: str) -> Kind | None:
+    def get_kind(self, name: str) -> Kind | None:
         """Return a node's kind, None where the grammar did not make it."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return item.kind if item is not None else None
 
-    def of_kind(self, *kinds: Kind) -> list[str]:
+    def list_nodes_of_kind(self, *kinds: Kind) -> list[str]:
         """Return the nodes of these kinds, sorted."""
-        return sorted(name for name in self.nodes if self.kind(name) in kinds)
+        return sorted(name for name in self.nodes if self.get_kind(name) in kinds)
 
     def is_entry(self, name: str) -> bool:
         """Say whether a node is the guard that clears what an earlier run left."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return item is not None and item.entry
 
     def is_ok_terminal(self, name: str) -> bool:
         """Say whether a run that ends here ended well."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return item is not None and item.kind == "terminal" and item.family is None
 
-    def grows(self, channel: str) -> bool:
+    def is_growing_channel(self, channel: str) -> bool:
         """Say whether a channel of the grammar's own grows from node to node, until the entry guard begins it anew."""
         return channel == "log" or channel.startswith(RECORD_PREFIX)
 
-    def endings(self, name: str) -> frozenset[str]:
+    def get_endings(self, name: str) -> frozenset[str]:
         """Return where a terminal leads to: to the end, or to the stops that say why the run cannot end there."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return frozenset({END, *(item.endings if item is not None else ())})
 
-    def is_decided(self, name: str) -> bool:
+    def is_deciding_terminal(self, name: str) -> bool:
         """Say whether a terminal may lead elsewhere than to the end."""
-        return self.endings(name) != {END}
+        return self.get_endings(name) != {END}
 
-    def reads(self, name: str) -> frozenset[str]:
+    def get_read_channels(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
         return frozenset(self.builder.schemas[self.builder.nodes[name].input_schema])
 
-    def asked(self, name: str) -> frozenset[str]:
+    def get_body_channels(self, name: str) -> frozenset[str]:
         """Return the channels that the body of a node is shown."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return frozenset(item.reads) if item is not None else frozenset()
 
-    def writes(self, name: str) -> frozenset[str]:
+    def get_written_channels(self, name: str) -> frozenset[str]:
         """Return the channels that a node may write."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return frozenset(item.writes) if item is not None else frozenset()
 
-    def static_after(self, name: str) -> frozenset[str]:
+    def list_static_followers(self, name: str) -> frozenset[str]:
         """Return the nodes that plain edges lead to."""
         return frozenset(end for start, end in self._static if start == name)
 
-    def after(self, name: str) -> frozenset[str]:
+    def list_following_nodes(self, name: str) -> frozenset[str]:
         """Return the nodes that a run can go to from here."""
-        return self.static_after(name) | self._branched.get(name, frozenset())
+        return self.list_static_followers(name) | self._branched.get(name, frozenset())
 
-    def before(self, name: str) -> frozenset[str]:
+    def list_preceding_nodes(self, name: str) -> frozenset[str]:
         """Return the nodes from which a run can come here, START among them."""
-        return frozenset(other for other in [START, *self.nodes] if name in self.after(other))
+        return frozenset(other for other in [START, *self.nodes] if name in self.list_following_nodes(other))
 
-    def branch_count(self, name: str) -> int:
+    def count_branches(self, name: str) -> int:
         """Return how many conditional edges a node has."""
         return len(self.builder.branches.get(name, ()))
 
-    def judge(self, name: str) -> str | None:
+    def find_judging_guard(self, name: str) -> str | None:
         """Return the guard behind a node that calls out, None where there is not just one."""
-        behind = [way for way in self.after(name) if self.kind(way) == "guard"]
+        behind = [way for way in self.list_following_nodes(name) if self.get_kind(way) == "guard"]
         return behind[0] if len(behind) == 1 else None
 
-    def declared_families(self, name: str) -> frozenset[str]:
+    def get_declared_families(self, name: str) -> frozenset[str]:
         """Return the stop families in a guard's metadata, which survives a recompile."""
         return frozenset((self.builder.nodes[name].metadata or {}).get("stops", ()))
 
-    def drawn_families(self, name: str) -> frozenset[str]:
+    def get_drawn_families(self, name: str) -> frozenset[str]:
         """Return the families of the stop terminals that edges lead to."""
-        items = [self.declaration(way) for way in self.after(name)]
+        items = [self.get_declaration(way) for way in self.list_following_nodes(name)]
         return frozenset(item.family for item in items if item is not None and item.family is not None)
 
-    def stops(self, name: str) -> frozenset[str]:
+    def get_stop_families(self, name: str) -> frozenset[str]:
         """Return the families by which a node can stop the run, other than by failing."""
-        return self.drawn_families(name) - {"guard_error"}
+        return self.get_drawn_families(name) - {"guard_error"}
 
-    def declared_ways(self, name: str) -> frozenset[str]:
+    def get_declared_ways(self, name: str) -> frozenset[str]:
         """Return where a node says that it leads when nothing stops the run."""
-        item = self.declaration(name)
+        item = self.get_declaration(name)
         return frozenset(item.to) if item is not None else frozenset()
 
-    def drawn_ways(self, name: str) -> frozenset[str]:
+    def get_drawn_ways(self, name: str) -> frozenset[str]:
         """Return where edges lead to from a node, stop terminals and END apart."""
-        items = {way: self.declaration(way) for way in self.after(name) - {END}}
+        items = {way: self.get_declaration(way) for way in self.list_following_nodes(name) - {END}}
         return frozenset(way for way, item in items.items() if item is None or item.family is None)
 
-    def reachable(self, start: str) -> frozenset[str]:
+    def find_reachable_nodes(self, start: str) -> frozenset[str]:
         """Return the nodes that a run can reach from here, the start included."""
         seen, waiting = {start}, [start]
         while waiting:
-            for name in self.after(waiting.pop()) - seen:
+            for name in self.list_following_nodes(waiting.pop()) - seen:
                 seen.add(name)
                 waiting.append(name)
         return frozenset(seen)
 
-    def paths_without_guard(self, start: str) -> Iterator[tuple[str, ...]]:
+    def find_unguarded_paths(self, start: str) -> Iterator[tuple[str, ...]]:
         """Yield a shortest path to every node that can be reached without passing a guard."""
         paths: dict[str, tuple[str, ...]] = {start: (start,)}
         waiting = [start]
         for name in waiting:
-            for following in sorted(self.after(name) & self.nodes):
-                if following not in paths and self.kind(following) != "guard":
+            for following in sorted(self.list_following_nodes(name) & self.nodes):
+                if following not in paths and self.get_kind(following) != "guard":
                     paths[following] = (*paths[name], following)
                     waiting.append(following)
                     yield paths[following]
 
-    def cycles_that_cannot_stop(self) -> Iterator[tuple[str, ...]]:
+    def find_endless_cycles(self) -> Iterator[tuple[str, ...]]:
         """Yield one cycle for every group of nodes that run in circles past every guard that can stop.
 
         That a guard may fail is no way to stop, nor that a terminal may: it needs a family of its own.
         """
-        free = {name for name in self.nodes if self.kind(name) == "terminal" or not self.stops(name)}
+        free = {name for name in self.nodes if self.get_kind(name) == "terminal" or not self.get_stop_families(name)}
         seen: set[str] = set()
         for name in sorted(free):
-            cycle = () if name in seen else self._cycle(name, free)
+            cycle = () if name in seen else self._find_cycle(name, free)
             seen.update(cycle)
             if cycle:
                 yield cycle
 
-    def _cycle(self, start: str, among: set[str]) -> tuple[str, ...]:
+    def _find_cycle(self, start: str, among: set[str]) -> tuple[str, ...]:
         paths: dict[str, tuple[str, ...]] = {start: (start,)}
         waiting = [start]
         for name in waiting:
-            for following in sorted(self.after(name) & among):
+            for following in sorted(self.list_following_nodes(name) & among):
                 if following == start:
                     return (*paths[name], start)
                 if following not in paths:
@@ -194,7 +196,7 @@ class Topology:
                     waiting.append(following)
         return ()
 
-    def strange_triggers(self) -> Iterator[tuple[str, str]]:
+    def find_strange_triggers(self) -> Iterator[tuple[str, str]]:
         """Yield nodes of the compiled graph and the channels that start them without being an edge's alone."""
         written = {
             *self.builder.channels,
@@ -208,49 +210,51 @@ class Topology:
                 if channel in written or (name, channel) not in drawn:
                     yield name, channel
 
-    def foreign(self) -> Iterator[tuple[str, str]]:
+    def find_foreign_parts(self) -> Iterator[tuple[str, str]]:
         """Yield what the grammar did not make, with the reason."""
         for name in sorted(self.nodes):
-            if (reason := self._foreign_node(name)) is not None:
+            if (reason := self._explain_foreign_node(name)) is not None:
                 yield name, reason
         for name, branches in sorted(self.builder.branches.items()):
             for branch in branches.values():
                 if branch.ends is None:
                     yield name, "has a branch without a path_map, which can lead anywhere"
-                elif not _is_ours(branch, self.kind(name) == "terminal"):
+                elif not _is_grammar_branch(branch, self.get_kind(name) == "terminal"):
                     yield name, "has a branch that the grammar did not make"
         for starts, end in sorted(self.builder.waiting_edges):
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
 
-    def _foreign_node(self, name: str) -> str | None:
-        spec, node = self.builder.nodes[name], self._made(name)
+    def _explain_foreign_node(self, name: str) -> str | None:
+        spec, node = self.builder.nodes[name], self._find_grammar_node(name)
         if spec.is_error_handler or spec.error_handler_node is not None:
             return "has an error handler, which can swallow a failure"
         if node is None:
             return "was not made by the grammar"
         seal = getattr(self.builder, "seal", None)
-        if (reason := seal.broken(name, node) if isinstance(seal, Seal) else "was made for another graph") is not None:
+        if (
+            reason := seal.find_node_change(name, node) if isinstance(seal, Seal) else "was made for another graph"
+        ) is not None:
             return reason
         item = node.declaration
-        if node.frame.declarations.get(name) is not item or (spec.metadata or {}) != item.metadata():
+        if node.frame.declarations.get(name) is not item or (spec.metadata or {}) != item.build_node_metadata():
             return "carries another declaration than its own"
         if added := [setting for setting in _SETTINGS if getattr(spec, setting)]:
             return f"carries what the grammar does not give to nodes: {', '.join(added)}"
         return None
 
-    def _static_edges(self) -> frozenset[tuple[str, str]]:
+    def _list_static_edges(self) -> frozenset[tuple[str, str]]:
         joins = {(start, end) for starts, end in self.builder.waiting_edges for start in starts}
         ends = {(name, end) for name, spec in self.builder.nodes.items() for end in spec.ends or ()}
         return frozenset(self.builder.edges) | joins | ends
 
-    def _branch_targets(self, name: str) -> frozenset[str]:
+    def _list_branch_targets(self, name: str) -> frozenset[str]:
         targets: set[str] = set()
         for branch in self.builder.branches.get(name, {}).values():
             targets |= {*self.nodes, END} if branch.ends is None else set(branch.ends.values())
         return frozenset(targets)
 
 
-def _is_ours(branch: BranchSpec, of_an_ending: bool) -> bool:
+def _is_grammar_branch(branch: BranchSpec, of_an_ending: bool) -> bool:
     path, kind = branch.path, EndingRouter if of_an_ending else Router
     straight = all(way == end for way, end in (branch.ends or {}).items())
     return type(path) is kind and not vars(path) and straight

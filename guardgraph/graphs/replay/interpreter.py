@@ -16,21 +16,21 @@ from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.running.door import GuardedGraph, ResultT
-from guardgraph.graphs.running.drive import drive
+from guardgraph.graphs.running.drive import drive_calling_node
 from guardgraph.graphs.running.end import Conclusion
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND
-from guardgraph.graphs.running.node import GrammarNode, perform, run_through
-from guardgraph.graphs.running.session import Session, Visit, given_again
+from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
+from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
 from guardgraph.plain.version import version
-from guardgraph.state.recording import Opening, RecordedVisit, Recording, checked_recording
+from guardgraph.state.recording import Opening, RecordedVisit, Recording, validate_recording
 from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.spell import Spell, spells
+from guardgraph.world.spell import Spell, read_visit_spells
 
-__all__ = ["RecordedVisits", "interpret", "replay"]
+__all__ = ["RecordedVisits", "interpret_recording", "replay"]
 
 MOST_VISITS = 1000
 """Visits of one guard that a replay follows where the recorded run has none."""
@@ -45,7 +45,7 @@ class RecordedVisits:
 
     def __init__(self, recording: Recording) -> None:
         self._visits = recording["visits"]
-        self._spells = list(spells(recording))
+        self._spells = list(read_visit_spells(recording))
         self._places: dict[tuple[str, int], int] = {}
         self._sessions: list[int] = []
         self._openings: list[Opening] = []
@@ -61,7 +61,7 @@ class RecordedVisits:
         self._at = -1
         self._session = 0
 
-    def follow(self, item: Declaration) -> tuple[RecordedVisit, Spell]:
+    def follow_recorded_visit(self, item: Declaration) -> tuple[RecordedVisit, Spell]:
         """Return the recorded visit that a node's next one is, and its time; `opening` is in it where a session begins.
 
         Where none was recorded, no time goes by.
@@ -73,43 +73,45 @@ class RecordedVisits:
         self._made[item.name] = number = self._made.get(item.name, 0) + 1
         at = self._places.get((item.name, number))
         if at is None:
-            if item.calls or number > MOST_VISITS:
-                raise self._not_recorded(item, self._elsewhere())
+            if item.is_calling_node or number > MOST_VISITS:
+                raise self._make_not_recorded_error(item, self._explain_other_way())
             last = self._visits[self._at]["clock"][-1]
             clock = [last, last]
             return RecordedVisit(node=item.name, kind=item.kind, clock=clock), Spell(clock)
-        return self._joined(item, at), self._spells[at]
+        return self._join_recorded_visit(item, at), self._spells[at]
 
-    def _joined(self, item: Declaration, at: int) -> RecordedVisit:
+    def _join_recorded_visit(self, item: Declaration, at: int) -> RecordedVisit:
         """Return a recorded visit as the run comes to it, from wherever it stands."""
         visit, session = self._visits[at], self._sessions[at]
         begins = "opening" in visit and session == self._session + 1
-        if not begins and session != self._session and not self._is_alike(session):
-            raise self._not_recorded(item, "the recorded run was resumed elsewhere, and who gives what is unknown")
+        if not begins and session != self._session and not self._is_session_alike(session):
+            raise self._make_not_recorded_error(
+                item, "the recorded run was resumed elsewhere, and who gives what is unknown"
+            )
         self._at, self._session = at, session
-        return visit if begins or "opening" not in visit else _without_opening(visit)
+        return visit if begins or "opening" not in visit else _strip_visit_opening(visit)
 
-    def _is_alike(self, session: int) -> bool:
+    def _is_session_alike(self, session: int) -> bool:
         """Say whether a session was like the one in which the run is: then it does not matter where it began."""
         then, now = (self._openings[number - 1] for number in (session, self._session))
         return "refused" not in then and all(then[key] == now[key] for key in ("context", "caller", "resumable"))
 
-    def _not_recorded(self, item: Declaration, why: str) -> NotRecorded:
+    def _make_not_recorded_error(self, item: Declaration, why: str) -> NotRecorded:
         return NotRecorded(item.name, why, visit=self._made[item.name])
 
-    def _elsewhere(self) -> str:
+    def _explain_other_way(self) -> str:
         if self._at + 1 < len(self._visits):
             return f"the recorded run went to {self._visits[self._at + 1]['node']!r:.80} instead"
         return "the recorded run did not come here"
 
 
-def _without_opening(visit: RecordedVisit) -> RecordedVisit:
+def _strip_visit_opening(visit: RecordedVisit) -> RecordedVisit:
     kept = visit.copy()
     del kept["opening"]
     return kept
 
 
-def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Conclusion:
+def interpret_recording(frame: Frame, recording: Recording, *, assume: bool = False) -> Conclusion:
     """Run a pattern on a recorded world, and return the run that is over.
 
     What came from outside is in it as it was recorded: the input, outcomes, readings of the clock, contexts. All else
@@ -127,27 +129,27 @@ def interpret(frame: Frame, recording: Recording, *, assume: bool = False) -> Co
     """
     world, visits = ReplayingWorld(recording, assume=assume), RecordedVisits(recording)
     name = next(item.name for item in frame.declarations.values() if item.entry)
-    channels = _Channels(frame, given_again(frame, recording, name))
+    channels = _Channels(frame, restore_recorded_input(frame, recording, name))
     sitting: _Sitting | None = None
     with _Scratchpad() as pad:
         while True:
             node: GrammarNode = frame.nodes[name]
-            recorded, spell = visits.follow(node.declaration)
-            world.turn_to(spell)
+            recorded, spell = visits.follow_recorded_visit(node.declaration)
+            world.turn_to_spell(spell)
             opening = recorded.get("opening")
-            if opening is not None and "refused" in opening and _is_another(frame, recording):
+            if opening is not None and "refused" in opening and _is_another_graph(frame, recording):
                 raise NotRecorded(name, "its context could not be read, and was not kept", visit=1)
-            sitting = _sitting(frame, world, opening, sitting)
-            pad.turn_to(_answers(recorded))
-            update = _run(node, channels.read(name), sitting, pad)
-            channels.write(update)
-            name = _following(node, update)
+            sitting = _open_recorded_session(frame, world, opening, sitting)
+            pad.turn_to_answers(_read_recorded_answers(recorded))
+            update = _run_node_again(node, channels.read_channels(name), sitting, pad)
+            channels.write_channels(update)
+            name = _find_next_node(node, update)
             if name == END:
                 assert sitting.session.over is not None  # a run is over in its terminal, which leads there
                 return sitting.session.over
 
 
-def _answers(recorded: RecordedVisit) -> list[JsonValue]:
+def _read_recorded_answers(recorded: RecordedVisit) -> list[JsonValue]:
     if "answers" not in recorded:
         return []
     try:
@@ -163,7 +165,9 @@ class _Sitting(NamedTuple):
     run: Run[Any, Any] | Exception
 
 
-def _sitting(frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None) -> _Sitting:
+def _open_recorded_session(
+    frame: Frame, world: ReplayingWorld, opening: Opening | None, current: _Sitting | None
+) -> _Sitting:
     if opening is None:
         if current is None:
             raise InputError("recording.visits.0.opening: the first visit of a run has one; given: none")
@@ -171,36 +175,38 @@ def _sitting(frame: Frame, world: ReplayingWorld, opening: Opening | None, curre
         return current
     session = Session(world)
     try:
-        return _Sitting(session, session.replay(frame, world.new_run(), opening))
+        return _Sitting(session, session.replay_run(frame, world.new_run(), opening))
     except Exception as error:
         if isinstance(error, ConfigurationError) and "refused" not in opening:  # the door had let no run begin
             raise
         return _Sitting(session, error)  # a context that could not be read closed the run at this node
 
 
-def _run(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
+def _run_node_again(node: GrammarNode, state: JsonObject, sitting: _Sitting, pad: _Scratchpad) -> JsonObject:
     session, run = sitting
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session)
-    if not node.declaration.calls:
-        return run_through(node, state, run, visit)
+    if not node.declaration.is_calling_node:
+        return run_guard_or_terminal(node, state, run, visit)
     try:
-        update = perform(drive(node, state, run, visit), session.world)
+        update = perform_driven_node(drive_calling_node(node, state, run, visit), session.world)
     except GraphInterrupt:
-        raise _not_clear(visit, "its body waits for an answer that was not recorded") from None
-    if not pad.is_clear:
-        raise _not_clear(visit, "its body and what it called were both answered; who got what is unknown")
+        raise _make_unclear_answer_error(visit, "its body waits for an answer that was not recorded") from None
+    if not pad.is_answer_clear:
+        raise _make_unclear_answer_error(
+            visit, "its body and what it called were both answered; who got what is unknown"
+        )
     return update
 
 
-def _not_clear(visit: Visit, why: str) -> NotRecorded:
+def _make_unclear_answer_error(visit: Visit, why: str) -> NotRecorded:
     name = visit.part.declaration.name
     return NotRecorded(name, why, visit=sum(line["node"] == name for line in visit.log) + 1)
 
 
-def _is_another(frame: Frame, recording: Recording) -> bool:
+def _is_another_graph(frame: Frame, recording: Recording) -> bool:
     """Say whether a graph may read a context otherwise than the one that ran."""
     policy, budget = frame.settings_fingerprints
-    ours = {"policy": policy, "budget": budget, "declarations": frame.fingerprint}
+    ours = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
     known = recording["fingerprints"]
     return recording["guardgraph"] != version() or any(known.get(name) != value for name, value in ours.items())
 
@@ -212,7 +218,7 @@ class _Scratchpad:
     """
 
     def __init__(self) -> None:
-        self.turn_to([])
+        self.turn_to_answers([])
 
     def __enter__(self) -> Self:
         keys = {SCRATCHPAD: self, SEND: lambda writes: None, "checkpoint_ns": ""}
@@ -222,13 +228,13 @@ class _Scratchpad:
     def __exit__(self, *error: object) -> None:
         var_child_runnable_config.reset(self._token)
 
-    def turn_to(self, answers: list[JsonValue]) -> None:
+    def turn_to_answers(self, answers: list[JsonValue]) -> None:
         """Let these be the answers."""
         self.resume = answers
         self._asked = 0
 
     @property
-    def is_clear(self) -> bool:
+    def is_answer_clear(self) -> bool:
         """Whether it is clear whose answers these are: all the body's, or all those of what it called."""
         return not self._asked or self._asked >= len(self.resume)
 
@@ -240,8 +246,8 @@ class _Scratchpad:
         return None
 
 
-def _following(node: GrammarNode, update: JsonObject) -> str:
-    if node.declaration.calls:
+def _find_next_node(node: GrammarNode, update: JsonObject) -> str:
+    if node.declaration.is_calling_node:
         return node.declaration.to[0]
     return str(update.get("route") or END)
 
@@ -250,18 +256,18 @@ class _Channels:
     """The channels of a run, as LangGraph would keep them."""
 
     def __init__(self, frame: Frame, given: JsonObject) -> None:
-        self._handed, self._kept = frame.handed, frame.kept
+        self._handed, self._kept = frame.node_channels, frame.lasting_channels
         self._lists: dict[str, list[Any]] = {name: [] for name in ("log", *frame.records)}
         """What is added to, and never written anew but by the entry guard."""
         self._fresh = [name for name in given if name not in self._kept]
         self._held: JsonObject = {**given, **self._lists}
 
-    def read(self, node: str) -> JsonObject:
+    def read_channels(self, node: str) -> JsonObject:
         """Return what a node is handed."""
         held = self._held
         return {name: held[name] for name in self._handed[node] if name in held}
 
-    def write(self, update: JsonObject) -> None:
+    def write_channels(self, update: JsonObject) -> None:
         """Keep what a node wrote: raw channels for one step, the others until they are written again."""
         held = self._held
         for name in self._fresh:
@@ -296,11 +302,11 @@ def replay(agent: GuardedGraph[Any, Any, ResultT], recording: Any) -> ResultT:
     """
     if not isinstance(agent, GuardedGraph):
         raise InputError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
-    checked = checked_recording(recording)
+    checked = validate_recording(recording)
     if checked["pattern"] != (ours := agent.frame.catalogue.pattern):
         raise InputError(f"recording: a run of {ours} is required; given: one of {checked['pattern']!r:.80}")
     try:
-        result: Any = interpret(agent.frame, checked).result
+        result: Any = interpret_recording(agent.frame, checked).result
     except ConfigurationError as error:
         raise InputError(f"recording: a run whose context this agent would refuse: {error}") from None
     return result  # type: ignore[no-any-return]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
-from guardgraph.graphs.replay.interpreter import interpret
+from guardgraph.graphs.replay.interpreter import interpret_recording
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.end import Conclusion
-from guardgraph.graphs.running.frame import Frame, described
+from guardgraph.graphs.running.frame import Frame, describe_run_error
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, json_problem, storable
 from guardgraph.state.recording import Recording, Shadow
@@ -27,9 +27,9 @@ __all__ = [
     "Judge",
     "Unasked",
     "Unreplayable",
-    "checked_shadows",
-    "judged_again",
-    "plain",
+    "convert_what_if_to_json",
+    "judge_recording_again",
+    "validate_shadows",
 ]
 
 AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "other_pattern"]
@@ -119,22 +119,22 @@ class Again:
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, without the result; what there is nothing of is left out."""
-        return plain(self)
+        return convert_what_if_to_json(self)
 
 
-def plain(shown: Any) -> JsonObject:
+def convert_what_if_to_json(shown: Any) -> JsonObject:
     """Return a dataclass of these as plain JSON; what there is nothing of is left out."""
     said = {item.name: getattr(shown, item.name) for item in fields(shown) if item.repr}
-    return {name: _plain(value) for name, value in said.items() if value not in (None, {}, ())}
+    return {name: _convert_what_if_value(value) for name, value in said.items() if value not in (None, {}, ())}
 
 
-def _plain(value: Any) -> JsonValue:
+def _convert_what_if_value(value: Any) -> JsonValue:
     if isinstance(value, Ending | Unasked):
-        return plain(value)
+        return convert_what_if_to_json(value)
     return list(value) if isinstance(value, tuple) else value
 
 
-def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) -> Again:
+def judge_recording_again(frame: Frame, recording: Recording, *, assume: bool = False) -> Again:
     """Judge a recorded run by another graph of its pattern: exactly, or not at all.
 
     A run is `same` if its result is the recorded one but for how it went: `run_id`, trace, history, path,
@@ -142,7 +142,7 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
 
     Args:
         frame: of the candidate.
-        recording: of a run, in the form that `checked_recording` checks.
+        recording: of a run, in the form that `validate_recording` checks.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
 
     Returns:
@@ -154,65 +154,65 @@ def judged_again(frame: Frame, recording: Recording, *, assume: bool = False) ->
     if recording.get("redacted"):
         return Again("unreplayable", Ending.of(result), why="redacted")
     try:
-        return _judged(frame, recording)
+        return _judge_by_replay(frame, recording)
     except InputError as error:
         return Again("unreplayable", Ending.of(result), why=f"damaged: {error}")
     except NotRecorded as error:
         call = Unasked(error.node, error.visit, error.number, error.difference)
-        assumed = _assumed(frame, recording) if assume else None
+        assumed = _replay_under_assumption(frame, recording) if assume else None
         return Again("unknown", Ending.of(result), call=call, assumed=assumed)
 
 
-def _judged(frame: Frame, recording: Recording) -> Again:
+def _judge_by_replay(frame: Frame, recording: Recording) -> Again:
     old, ending = recording["result"], Ending.of(recording["result"])
     try:
-        over = interpret(frame, recording)
+        over = interpret_recording(frame, recording)
     except ConfigurationError as error:
         refused = Ending(REFUSED, "context")
         return Again("changed", ending, refused, evidence={"message": str(error)}, differs=("status",))
-    then, now = _came(old), _came(over.came)
+    then, now = _get_business_result(old), _get_business_result(over.came)
     if then == now:
         return Again("same", ending, ending, over=over)
     differs = tuple(sorted(key for key in {*then, *now} if key not in then or key not in now or then[key] != now[key]))
-    guard, evidence = _decided(old, over.result)
+    guard, evidence = _find_deciding_guard(old, over.result)
     return Again("changed", ending, Ending.of(now), guard, evidence, differs, over=over)
 
 
-def _came(result: Mapping[str, Any]) -> JsonObject:
+def _get_business_result(result: Mapping[str, Any]) -> JsonObject:
     """Return what came of a run: its result without how it went."""
     return {key: value for key, value in result.items() if key not in _HOW_IT_WENT}
 
 
-def _assumed(frame: Frame, recording: Recording) -> Ending | None:
+def _replay_under_assumption(frame: Frame, recording: Recording) -> Ending | None:
     try:
-        return Ending.of(interpret(frame, recording, assume=True).came)
+        return Ending.of(interpret_recording(frame, recording, assume=True).came)
     except (NotRecorded, InputError, ConfigurationError):
         return None
 
 
-def _decided(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
+def _find_deciding_guard(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
     """Return the guard that makes the difference, and its evidence."""
     for result in (new, old):
         if result.get("status") == "stopped":
-            return _stopping(result), {key: value for key, value in result.items() if key not in _HEAD}
-    return _parting(old, new), {}
+            return _find_stopping_node(result), {key: value for key, value in result.items() if key not in _HEAD}
+    return _find_parting_guard(old, new), {}
 
 
-def _stopping(result: JsonObject) -> str | None:
+def _find_stopping_node(result: JsonObject) -> str | None:
     """Return the node that stopped a run; an ok ending that fails is one too."""
-    return next((line["node"] for line in reversed(_timeline(result)) if line.get("reason")), None)
+    return next((line["node"] for line in reversed(_read_result_timeline(result)) if line.get("reason")), None)
 
 
-def _parting(old: JsonObject, new: JsonObject) -> str | None:
+def _find_parting_guard(old: JsonObject, new: JsonObject) -> str | None:
     """Return the guard at which the ways of two runs part."""
     nothing: JsonObject = {}
-    for then, now in zip_longest(_timeline(old), _timeline(new), fillvalue=nothing):
+    for then, now in zip_longest(_read_result_timeline(old), _read_result_timeline(new), fillvalue=nothing):
         if (then.get("node"), then.get("to")) != (now.get("node"), now.get("to")):
             return now.get("node") if now.get("kind") == "guard" else None
     return None
 
 
-def _timeline(result: JsonObject) -> list[JsonObject]:
+def _read_result_timeline(result: JsonObject) -> list[JsonObject]:
     lines = result.get("timeline")
     return [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
 
@@ -229,28 +229,32 @@ class Judge:
         said: JsonObject = {}
         try:
             policy, budget = self.frame.settings_fingerprints
-            said["fingerprints"] = {"policy": policy, "budget": budget, "declarations": self.frame.fingerprint}
-            said |= self._judged(recording)
+            said["fingerprints"] = {
+                "policy": policy,
+                "budget": budget,
+                "declarations": self.frame.declarations_fingerprint,
+            }
+            said |= self._judge_for_shadow(recording)
         except Exception as error:  # noqa: BLE001 - whatever a shadow does, the run it looks at is over
-            said |= {"kind": "failed", "error": described(error)}
+            said |= {"kind": "failed", "error": describe_run_error(error)}
         shadow: Shadow = storable(said)
         return shadow
 
-    def _judged(self, recording: Recording) -> JsonObject:
-        again = judged_again(self.frame, recording)
+    def _judge_for_shadow(self, recording: Recording) -> JsonObject:
+        again = judge_recording_again(self.frame, recording)
         said: JsonObject = {"kind": again.kind}
         if again.new is not None:
-            said["ending"] = plain(again.new)
+            said["ending"] = convert_what_if_to_json(again.new)
         if again.guard is not None:
             said["guard"] = again.guard
         if again.call is not None:
-            said["call"] = plain(again.call)
+            said["call"] = convert_what_if_to_json(again.call)
         if again.why is not None:
             said["error"] = {"type": again.kind, "message": again.why[:200]}
         return said
 
 
-def checked_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
+def validate_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
     """Return who judges the runs of a pattern once more, by name.
 
     Args:
@@ -265,13 +269,13 @@ def checked_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording],
         return {}
     if not isinstance(given, Mapping):
         raise ConfigurationError(f"shadow: a mapping of names to agents is required; given: {type(given).__name__}")
-    lines = [line for name, agent in given.items() if (line := _problem(name, agent, pattern)) is not None]
+    lines = [line for name, agent in given.items() if (line := _find_shadow_problem(name, agent, pattern)) is not None]
     if lines:
         raise ConfigurationError("\n".join(lines))
     return {name: Judge(agent.frame) for name, agent in given.items()}
 
 
-def _problem(name: object, agent: object, pattern: str) -> str | None:
+def _find_shadow_problem(name: object, agent: object, pattern: str) -> str | None:
     if not isinstance(name, str) or not name.strip() or json_problem(name) is not None:
         return f"shadow: names that are texts and not blank are required; given: {name!r:.80}"
     if not isinstance(agent, GuardedGraph):

@@ -36,22 +36,23 @@ from guardgraph.plain.json import is_larger, json_problem
 __all__ = [
     "RESUMING",
     "Graph",
-    "aclose_stray",
-    "admitted_command",
-    "admitted_config",
-    "akeep_unwritten",
-    "arefuse_earlier",
-    "around",
-    "astored_for",
-    "close_stray",
-    "is_inside",
-    "keep_unwritten",
-    "keeps",
-    "place_of",
-    "refuse_earlier",
-    "saver",
-    "stored_for",
-    "unwritten_in",
+    "aclose_stray_run",
+    "admit_resume_command",
+    "admit_run_config",
+    "akeep_unwritten_seconds",
+    "aread_resume_checkpoint",
+    "arefuse_earlier_checkpoint",
+    "close_stray_run",
+    "get_checkpointer",
+    "is_inside_graph",
+    "is_run_checkpointed",
+    "keep_unwritten_seconds",
+    "locate_latest_checkpoint",
+    "merge_graph_config",
+    "read_resume_checkpoint",
+    "read_unwritten_seconds",
+    "refuse_earlier_checkpoint",
+    "refuse_halting",
 ]
 
 MOST_STEPS: Final = 10**9
@@ -63,7 +64,7 @@ _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
 
 
-def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any) -> Any:
+def admit_run_config(graph: Pregel[Any, Any, Any, Any], given: object, config: Any) -> Any:
     """Return the configuration under which a run may begin or go on.
 
     A new input always begins a run: what would make it go on with an earlier one, such as the run_id of that run, has
@@ -79,15 +80,15 @@ def admitted_config(graph: Pregel[Any, Any, Any, Any], given: object, config: An
     Raises:
         ConfigurationError: there is a checkpointer, but no thread that it could write on.
     """
-    configurable, own = around(graph, config), dict(_own(config))
-    if keeps(graph, configurable):
-        if not _is_thread(thread := configurable.get("thread_id")):
+    configurable, own = merge_graph_config(graph, config), dict(_get_configurable(config))
+    if is_run_checkpointed(graph, configurable):
+        if not _is_thread_id(thread := configurable.get("thread_id")):
             raise ConfigurationError(
                 "config.configurable.thread_id: a text, a whole number or a UUID is required with a checkpointer; "
                 f"given: {thread!r:.80}"
             )
         own.setdefault(DURABILITY, configurable.get(DURABILITY, "sync"))
-    if isinstance(given, Mapping) and not is_inside(configurable):
+    if isinstance(given, Mapping) and not is_inside_graph(configurable):
         own = {**{key: value for key, value in own.items() if key not in _WAYS_BACK}, RESUMING: False}
     return {**(config or {}), "recursion_limit": MOST_STEPS, "configurable": own}
 
@@ -112,7 +113,7 @@ def refuse_halting(graph: Pregel[Any, Any, Any, Any], recorder: object, given: M
         raise ConfigurationError(f"step_timeout: {_UNHALTED}, and max_seconds ends it; given: {graph.step_timeout!r}")
 
 
-def admitted_command(given: Command[Any], most: int) -> Command[Any]:
+def admit_resume_command(given: Command[Any], most: int) -> Command[Any]:
     """Return a Command that resumes a run with an answer, and does nothing else.
 
     Args:
@@ -140,40 +141,40 @@ def admitted_command(given: Command[Any], most: int) -> Command[Any]:
     return given
 
 
-def _is_thread(given: object) -> bool:
+def _is_thread_id(given: object) -> bool:
     """Say whether every checkpointer can keep a thread of this name, and keep it apart from others."""
     if isinstance(given, str):
         return given != "" and json_problem(given) is None
     return isinstance(given, int | UUID) and not isinstance(given, bool)
 
 
-def keeps(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:
+def is_run_checkpointed(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> bool:
     """Say whether a checkpointer keeps what a run of the graph writes: its own, or one that a graph around it lends."""
-    return graph.checkpointer is not False and isinstance(saver(graph, configurable), BaseCheckpointSaver)
+    return graph.checkpointer is not False and isinstance(get_checkpointer(graph, configurable), BaseCheckpointSaver)
 
 
-def is_inside(configurable: Mapping[str, Any]) -> bool:
+def is_inside_graph(configurable: Mapping[str, Any]) -> bool:
     """Say whether a call is made by a node of a graph; a client cannot send the function that tells it."""
     return callable(configurable.get(READ))
 
 
-def saver(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> Any:
+def get_checkpointer(graph: Pregel[Any, Any, Any, Any], configurable: Mapping[str, Any]) -> Any:
     """Return the checkpointer of a run, if there is one."""
     return configurable.get(CHECKPOINTER, graph.checkpointer)
 
 
-def around(graph: Pregel[Any, Any, Any, Any], config: Any) -> Mapping[str, Any]:
+def merge_graph_config(graph: Pregel[Any, Any, Any, Any], config: Any) -> Mapping[str, Any]:
     """Return what LangGraph will read: what was given, what is bound, and what the graph around says, where it counts.
 
     A graph around does not count for a call that names a place of its own.
     """
-    given = {**_own(graph.config), **_own(config)}
+    given = {**_get_configurable(graph.config), **_get_configurable(config)}
     if any(given.get(key) for key in _PLACES):
         return given
-    return {**_own(var_child_runnable_config.get()), **given}
+    return {**_get_configurable(var_child_runnable_config.get()), **given}
 
 
-def _own(config: Any) -> Mapping[str, Any]:
+def _get_configurable(config: Any) -> Mapping[str, Any]:
     return (config or {}).get("configurable") or {}
 
 
@@ -182,7 +183,7 @@ _TRIGGER = "branch:to:"
 _KEPT = ("thread_id", CHECKPOINTER)
 
 
-def stored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+def read_resume_checkpoint(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
     """Return the checkpoint that a run is to go on from; None for a run that begins.
 
     Args:
@@ -190,55 +191,55 @@ def stored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | No
         given: its input.
         config: the admitted configuration.
     """
-    if (place := _asked_place(graph, given, config)) is None:
+    if (place := _locate_asked_checkpoint(graph, given, config)) is None:
         return None
-    stored: CheckpointTuple | None = saver(graph, place["configurable"]).get_tuple(place)
+    stored: CheckpointTuple | None = get_checkpointer(graph, place["configurable"]).get_tuple(place)
     return stored
 
 
-async def astored_for(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
-    """Do what `stored_for` does, asynchronously."""
-    if (place := _asked_place(graph, given, config)) is None:
+async def aread_resume_checkpoint(graph: Graph, given: object, config: Any) -> CheckpointTuple | None:
+    """Do what `read_resume_checkpoint` does, asynchronously."""
+    if (place := _locate_asked_checkpoint(graph, given, config)) is None:
         return None
-    stored: CheckpointTuple | None = await saver(graph, place["configurable"]).aget_tuple(place)
+    stored: CheckpointTuple | None = await get_checkpointer(graph, place["configurable"]).aget_tuple(place)
     return stored
 
 
-def refuse_earlier(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
+def refuse_earlier_checkpoint(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
     """Refuse to go on from a checkpoint that is not the latest one of its thread.
 
     What the run did since would be done once more, under the same run_id and with the same approval.
 
     Args:
         graph: the one that is called.
-        stored: what `stored_for` returned.
+        stored: what `read_resume_checkpoint` returned.
         config: the admitted configuration.
 
     Raises:
         InputError: there is a later checkpoint, or none of that name.
     """
-    if (named := _named_checkpoint(graph, config)) is not None:
-        place = place_of(graph, around(graph, config))
-        _hold_latest(named, stored, saver(graph, place["configurable"]).get_tuple(place))
+    if (named := _read_named_checkpoint(graph, config)) is not None:
+        place = locate_latest_checkpoint(graph, merge_graph_config(graph, config))
+        _hold_latest_checkpoint(named, stored, get_checkpointer(graph, place["configurable"]).get_tuple(place))
 
 
-async def arefuse_earlier(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
-    """Do what `refuse_earlier` does, asynchronously."""
-    if (named := _named_checkpoint(graph, config)) is not None:
-        place = place_of(graph, around(graph, config))
-        _hold_latest(named, stored, await saver(graph, place["configurable"]).aget_tuple(place))
+async def arefuse_earlier_checkpoint(graph: Graph, stored: CheckpointTuple | None, config: Any) -> None:
+    """Do what `refuse_earlier_checkpoint` does, asynchronously."""
+    if (named := _read_named_checkpoint(graph, config)) is not None:
+        place = locate_latest_checkpoint(graph, merge_graph_config(graph, config))
+        _hold_latest_checkpoint(named, stored, await get_checkpointer(graph, place["configurable"]).aget_tuple(place))
 
 
-def _named_checkpoint(graph: Graph, config: Any) -> Any:
+def _read_named_checkpoint(graph: Graph, config: Any) -> Any:
     """Return the checkpoint that a client names, None where none is named or a graph around names it."""
-    configurable = around(graph, config)
-    if is_inside(configurable) or not keeps(graph, configurable):
+    configurable = merge_graph_config(graph, config)
+    if is_inside_graph(configurable) or not is_run_checkpointed(graph, configurable):
         return None
     by_place = configurable.get("checkpoint_map")
     return configurable.get("checkpoint_id") or (by_place.get("") if isinstance(by_place, Mapping) else None)
 
 
-def _hold_latest(named: object, stored: CheckpointTuple | None, latest: CheckpointTuple | None) -> None:
+def _hold_latest_checkpoint(named: object, stored: CheckpointTuple | None, latest: CheckpointTuple | None) -> None:
     if stored is None:  # a run that begins, or nothing to go on with
         return
     if latest is None or latest.checkpoint["id"] != named:
@@ -248,69 +249,69 @@ def _hold_latest(named: object, stored: CheckpointTuple | None, latest: Checkpoi
         )
 
 
-def close_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
+def close_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
     """Lead a run that is resumed, but has no next node in this graph, to its end in ``stop_guard_error``.
 
     Args:
         graph: the one that is called.
-        stored: what `stored_for` returned.
+        stored: what `read_resume_checkpoint` returned.
         config: the admitted configuration.
 
     Returns:
         The configuration to go on with; the one that was given for every run that can go on.
     """
-    if stored is None or not _is_stray(graph, stored):
+    if stored is None or not _is_stray_run(graph, stored):
         return config
-    Pregel.bulk_update_state(graph, _place(graph, config), _ending(graph, stored))
-    return _latest(config)
+    Pregel.bulk_update_state(graph, _locate_named_checkpoint(graph, config), _build_stray_ending(graph, stored))
+    return _drop_checkpoint_id(config)
 
 
-async def aclose_stray(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
-    """Do what `close_stray` does, asynchronously."""
-    if stored is None or not _is_stray(graph, stored):
+async def aclose_stray_run(graph: Graph, stored: CheckpointTuple | None, config: Any) -> Any:
+    """Do what `close_stray_run` does, asynchronously."""
+    if stored is None or not _is_stray_run(graph, stored):
         return config
-    await Pregel.abulk_update_state(graph, _place(graph, config), _ending(graph, stored))
-    return _latest(config)
+    await Pregel.abulk_update_state(graph, _locate_named_checkpoint(graph, config), _build_stray_ending(graph, stored))
+    return _drop_checkpoint_id(config)
 
 
-def _asked_place(graph: Graph, given: object, config: Any) -> Any:
-    configurable = around(graph, config)
+def _locate_asked_checkpoint(graph: Graph, given: object, config: Any) -> Any:
+    configurable = merge_graph_config(graph, config)
     asked = not isinstance(given, Mapping) or configurable.get(RESUMING) is True
-    return _place(graph, config) if asked and keeps(graph, configurable) else None
+    return _locate_named_checkpoint(graph, config) if asked and is_run_checkpointed(graph, configurable) else None
 
 
-def _place(graph: Graph, config: Any) -> Any:
+def _locate_named_checkpoint(graph: Graph, config: Any) -> Any:
     """Return where the checkpoint that a configuration names stands; the latest one where it names none."""
-    configurable = around(graph, config)
-    place = place_of(graph, configurable)
+    configurable = merge_graph_config(graph, config)
+    place = locate_latest_checkpoint(graph, configurable)
     if (named := configurable.get("checkpoint_id")) is not None:
         place["configurable"]["checkpoint_id"] = named
     return place
 
 
-def place_of(graph: Graph, configurable: Mapping[str, Any]) -> Any:
+def locate_latest_checkpoint(graph: Graph, configurable: Mapping[str, Any]) -> Any:
     """Return where the latest checkpoint of a run stands."""
-    namespace = configurable.get("checkpoint_ns", "") if is_inside(configurable) else ""
+    namespace = configurable.get("checkpoint_ns", "") if is_inside_graph(configurable) else ""
     if graph.checkpointer is True:  # one history a thread, whichever task asks
         namespace = "|".join(part.partition(":")[0] for part in namespace.split("|"))
     kept = {name: configurable[name] for name in _KEPT if configurable.get(name) is not None}
     return {"configurable": {**kept, "thread_id": str(kept["thread_id"]), "checkpoint_ns": namespace}}
 
 
-def _is_stray(graph: Graph, stored: CheckpointTuple) -> bool:
+def _is_stray_run(graph: Graph, stored: CheckpointTuple) -> bool:
     """Say whether a run has not ended, and nothing that was written last starts a node of the graph."""
     values = stored.checkpoint["channel_values"]
     written = stored.checkpoint.get("updated_channels") or values
     return "status" not in values and not any(name in values and name in graph.trigger_to_nodes for name in written)
 
 
-def _ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
+def _build_stray_ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
     """Return what the entry guard would have written, had it found out, after anything else that is waiting."""
     values = stored.checkpoint["channel_values"]
     [entry] = [end for start, end in graph.builder.edges if start == START]
     phases = {name: (spec.metadata or {}).get("phase") for name, spec in graph.builder.nodes.items()}
     phase = (values.get("log") or [{}])[-1].get("phase")
-    following = _following(graph, stored)
+    following = _find_strange_next_node(graph, stored)
     details = {
         "type": "StrayRun",
         "message": f"the run's next node is {following or 'unknown'}, which is not of this graph",
@@ -325,7 +326,7 @@ def _ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
     return [[StateUpdate(None, END)], [StateUpdate(update, entry)]]
 
 
-def _following(graph: Graph, stored: CheckpointTuple) -> str | None:
+def _find_strange_next_node(graph: Graph, stored: CheckpointTuple) -> str | None:
     """Name the node that a checkpoint would go on with, the one that the graph does not have and that is newest."""
     versions = stored.checkpoint["channel_versions"]
     written = [name for name in stored.checkpoint["channel_values"] if name.startswith(_TRIGGER)]
@@ -333,7 +334,7 @@ def _following(graph: Graph, stored: CheckpointTuple) -> str | None:
     return max(strange, key=versions.__getitem__).removeprefix(_TRIGGER) if strange else None
 
 
-def _latest(config: Any) -> Any:
+def _drop_checkpoint_id(config: Any) -> Any:
     """Leave out which checkpoint was asked for: the run goes on from the one that was written last."""
     configurable = {key: value for key, value in config["configurable"].items() if key != "checkpoint_id"}
     return {**config, "configurable": configurable}
@@ -343,27 +344,27 @@ _CHANNEL = "guardgraph:unwritten"
 """No channel of a graph: LangGraph passes over it."""
 
 
-def unwritten_in(stored: CheckpointTuple) -> float:
+def read_unwritten_seconds(stored: CheckpointTuple) -> float:
     """Return the seconds that are kept beside a checkpoint."""
     kept = [value for _, channel, value in stored.pending_writes or () if channel == _CHANNEL]
     return float(sum(value for value in kept if isinstance(value, int | float)))
 
 
-def keep_unwritten(graph: Graph, config: Any, seconds: float) -> None:
+def keep_unwritten_seconds(graph: Graph, config: Any, seconds: float) -> None:
     """Keep the seconds of an attempt, where a checkpointer keeps the run; what fails here changes no run."""
-    if seconds <= 0 or not keeps(graph, configurable := around(graph, config)):
+    if seconds <= 0 or not is_run_checkpointed(graph, configurable := merge_graph_config(graph, config)):
         return
     with suppress(Exception):  # a saver that is gone; the attempt's own error is what counts
-        keeper = saver(graph, configurable)
-        if (stored := keeper.get_tuple(place_of(graph, configurable))) is not None:
+        keeper = get_checkpointer(graph, configurable)
+        if (stored := keeper.get_tuple(locate_latest_checkpoint(graph, configurable))) is not None:
             keeper.put_writes(stored.config, [(_CHANNEL, seconds)], str(uuid4()))
 
 
-async def akeep_unwritten(graph: Graph, config: Any, seconds: float) -> None:
-    """Do what `keep_unwritten` does, asynchronously."""
-    if seconds <= 0 or not keeps(graph, configurable := around(graph, config)):
+async def akeep_unwritten_seconds(graph: Graph, config: Any, seconds: float) -> None:
+    """Do what `keep_unwritten_seconds` does, asynchronously."""
+    if seconds <= 0 or not is_run_checkpointed(graph, configurable := merge_graph_config(graph, config)):
         return
-    with suppress(Exception):  # see keep_unwritten
-        keeper = saver(graph, configurable)
-        if (stored := await keeper.aget_tuple(place_of(graph, configurable))) is not None:
+    with suppress(Exception):  # see keep_unwritten_seconds
+        keeper = get_checkpointer(graph, configurable)
+        if (stored := await keeper.aget_tuple(locate_latest_checkpoint(graph, configurable))) is not None:
             await keeper.aput_writes(stored.config, [(_CHANNEL, seconds)], str(uuid4()))

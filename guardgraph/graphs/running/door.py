@@ -18,27 +18,33 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict, TypeVar, Unpack
 
 from guardgraph.graphs.running.admission import (
-    aclose_stray,
-    admitted_command,
-    admitted_config,
-    akeep_unwritten,
-    arefuse_earlier,
-    astored_for,
-    close_stray,
-    keep_unwritten,
-    refuse_earlier,
+    aclose_stray_run,
+    admit_resume_command,
+    admit_run_config,
+    akeep_unwritten_seconds,
+    aread_resume_checkpoint,
+    arefuse_earlier_checkpoint,
+    close_stray_run,
+    keep_unwritten_seconds,
+    read_resume_checkpoint,
+    read_unwritten_seconds,
+    refuse_earlier_checkpoint,
     refuse_halting,
-    stored_for,
-    unwritten_in,
 )
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.running.handing import handed, handed_on, tokenless
+from guardgraph.graphs.running.handing import copy_langgraph_value, copy_outer_stream, hide_token_stream
 from guardgraph.graphs.running.langgraph import INTERRUPT
-from guardgraph.graphs.running.session import CALLER_REFUSED, Session, is_by_code, refusal_of, session_in
+from guardgraph.graphs.running.session import (
+    CALLER_REFUSED,
+    Session,
+    find_session,
+    is_context_by_code,
+    mark_refused_input,
+)
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.findings import configuration_error
 from guardgraph.plain.json import is_plain, json_text, parse_json
-from guardgraph.world.threads import awaited
+from guardgraph.world.threads import await_in_thread
 
 __all__ = [
     "Config",
@@ -148,16 +154,16 @@ class GraphRunnable(CompiledStateGraph[Any, Any, Any, Any], Generic[InputT, Cont
 
         LangChain would hand on what `stream` yields, the updates of the nodes; a next step reads what `invoke` returns.
         """
-        for given in _whole(input):
+        for given in _join_input_chunks(input):
             yield self.invoke(given, config, **kwargs)
 
     async def atransform(self, input: AsyncIterator[Any], config: Any = None, **kwargs: Any) -> AsyncIterator[Any]:
         """Yield the result of a run asynchronously; see `transform`."""
-        for given in _whole([chunk async for chunk in input]):
+        for given in _join_input_chunks([chunk async for chunk in input]):
             yield await self.ainvoke(given, config, **kwargs)
 
 
-def _whole(chunks: Iterable[Any]) -> list[Any]:
+def _join_input_chunks(chunks: Iterable[Any]) -> list[Any]:
     """Join the chunks of a streamed input as LangChain does: of chunks that cannot be added, the last is the input."""
     whole: list[Any] = []
     for chunk in chunks:
@@ -200,50 +206,50 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 None returns that run's result again, as LangGraph does: nothing runs, and no context is asked.)
             ConfigurationError: the context has unknown fields or wrong types, or there is a checkpointer but no thread.
         """
-        hand, session, config = self._session(config, context)
-        admitted, context = self._admitted(input), self._context(context, session)
+        hand, session, config = self._open_session(config, context)
+        admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs)
-        config = admitted_config(self, input, config)
-        stored = stored_for(self, admitted, config)
-        refuse_earlier(self, stored, config)
-        session.carried = 0.0 if stored is None else unwritten_in(stored)
-        config = close_stray(self, stored, config)
+        config = admit_run_config(self, input, config)
+        stored = read_resume_checkpoint(self, admitted, config)
+        refuse_earlier_checkpoint(self, stored, config)
+        session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
+        config = close_stray_run(self, stored, config)
         self.open()
         try:
             running: Any = super().stream(admitted, config, context=context, **kwargs)
             with closing(running) as chunks:
                 for chunk in chunks:
-                    with session.paused():
+                    with session.pause_clock():
                         yield hand(chunk)
         except EmptyInputError as error:
-            raise self._nothing_to_resume() from error
+            raise self._make_nothing_to_resume_error() from error
         finally:
-            keep_unwritten(self, config, session.unwritten())
+            keep_unwritten_seconds(self, config, session.count_unwritten_seconds())
 
     async def astream(
         self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream a run asynchronously; see `stream`."""
-        hand, session, config = self._session(config, context)
-        admitted, context = self._admitted(input), self._context(context, session)
+        hand, session, config = self._open_session(config, context)
+        admitted, context = self._admit_input(input), self._admit_context(context, session)
         refuse_halting(self, self.frame.recorder, kwargs)
-        config = admitted_config(self, input, config)
-        stored = await astored_for(self, admitted, config)
-        await arefuse_earlier(self, stored, config)
-        session.carried = 0.0 if stored is None else unwritten_in(stored)
-        config = await aclose_stray(self, stored, config)
-        if self.frame.opens:
-            await awaited(self.open)
+        config = admit_run_config(self, input, config)
+        stored = await aread_resume_checkpoint(self, admitted, config)
+        await arefuse_earlier_checkpoint(self, stored, config)
+        session.carried = 0.0 if stored is None else read_unwritten_seconds(stored)
+        config = await aclose_stray_run(self, stored, config)
+        if self.frame.proposers_to_open:
+            await await_in_thread(self.open)
         try:
             running: Any = super().astream(admitted, config, context=context, **kwargs)
             async with aclosing(running) as chunks:
                 async for chunk in chunks:
-                    with session.paused():
+                    with session.pause_clock():
                         yield hand(chunk)
         except EmptyInputError as error:
-            raise self._nothing_to_resume() from error
+            raise self._make_nothing_to_resume_error() from error
         finally:
-            await akeep_unwritten(self, config, session.unwritten())
+            await akeep_unwritten_seconds(self, config, session.count_unwritten_seconds())
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     def invoke(
@@ -275,11 +281,13 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
-        session = Session(self.frame.world, by_code=is_by_code(config, context))
-        config = session.put_in(config)
+        session = Session(self.frame.world, by_code=is_context_by_code(config, context))
+        config = session.put_in_config(config)
         if kwargs.keys() & _FORMS:
-            return _waiting(super().invoke(input, config, context=context, **kwargs), session)
-        return _waiting(_whole_result(super().invoke(input, config, context=context, version="v2", **kwargs)), session)
+            return _add_waiting_result(super().invoke(input, config, context=context, **kwargs), session)
+        return _add_waiting_result(
+            _unwrap_graph_output(super().invoke(input, config, context=context, version="v2", **kwargs)), session
+        )
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     async def ainvoke(
@@ -303,12 +311,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
-        session = Session(self.frame.world, by_code=is_by_code(config, context))
-        config = session.put_in(config)
+        session = Session(self.frame.world, by_code=is_context_by_code(config, context))
+        config = session.put_in_config(config)
         if kwargs.keys() & _FORMS:
-            return _waiting(await super().ainvoke(input, config, context=context, **kwargs), session)
+            return _add_waiting_result(await super().ainvoke(input, config, context=context, **kwargs), session)
         output = await super().ainvoke(input, config, context=context, version="v2", **kwargs)
-        return _waiting(_whole_result(output), session)
+        return _add_waiting_result(_unwrap_graph_output(output), session)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Never:
         """Refuse what `update_state` and `bulk_update_state` would write: it would get around the guards.
@@ -328,7 +336,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         Raises:
             ConfigurationError: what it needs, such as a key, is missing or wrong.
         """
-        for target in self.frame.opens:
+        for target in self.frame.proposers_to_open:
             target.open()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -347,37 +355,41 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 return frame
         raise ConfigurationError("graph: no node of it was made by a pattern")
 
-    def _session(self, config: Any, context: Any) -> tuple[Callable[[Any], Any], Session, Any]:
+    def _open_session(self, config: Any, context: Any) -> tuple[Callable[[Any], Any], Session, Any]:
         """Return the session that `invoke` has opened for this call, or a new one, with the configuration to use.
 
         Beside it, in front, what a chunk is handed out by: what `invoke` takes needs no copy.
         """
-        session = session_in(config)
-        if session is not None and session.take():
-            return _itself, session, tokenless(handed_on(self, config))
-        session = Session(self.frame.world, by_code=is_by_code(config, context))
-        session.take()
-        return handed, session, tokenless(handed_on(self, session.put_in(config)))
+        session = find_session(config)
+        if session is not None and session.take_graph_call():
+            return _hand_out_chunk_itself, session, hide_token_stream(copy_outer_stream(self, config))
+        session = Session(self.frame.world, by_code=is_context_by_code(config, context))
+        session.take_graph_call()
+        return copy_langgraph_value, session, hide_token_stream(copy_outer_stream(self, session.put_in_config(config)))
 
-    def _admitted(self, given: Any) -> Any:
+    def _admit_input(self, given: Any) -> Any:
         if given is None:
             return None
         if isinstance(given, Command):
-            return admitted_command(given, self.frame.budget.max_input_bytes)
+            return admit_resume_command(given, self.frame.budget.max_input_bytes)
         if not isinstance(given, Mapping):
-            raise InputError(f"input: a dictionary with {self._fields()} is required; given: {type(given).__name__}")
+            raise InputError(
+                f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"
+            )
         most = self.frame.budget.max_input_bytes
-        return {name: _admitted(given.get(name), most) for name in self.builder.schemas[self.builder.input_schema]}
+        return {
+            name: _admit_input_field(given.get(name), most) for name in self.builder.schemas[self.builder.input_schema]
+        }
 
-    def _context(self, given: Any, session: Session) -> Any:
-        context = self._read(given)
+    def _admit_context(self, given: Any, session: Session) -> Any:
+        context = self._parse_context(given)
         if context is not None:
             context.check(self.frame.policy, self.frame.budget)
             if context.caller is not None and not session.by_code:
                 raise ConfigurationError(CALLER_REFUSED)
         return context
 
-    def _read(self, given: Any) -> Any:
+    def _parse_context(self, given: Any) -> Any:
         schema: Any = self.context_schema
         if given is None or isinstance(given, schema):
             return given
@@ -390,33 +402,34 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         except TypeError:
             raise ConfigurationError("context: a dictionary whose keys are strings") from None
 
-    def _nothing_to_resume(self) -> InputError:
-        return InputError(f"input: None resumes a run, but there is none to resume; give {self._fields()}")
+    def _make_nothing_to_resume_error(self) -> InputError:
+        return InputError(f"input: None resumes a run, but there is none to resume; give {self._list_input_fields()}")
 
-    def _fields(self) -> str:
+    def _list_input_fields(self) -> str:
         return ", ".join(map(repr, self.builder.schemas[self.builder.input_schema]))
 
 
-def _itself(chunk: Any) -> Any:
+def _hand_out_chunk_itself(chunk: Any) -> Any:
     return chunk
 
 
-def _whole_result(output: Any) -> Any:
+def _unwrap_graph_output(output: Any) -> Any:
     """Return in its usual form what LangGraph's second version of `invoke` returns, for which it streams less."""
     if not output.interrupts:
         return output.value
     return {**(output.value or {}), INTERRUPT: list(output.interrupts)}
 
 
-def _waiting(result: Any, session: Session) -> Any:
+def _add_waiting_result(result: Any, session: Session) -> Any:
     if session.waiting is None or not isinstance(result, dict) or INTERRUPT not in result:
         return result
     return {**session.waiting, INTERRUPT: result[INTERRUPT]}
 
 
-def _admitted(value: Any, most: int) -> Any:
+def _admit_input_field(value: Any, most: int) -> Any:
     """Return a copy of a field as plain JSON, enumerations by value, or the mark of what no state can hold."""
-    refusal = refusal_of(value, most)
+    refusal = mark_refused_input(value, most)
     if refusal is not None:
         return refusal
-    return handed(value) if is_plain(value) else parse_json(json_text(value))  # as it is recorded, and decided again
+    # as it is recorded, and decided again
+    return copy_langgraph_value(value) if is_plain(value) else parse_json(json_text(value))

@@ -10,20 +10,27 @@ from typing import Any, TypeAlias
 
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.graphs.declaring.kinds import KINDS, record_of
-from guardgraph.graphs.running.frame import GrammarBreach, Part, as_stop, check_time, declared, show
+from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
+from guardgraph.graphs.running.frame import (
+    GrammarBreach,
+    Part,
+    check_run_time,
+    convert_to_stop,
+    run_node_body,
+    validate_body_writes,
+)
 from guardgraph.graphs.running.session import Visit
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, json_problem, json_text, storable
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
-from guardgraph.world.call import Asked, Call, Performed, digest_of
-from guardgraph.world.calls import refused, too_large
-from guardgraph.world.people import unavailable
-from guardgraph.world.raised import raised
+from guardgraph.world.call import Asked, Call, Performed, hash_call_value
+from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
+from guardgraph.world.people import build_unavailable_review
+from guardgraph.world.raised import record_raised_exception
 
-__all__ = ["MOST_AT_ONCE", "Driven", "drive"]
+__all__ = ["MOST_AT_ONCE", "Driven", "drive_calling_node"]
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -32,7 +39,7 @@ Driven: TypeAlias = Generator[tuple[Sequence[Asked], float], list[Performed], Js
 """A body at work: it yields calls with the seconds that they have, and is sent back what they brought."""
 
 
-def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
+def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
     """Run a node that calls out, and return what it writes: raw channels or a refusal, its line, its calls.
 
     Raises:
@@ -42,43 +49,43 @@ def drive(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: 
     try:
         if isinstance(run, Exception):
             raise run
-        check_time(item, visit.began, run.budget.max_seconds)
-        seen = visit.run(run)
-        writes = yield from _steps(part, show(part, state, seen), seen, visit, calls)
-        update = declared(item, writes)
+        check_run_time(item, visit.began, run.budget.max_seconds)
+        seen = visit.build_body_run(run)
+        writes = yield from _step_through_body(part, run_node_body(part, state, seen), seen, visit, calls)
+        update = validate_body_writes(item, writes)
     except GraphInterrupt as interrupt:
         if visit.session.resumable:
-            visit.session.waiting = visit.session.waiting or _waiting(part, interrupt, visit)
+            visit.session.waiting = visit.session.waiting or _describe_waiting_run(part, interrupt, visit)
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
-        update = _refused(part, breach)
+        update = _write_node_refusal(part, breach)
     except Exception as error:  # noqa: BLE001 - a failing node closes the run at the guard behind it
-        update = _refused(part, error)
+        update = _write_node_refusal(part, error)
     record = VisitRecord(at=len(visit.log), calls=calls)
-    if not (calls and item.kind == "review") and (answers := _answers(visit)):
+    if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
         record["answers"] = [json_text(answer) for answer in answers]
     if KINDS[item.kind].is_text and "refusal" not in update:
-        record["wrote"] = _wrote(update, calls)
-    return {**update, "log": [visit.line({})], record_of(item.name): [record]}
+        record["wrote"] = _link_writes_to_calls(update, calls)
+    return {**update, "log": [visit.write_log_line({})], name_record_channel(item.name): [record]}
 
 
-def _answers(visit: Visit) -> list[Any]:
+def _get_interrupt_answers(visit: Visit) -> list[Any]:
     """Return what was answered so far to interrupts of this visit."""
     return getattr(visit.session.scratchpad, "resume", None) or []
 
 
-def _is_answered(visit: Visit) -> bool:
+def _is_interrupt_answered(visit: Visit) -> bool:
     """Say whether an interrupt of this visit has an answer, taken already or not."""
     pad = visit.session.scratchpad
-    return bool(_answers(visit)) or (pad is not None and pad.get_null_resume(False) is not None)
+    return bool(_get_interrupt_answers(visit)) or (pad is not None and pad.get_null_resume(False) is not None)
 
 
-def _refused(part: Part, error: Exception) -> JsonObject:
-    stop = as_stop(part, error)
+def _write_node_refusal(part: Part, error: Exception) -> JsonObject:
+    stop = convert_to_stop(part, error)
     return {"refusal": storable({"reason": stop.reason, "evidence": stop.evidence}, around=2)}
 
 
-def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
+def _step_through_body(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list[RecordedCall]) -> Driven:
     """Take a body from call to call; what is thrown in goes to the body, which waits for the answer."""
     if not isinstance(steps, Generator):
         return steps  # type: ignore[no-any-return]
@@ -86,47 +93,51 @@ def _steps(part: Part, steps: Any, run: Run[Any, Any], visit: Visit, calls: list
     try:
         yielded = next(steps)
         while True:
-            group = _allowed(part, yielded, len(calls))
-            asked = _asked(part, group, (number, len(calls) + 1), run, visit)
-            left = run.budget.max_seconds - visit.spent()
+            group = _validate_yielded_calls(part, yielded, len(calls))
+            asked = _place_node_calls(part, group, (number, len(calls) + 1), run, visit)
+            left = run.budget.max_seconds - visit.read_active_seconds()
             try:
-                performed = yield from _performed(asked, left, visit)
+                performed = yield from _perform_node_calls(asked, left, visit)
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
-                    visit.session.waiting = _waiting(part, interrupt, visit, by_call=True)
+                    visit.session.waiting = _describe_waiting_run(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
                 for item in asked:
-                    _kept(item, Performed(raised(error), 0.0), calls)
+                    _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
                 yielded = steps.throw(error)
                 continue
-            outcomes = [_kept(item, done, calls) for item, done in zip(asked, performed, strict=True)]
+            outcomes = [_record_node_call(item, done, calls) for item, done in zip(asked, performed, strict=True)]
             yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-def _asked(part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any, Any], visit: Visit) -> list[Asked]:
+def _place_node_calls(
+    part: Part, group: Sequence[Call], at: tuple[int, int], run: Run[Any, Any], visit: Visit
+) -> list[Asked]:
     """Return calls at their place: which visit of the node it is, and which call of the visit the first one is."""
     settings, name, (number, first), most = "", part.declaration.name, at, run.budget.max_reply_bytes
     if KINDS[part.declaration.kind].calls == "person":
         settings = digest([run.policy.fingerprint, run.budget.fingerprint])
-    run_id, in_turn = visit.session.run_id or "", _is_answered(visit)
+    run_id, in_turn = visit.session.run_id or "", _is_interrupt_answered(visit)
     return [Asked(call, name, number, first + at, run_id, settings, in_turn, most) for at, call in enumerate(group)]
 
 
-def _performed(asked: list[Asked], left: float, visit: Visit) -> Generator[Any, list[Performed], list[Performed]]:
+def _perform_node_calls(
+    asked: list[Asked], left: float, visit: Visit
+) -> Generator[Any, list[Performed], list[Performed]]:
     if not asked:
         return []
     if asked[0].call.kind == "person" and not visit.session.resumable:
-        return [Performed(unavailable(), 0.0)]
+        return [Performed(build_unavailable_review(), 0.0)]
     performed = yield asked, left
     if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
         raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
     return performed
 
 
-def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
+def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:
     """Return the calls that a body yields, if its kind of node may make them."""
     kind = KINDS[part.declaration.kind]
     group = yielded if kind.at_once and isinstance(yielded, list | tuple) else [yielded]
@@ -143,7 +154,7 @@ def _allowed(part: Part, yielded: Any, made: int) -> Sequence[Call]:
     return group
 
 
-def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
+def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
     """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON.
 
     Whatever a world returns, one that looks at the size or a recording, a reply that is too large is none, and neither
@@ -151,9 +162,9 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
     """
     most = asked.max_reply_bytes
     if asked.call.kind != "person" and performed.outcome.is_larger_than(most):
-        refusal = too_large(asked.call, performed.outcome.about, most)
+        refusal = build_too_large_outcome(asked.call, performed.outcome.about, most)
         performed = Performed(refusal, performed.seconds, reply_bytes=performed.reply_bytes)
-    if (kept := refused(asked.call, performed.outcome)) is not performed.outcome:
+    if (kept := refuse_call_outcome(asked.call, performed.outcome)) is not performed.outcome:
         performed = Performed(kept, performed.seconds)
     packed, about = performed.packed or performed.outcome.packed(), asked.call.about
     record = RecordedCall(
@@ -177,13 +188,13 @@ def _kept(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outc
     return performed.outcome if performed.packed else performed.outcome.settled()
 
 
-def _wrote(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:
+def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:
     """Return what a propose node wrote, by the number of the call where it is what that call brought."""
     numbers = {call["outcome"]: call["number"] for call in calls}
     return {channel: number if (number := numbers.get(text)) else text for channel, text in update.items()}
 
 
-def _waiting(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:
+def _describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:
     """Return what a run shows while it waits; what a call of a person shows says already who asks."""
     item = part.declaration
     [shown, *_] = [storable(given.value) for given in (interrupt.args[0] if interrupt.args else ())] or [None]
@@ -191,7 +202,7 @@ def _waiting(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bo
         isinstance(shown, dict) and {"node", "shown", "hash"} <= shown.keys()
     )  # by a guarded graph that is called
     if not by_call and not asked_inside:
-        shown = {"node": item.name, "shown": shown, "hash": digest_of(shown)}
+        shown = {"node": item.name, "shown": shown, "hash": hash_call_value(shown)}
     return {
         "run_id": visit.session.run_id,
         "pattern": part.frame.catalogue.pattern,

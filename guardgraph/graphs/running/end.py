@@ -16,7 +16,16 @@ from threading import TIMEOUT_MAX
 from typing import Any, TypeAlias
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
-from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part, declared, described, failure, show, verdict
+from guardgraph.graphs.running.frame import (
+    Frame,
+    GrammarBreach,
+    Part,
+    build_guard_error_stop,
+    build_stop_verdict,
+    describe_run_error,
+    run_node_body,
+    validate_body_writes,
+)
 from guardgraph.graphs.running.session import Visit
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
@@ -36,20 +45,20 @@ from guardgraph.state.recording import (
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.state.settings import Policy
 from guardgraph.world.people import REJECTED
-from guardgraph.world.threads import Handover, in_thread, start
+from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
 __all__ = [
     "Closing",
     "Conclusion",
     "NoRecorder",
-    "akeep",
-    "end",
-    "is_required",
-    "keep",
-    "recording",
-    "unavailable",
-    "watched",
-    "watchers",
+    "aclose_graph_run",
+    "build_recording",
+    "build_unavailable_audit",
+    "close_graph_run",
+    "is_recording_required",
+    "list_recording_watchers",
+    "run_terminal",
+    "watch_recordings",
 ]
 
 _UNSHOWN = ("clock", "active", "opening", "withheld")
@@ -70,7 +79,7 @@ class Conclusion:
     """What came of it: the result but for how it went."""
 
     @cached_property
-    def records(self) -> dict[int, VisitRecord]:
+    def visit_records(self) -> dict[int, VisitRecord]:
         """What the nodes called, by their place in the log."""
         channels = self.part.frame.records
         return {record["at"]: record for channel in channels for record in self.state.get(channel) or ()}
@@ -78,28 +87,28 @@ class Conclusion:
     @cached_property
     def result(self) -> JsonObject:
         """What came of it, with trace, history, path and timeline."""
-        result = {**self.came, **self._told()}
+        result = {**self.came, **self._build_shown_timeline()}
         if "audit" in result:  # it stands last, as in what the graph returns
             result["audit"] = result.pop("audit")
         return result
 
-    def _told(self) -> JsonObject:
+    def _build_shown_timeline(self) -> JsonObject:
         if self.part.declaration.family == AUDIT_UNAVAILABLE:
-            return _withheld(_told(self.log, {}), "history")
+            return _withhold_steps(_build_timeline(self.log, {}), "history")
         withholds = self.part.frame.catalogue.withholds(self.came["stop_reason"])
         if withholds or any(line.get("withheld") for line in self.log):
-            return _withheld(_told(self.log, {}), "trace", "history")
-        return _told(self.log, self.records)
+            return _withhold_steps(_build_timeline(self.log, {}), "trace", "history")
+        return _build_timeline(self.log, self.visit_records)
 
 
-def _withheld(record: JsonObject, *names: str) -> JsonObject:
+def _withhold_steps(record: JsonObject, *names: str) -> JsonObject:
     """Return how a run went without what came of it, such as the answer of a run that is not recorded."""
     kept = ("step", "phase", "elapsed_ms", "ok")
     bare = {name: [{key: step[key] for key in kept if key in step} for step in record[name]] for name in names}
     return {**record, **bare}
 
 
-def _told(log: list[LogEntry], records: dict[int, VisitRecord]) -> JsonObject:
+def _build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> JsonObject:
     """Return trace, history, path and timeline."""
     trace: list[JsonObject] = []
     history: list[JsonObject] = []
@@ -115,27 +124,30 @@ def _told(log: list[LogEntry], records: dict[int, VisitRecord]) -> JsonObject:
             elapsed = 0.0
         line = {key: value for key, value in entry.items() if key not in _UNSHOWN}
         # The entry's own words first in order, and last in say: no proposer can rewrite the record.
-        shown: Any = {**line, **_brought(records[at], entry), **line} if at in records else line
+        shown: Any = {**line, **_summarize_visit_calls(records[at], entry), **line} if at in records else line
         if steps:
             shown["steps"] = [step["step"] for step in trace[-len(steps) :]]
         timeline.append(shown)
     return {"trace": trace, "history": history, "path": [entry["node"] for entry in log], "timeline": timeline}
 
 
-def _brought(record: VisitRecord, entry: LogEntry) -> JsonObject:
+def _summarize_visit_calls(record: VisitRecord, entry: LogEntry) -> JsonObject:
     """Return what a timeline shows of the calls of a visit: what was proposed, what a person answered."""
     if entry["kind"] == "review":
-        return _answered([Outcome.unpacked(call["outcome"]) for call in record["calls"]])
+        return _read_review_answer([Outcome.unpacked(call["outcome"]) for call in record["calls"]])
     outcomes = {call["number"]: call["outcome"] for call in record["calls"]}
     wrote = record.get("wrote", {})
-    shown = {channel: _shown(outcomes[item] if isinstance(item, int) else item) for channel, item in wrote.items()}
+    shown = {
+        channel: _read_node_proposal(outcomes[item] if isinstance(item, int) else item)
+        for channel, item in wrote.items()
+    }
     told = {key: value for item in shown.values() for key, value in item.items()}
     if len(shown) > 1 and "proposal" in told:
         told["proposal"] = {name: item["proposal"] for name, item in shown.items() if "proposal" in item}
     return told
 
 
-def _answered(outcomes: list[Outcome]) -> JsonObject:
+def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:
     """Return what a person answered, be it a yes or a no, or why no answer counts."""
     for outcome in outcomes:
         if outcome.form == "failure" and outcome.content["reason"] == REJECTED:
@@ -144,7 +156,7 @@ def _answered(outcomes: list[Outcome]) -> JsonObject:
     return {}
 
 
-def _shown(packed: str) -> JsonObject:
+def _read_node_proposal(packed: str) -> JsonObject:
     try:
         return Outcome.unpacked(packed).shown()
     except NotJson:  # a body of a user's own may keep its proposal as any text
@@ -157,13 +169,13 @@ Watch: TypeAlias = Callable[[Frame, Recording], None]
 _watching: list[Watch] = []
 
 
-def watchers() -> list[Watch]:
+def list_recording_watchers() -> list[Watch]:
     """Return who is given the recordings beside the graph's own recorder."""
     return _watching
 
 
 @contextmanager
-def watched(watch: Watch) -> Iterator[None]:
+def watch_recordings(watch: Watch) -> Iterator[None]:
     """Give every recording of this process to `watch` while the block lasts; for tests."""
     _watching.append(watch)
     try:
@@ -172,9 +184,9 @@ def watched(watch: Watch) -> Iterator[None]:
         _watching.remove(watch)
 
 
-def recording(over: Conclusion) -> Recording:
+def build_recording(over: Conclusion) -> Recording:
     """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
-    frame, records = over.part.frame, over.records
+    frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
     policy, budget = frame.settings_fingerprints
     made = Recording(
@@ -184,15 +196,15 @@ def recording(over: Conclusion) -> Recording:
         graph=frame.name,
         run_id=over.state["run"],
         input=storable(given := over.state.get("given") or {}, around=1),
-        policy=frame.settings[0],
-        budget=frame.settings[1],
+        policy=frame.plain_settings[0],
+        budget=frame.plain_settings[1],
         fingerprints=Fingerprints(
             policy=policy,
             budget=budget,
-            declarations=frame.fingerprint,
+            declarations=frame.declarations_fingerprint,
             prompts=digest(sorted({call["prompt"] for call in calls if "prompt" in call})),
         ),
-        visits=[_visit(entry, records.get(at)) for at, entry in enumerate(over.log)],
+        visits=[_build_recorded_visit(entry, records.get(at)) for at, entry in enumerate(over.log)],
         calls=calls,
         result=over.result,
     )
@@ -202,7 +214,7 @@ def recording(over: Conclusion) -> Recording:
     return recorded
 
 
-def _visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
+def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> RecordedVisit:
     clock = entry.get("clock") or [0.0]  # a line that version 0.1 wrote has none
     visit = RecordedVisit(node=entry["node"], kind=entry["kind"], clock=clock)
     if "opening" in entry:
@@ -223,13 +235,13 @@ class NoRecorder(Exception):
         return "the run must be recorded, and its graph has no recorder"
 
 
-def is_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
+def is_recording_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
     """Say whether a run must be recorded; under a context that nobody could read, the deployment's policy says it."""
     policy = frame.policy if isinstance(run, Exception) else run.policy
     return isinstance(policy, Policy) and bool(policy.audit_required)
 
 
-def keep(closing: Closing, recorder: Recorder | None) -> JsonObject:
+def close_graph_run(closing: Closing, recorder: Recorder | None) -> JsonObject:
     """Take a run that ends to its end, and return what its terminal writes; the recorder is waited for in this thread.
 
     Args:
@@ -239,22 +251,22 @@ def keep(closing: Closing, recorder: Recorder | None) -> JsonObject:
     try:
         made = next(closing)
         while True:
-            made = closing.send(_kept(recorder, made))
+            made = closing.send(_give_to_recorder(recorder, made))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-async def akeep(closing: Closing, recorder: Recorder | None) -> JsonObject:
-    """Do what `keep` does; the recorder works in a thread of its own, and is awaited."""
+async def aclose_graph_run(closing: Closing, recorder: Recorder | None) -> JsonObject:
+    """Do what `close_graph_run` does; the recorder works in a thread of its own, and is awaited."""
     try:
         made = next(closing)
         while True:
-            made = closing.send(await _akept(recorder, made))
+            made = closing.send(await _agive_to_recorder(recorder, made))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-def unavailable(why: JsonObject) -> Audit:
+def build_unavailable_audit(why: JsonObject) -> Audit:
     """Return the audit of a run that was not recorded.
 
     Args:
@@ -264,7 +276,7 @@ def unavailable(why: JsonObject) -> Audit:
     return said
 
 
-def _kept(recorder: Any, made: Recording) -> Audit | None:
+def _give_to_recorder(recorder: Any, made: Recording) -> Audit | None:
     """Give a recording to the recorder, for as long as it may take; return what came of it, None without a receipt.
 
     One that has a timeout works in a thread of its own, which is left behind when time is up.
@@ -273,46 +285,46 @@ def _kept(recorder: Any, made: Recording) -> Audit | None:
     try:
         if (seconds := getattr(recorder, "timeout", None)) is None:
             return record()
-        start(record, done := Handover())
-        if (came := done.wait(min(seconds, TIMEOUT_MAX))) is None:
-            raise _late(seconds)
+        start_thread_work(record, done := Handover())
+        if (came := done.wait_for_result(min(seconds, TIMEOUT_MAX))) is None:
+            raise _make_recorder_timeout(seconds)
         audit, error = came
         if error is not None:
             raise error
         return audit  # type: ignore[no-any-return]
     except Exception as error:  # noqa: BLE001 - whatever goes wrong, no result is lost
-        return unavailable(described(error))
+        return build_unavailable_audit(describe_run_error(error))
 
 
-async def _akept(recorder: Any, made: Recording) -> Audit | None:
-    """Do what `_kept` does without blocking the event loop: every recorder has a thread of its own."""
+async def _agive_to_recorder(recorder: Any, made: Recording) -> Audit | None:
+    """Do what `_give_to_recorder` does without blocking the event loop: every recorder has a thread of its own."""
     try:
         seconds: Any = getattr(recorder, "timeout", None)
         async with asyncio.timeout(None if seconds is None else min(seconds, TIMEOUT_MAX)):
-            audit: Audit | None = await asyncio.wrap_future(in_thread(partial(_call_recorder, recorder, made)))
+            audit: Audit | None = await asyncio.wrap_future(run_in_call_thread(partial(_call_recorder, recorder, made)))
             return audit
     except TimeoutError:  # the limit's: what the recorder raises is in what `_call_recorder` returns
-        return unavailable(described(_late(seconds)))
-    except Exception as error:  # noqa: BLE001 - see _kept
-        return unavailable(described(error))
+        return build_unavailable_audit(describe_run_error(_make_recorder_timeout(seconds)))
+    except Exception as error:  # noqa: BLE001 - see _give_to_recorder
+        return build_unavailable_audit(describe_run_error(error))
 
 
 def _call_recorder(recorder: Any, made: Recording) -> Audit | None:
     """Call a recorder, and return what came of it; whatever it raises says the same in every thread."""
     try:
-        return _receipt(recorder.record(made))
+        return _read_recorder_receipt(recorder.record(made))
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost
-        return unavailable(described(error))
+        return build_unavailable_audit(describe_run_error(error))
 
 
-def _late(seconds: float) -> TimeoutError:
+def _make_recorder_timeout(seconds: float) -> TimeoutError:
     return TimeoutError(f"the recorder did not return within its timeout of {seconds:g} seconds")
 
 
-def _receipt(given: object) -> Audit | None:
+def _read_recorder_receipt(given: object) -> Audit | None:
     """Return what a result says of what a recorder returned, which nobody had to await for the run to be kept."""
     if inspect.isawaitable(given):
-        raise _unawaited(given)
+        raise _make_unawaited_error(given)
     if not isinstance(given, Mapping):
         return None
     said = Audit(status="recorded")
@@ -325,7 +337,7 @@ def _receipt(given: object) -> Audit | None:
     return audit
 
 
-def _unawaited(given: Awaitable[object]) -> TypeError:
+def _make_unawaited_error(given: Awaitable[object]) -> TypeError:
     if inspect.iscoroutine(given):
         given.close()
     return TypeError(
@@ -333,28 +345,30 @@ def _unawaited(given: Awaitable[object]) -> TypeError:
     )
 
 
-def end(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Closing:
+def run_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Closing:
     """Run a terminal, and return the result, or the way to the stop that says why there is none.
 
     An ok terminal that fails leads to a stop, and so does every terminal whose run had to be recorded and was not.
     """
     item = part.declaration
     if item.family is not None:
-        return (yield from _ended(part, state, run, visit, _stopped(part, state)))
+        return (yield from _conclude_run(part, state, run, visit, _build_stopped_result(part, state)))
     try:
         if isinstance(run, Exception):
             raise run
-        result = _unaudited(storable(declared(item, show(part, state, visit.run(run))), around=1))
-        return (yield from _ended(part, state, run, visit, _finished(part, state, result)))
+        result = _validate_own_audit(
+            storable(validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1)
+        )
+        return (yield from _conclude_run(part, state, run, visit, _build_ok_result(part, state, result)))
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
-        stop = failure(part, error)
+        stop = build_guard_error_stop(part, error)
         withholds = isinstance(error, Stop) and part.frame.catalogue.withholds(error.reason)
-        line = visit.line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
-        said = verdict(stop.reason, item.phase, stop.evidence)
+        line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
+        said = build_stop_verdict(stop.reason, item.phase, stop.evidence)
         return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
 
 
-def _unaudited(result: JsonObject) -> JsonObject:
+def _validate_own_audit(result: JsonObject) -> JsonObject:
     """Return what an ok terminal's body wrote, if what it calls its audit does not say whether the run was recorded."""
     own = result.get("audit", {})
     if not isinstance(own, dict) or own.keys() & {*AUDITED}:
@@ -362,46 +376,50 @@ def _unaudited(result: JsonObject) -> JsonObject:
     return result
 
 
-def _finished(part: Part, state: JsonObject, result: JsonObject) -> JsonObject:
-    return {**_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
+def _build_ok_result(part: Part, state: JsonObject, result: JsonObject) -> JsonObject:
+    return {**_build_result_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
 
 
-def _stopped(part: Part, state: JsonObject) -> JsonObject:
+def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:
     said = state["verdict"]
     evidence = said["evidence"]
     stop = {"status": "stopped", "stop_reason": said["reason"], "phase": said["phase"], **evidence}
-    audit = {"audit": unavailable(evidence["details"])} if part.declaration.family == AUDIT_UNAVAILABLE else {}
-    return {**_head(part, state), **stop, **audit}
+    audit = (
+        {"audit": build_unavailable_audit(evidence["details"])} if part.declaration.family == AUDIT_UNAVAILABLE else {}
+    )
+    return {**_build_result_head(part, state), **stop, **audit}
 
 
-def _head(part: Part, state: JsonObject) -> JsonObject:
+def _build_result_head(part: Part, state: JsonObject) -> JsonObject:
     return {"run_id": state["run"], "pattern": part.frame.catalogue.pattern}
 
 
-def _ended(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject) -> Closing:
-    line: Any = visit.line({"phase": came["phase"]} if "phase" in came else {})
+def _conclude_run(
+    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject
+) -> Closing:
+    line: Any = visit.write_log_line({"phase": came["phase"]} if "phase" in came else {})
     visit.session.over = over = Conclusion(part, state, [*visit.log, line], came)
     if visit.session.is_replay:
         return came
     if part.declaration.family == AUDIT_UNAVAILABLE:  # it is not tried once more
         return over.result
-    audit, required = (yield from _hand_out(over)), is_required(part.frame, run)
+    audit, required = (yield from _hand_out_recording(over)), is_recording_required(part.frame, run)
     if required and part.frame.recorder is None:
-        audit = unavailable(described(NoRecorder()))
+        audit = build_unavailable_audit(describe_run_error(NoRecorder()))
     if required and audit is not None and audit["status"] == "unavailable":
-        return _unrecorded(part, over.result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
+        return _route_unrecorded_run(part, over.result, audit, {**line, "reason": AUDIT_UNAVAILABLE})
     return over.result if audit is None else {**over.result, "audit": {**over.result.get("audit", {}), **audit}}
 
 
-def _hand_out(over: Conclusion) -> Generator[Recording, Audit | None, Audit | None]:
+def _hand_out_recording(over: Conclusion) -> Generator[Recording, Audit | None, Audit | None]:
     """Hand out the recording of a run, where there is a recorder, with what the shadows make of it.
 
     The run's time is over, and nothing of theirs is in it.
     """
-    frame, watching = over.part.frame, watchers()
+    frame, watching = over.part.frame, list_recording_watchers()
     if frame.recorder is None and not watching:
         return None
-    made = recording(over)
+    made = build_recording(over)
     if frame.shadows and frame.recorder is not None:
         made["shadows"] = {name: judge(made) for name, judge in frame.shadows.items()}
     for watch in watching:
@@ -410,9 +428,9 @@ def _hand_out(over: Conclusion) -> Generator[Recording, Audit | None, Audit | No
     return None if frame.recorder is None else (yield made)
 
 
-def _unrecorded(part: Part, result: JsonObject, audit: Audit, line: Any) -> JsonObject:
+def _route_unrecorded_run(part: Part, result: JsonObject, audit: Audit, line: Any) -> JsonObject:
     """Return the way to the stop of a run that had to be recorded, with how it would have ended and no more."""
     ending: JsonObject = {key: result[key] for key in ("stop_reason", "outcome") if key in result}
     details: JsonObject = {**audit["error"], **ending}
-    said = verdict(AUDIT_UNAVAILABLE, result.get("phase", part.declaration.phase), {"details": details})
+    said = build_stop_verdict(AUDIT_UNAVAILABLE, result.get("phase", part.declaration.phase), {"details": details})
     return {"route": UNRECORDED_ENDING, "verdict": said, "log": [line]}

@@ -20,21 +20,21 @@ from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.world.models import Opens
-from guardgraph.world.opening import held_by
+from guardgraph.world.opening import find_proposers_to_open
 from guardgraph.world.world import World
 
 __all__ = [
     "Frame",
     "GrammarBreach",
     "Part",
-    "as_stop",
-    "check_time",
-    "check_visits",
-    "declared",
-    "described",
-    "failure",
-    "show",
-    "verdict",
+    "build_guard_error_stop",
+    "build_stop_verdict",
+    "check_run_time",
+    "check_run_visits",
+    "convert_to_stop",
+    "describe_run_error",
+    "run_node_body",
+    "validate_body_writes",
 ]
 
 
@@ -68,22 +68,22 @@ class Frame:
     """The nodes of the builder that was made last, by name."""
 
     @cached_property
-    def opens(self) -> list[Opens]:
+    def proposers_to_open(self) -> list[Opens]:
         """Whom the nodes may call that has to be opened before a live run."""
-        return held_by(node.body for node in self.nodes.values())
+        return find_proposers_to_open(node.body for node in self.nodes.values())
 
     @cached_property
-    def handed(self) -> dict[str, tuple[str, ...]]:
+    def node_channels(self) -> dict[str, tuple[str, ...]]:
         """The channels that each node is handed."""
         return {name: item.channels for name, item in self.declarations.items()}
 
     @cached_property
-    def kept(self) -> frozenset[str]:
+    def lasting_channels(self) -> frozenset[str]:
         """The channels that outlive a step, the grammar's own among them."""
         return frozenset(("run", "given", "log", *self.lasting, *self.records))
 
     @cached_property
-    def settings(self) -> tuple[JsonObject, JsonObject]:
+    def plain_settings(self) -> tuple[JsonObject, JsonObject]:
         """The deployment's policy and budget as plain JSON."""
         return storable(self.policy.recorded()), storable(self.budget.recorded())
 
@@ -93,7 +93,7 @@ class Frame:
         return self.policy.fingerprint, self.budget.fingerprint
 
     @cached_property
-    def fingerprint(self) -> str:
+    def declarations_fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [
             [item.name, item.kind, item.phase, item.reads, item.writes, item.to, item.stops, item.family, item.entry]
@@ -110,7 +110,7 @@ class Part(Protocol):
     frame: Frame
 
 
-def show(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
+def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
     """Run a body on a copy of what it reads: what it does to its view must not reach the state.
 
     Returns:
@@ -125,7 +125,7 @@ def show(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
     return part.body({name: copied(state[name]) for name in part.declaration.reads if name in state}, run)
 
 
-def declared(item: Declaration, writes: Any) -> JsonObject:
+def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
     """Return what a body writes, if it is what the node declares.
 
     Raises:
@@ -145,7 +145,7 @@ def declared(item: Declaration, writes: Any) -> JsonObject:
     return dict(writes)
 
 
-def check_visits(item: Declaration, following: Declaration, visits: int, most: int) -> None:
+def check_run_visits(item: Declaration, following: Declaration, visits: int, most: int) -> None:
     """Stop a run that has visited as many nodes as it may, before another node that does not end it.
 
     Only guards that can stop for a budget ask: one stands before every node that calls out, and in every cycle.
@@ -163,7 +163,7 @@ def check_visits(item: Declaration, following: Declaration, visits: int, most: i
         raise Stop("max_visits", phase=following.phase, details={"max_visits": most, "visits": visits})
 
 
-def check_time(following: Declaration, spent: float, most: float) -> None:
+def check_run_time(following: Declaration, spent: float, most: float) -> None:
     """Stop a run whose time is spent before a node that would spend more.
 
     Args:
@@ -174,25 +174,25 @@ def check_time(following: Declaration, spent: float, most: float) -> None:
     Raises:
         Stop: ``max_seconds``.
     """
-    if following.calls and spent >= most:
+    if following.is_calling_node and spent >= most:
         details = {"max_seconds": most, "spent_seconds": round(spent, 3)}
         raise Stop("max_seconds", phase=following.phase, details=details)
 
 
-def as_stop(part: Part, error: Exception) -> Stop:
+def convert_to_stop(part: Part, error: Exception) -> Stop:
     """Return the stop that a body raised, or the one that its failure is."""
-    return error if isinstance(error, Stop) else failure(part, error)
+    return error if isinstance(error, Stop) else build_guard_error_stop(part, error)
 
 
-def failure(part: Part, error: Exception) -> Stop:
+def build_guard_error_stop(part: Part, error: Exception) -> Stop:
     """Return the stop that the failure of a node is; of a missing channel it says that the node does not declare it."""
-    name, details = part.declaration.name, described(error)
-    if type(error) is KeyError and _is_withheld(part, *error.args):
+    name, details = part.declaration.name, describe_run_error(error)
+    if type(error) is KeyError and _is_undeclared_channel(part, *error.args):
         details["message"] = f"{details['message']}, a channel that {name} does not declare"
     return Stop(f"guard_error:{name}", details=details)
 
 
-def _is_withheld(part: Part, key: object = None, *_: object) -> bool:
+def _is_undeclared_channel(part: Part, key: object = None, *_: object) -> bool:
     """Say whether a key is a channel that other nodes declare, and that the body of this one is not shown."""
     # What terminals write is the output, which no node reads. A key of another type may fail when it is compared.
     others = [item for item in part.frame.declarations.values() if item.kind != "terminal"]
@@ -200,12 +200,12 @@ def _is_withheld(part: Part, key: object = None, *_: object) -> bool:
     return type(key) is str and key in channels.difference(part.declaration.reads)
 
 
-def verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
+def build_stop_verdict(reason: str, phase: str, evidence: JsonObject) -> Verdict:
     """Return a stop as its terminal reads it."""
     said: Verdict = storable({"reason": reason, "phase": phase, "evidence": evidence}, around=2)
     return said
 
 
-def described(error: BaseException) -> JsonObject:
+def describe_run_error(error: BaseException) -> JsonObject:
     """Return what an error is, in a few words."""
     return {"type": type(error).__name__, "message": message_of(error)}

@@ -8,58 +8,58 @@ from typing import Any
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
-    as_stop,
-    check_time,
-    check_visits,
-    declared,
-    show,
-    verdict,
+    build_stop_verdict,
+    check_run_time,
+    check_run_visits,
+    convert_to_stop,
+    run_node_body,
+    validate_body_writes,
 )
 from guardgraph.graphs.running.session import REFUSED, Visit
 from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger, storable
 
-__all__ = ["judge"]
+__all__ = ["run_guard"]
 
 
-def judge(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
+def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
     """Run a guard, and return what it writes: its way on or the stop, and its line in the log."""
     steps: list[list[Any]] = []
     try:
-        update = _pass(part, state, run, visit, steps)
+        update = _pass_guard(part, state, run, visit, steps)
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
-        update = stopping(part, as_stop(part, error))
+        update = write_guard_stop(part, convert_to_stop(part, error))
     if stop := update.get("verdict"):
         said: JsonObject = {"verdict": "stop", "to": update["route"], "reason": stop["reason"]}
     else:
         said = {"verdict": "pass", "to": update["route"]}
-    line = visit.line({**said, "steps": steps} if steps else said)
+    line = visit.write_log_line({**said, "steps": steps} if steps else said)
     return {**update, "log": [line]}
 
 
-def _pass(
+def _pass_guard(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, completed: list[list[Any]]
 ) -> JsonObject:
     item = part.declaration
     try:
-        _refuse(part, state)
+        _raise_node_refusal(part, state)
         if isinstance(run, Exception):
             raise run
-        _hold(part, state, run.budget.max_input_bytes)
-        passed = show(part, state, visit.run(run))
-        way = _way(part, passed)
-        update = {**declared(item, passed.writes), "route": way}
-        completed += [_told(step) for step in passed.steps]
+        _check_input_size(part, state, run.budget.max_input_bytes)
+        passed = run_node_body(part, state, visit.build_body_run(run))
+        way = _choose_guard_way(part, passed)
+        update = {**validate_body_writes(item, passed.writes), "route": way}
+        completed += [_log_completed_step(step) for step in passed.steps]
     finally:
-        spent = visit.end()
+        spent = visit.end_node_time()
     following = part.frame.declarations[way]
-    check_visits(item, following, len(visit.log) + 1, run.budget.max_visits)
-    check_time(following, spent, run.budget.max_seconds)
+    check_run_visits(item, following, len(visit.log) + 1, run.budget.max_visits)
+    check_run_time(following, spent, run.budget.max_seconds)
     return update
 
 
-def _refuse(part: Part, state: JsonObject) -> None:
+def _raise_node_refusal(part: Part, state: JsonObject) -> None:
     """Carry out what the node in front refused, and refuse an input that no state can hold."""
     if refusal := state.get("refusal"):
         raise Stop(refusal["reason"], **refusal["evidence"])
@@ -70,14 +70,14 @@ def _refuse(part: Part, state: JsonObject) -> None:
                 raise build_request_stop(field, value[REFUSED], "plain JSON")
 
 
-def _hold(part: Part, state: JsonObject, most: int) -> None:
+def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
     """Refuse an input whose fields are larger than the run's budget allows."""
     for field in part.declaration.reads if part.declaration.entry else ():
         if is_larger(state.get(field), most):
             raise build_request_stop(field, f"more than {most} bytes (max_input_bytes)", "plain JSON")
 
 
-def _way(part: Part, passed: Any) -> str:
+def _choose_guard_way(part: Part, passed: Any) -> str:
     if not isinstance(passed, Pass):
         raise GrammarBreach(f"returned a {type(passed).__name__}; a guard returns a Pass or raises a Stop")
     ways = part.declaration.to
@@ -87,14 +87,14 @@ def _way(part: Part, passed: Any) -> str:
     return str(way)
 
 
-def _told(step: Step) -> list[JsonObject]:
+def _log_completed_step(step: Step) -> list[JsonObject]:
     """Return a completed step as the log keeps it."""
     if not (isinstance(step.trace, Mapping) and isinstance(step.history, Mapping)):
         raise GrammarBreach("completed a step whose trace or history is no object")
     return [storable(step.trace, around=1), storable(step.history, around=1)]
 
 
-def stopping(part: Part, stop: Stop) -> JsonObject:
+def write_guard_stop(part: Part, stop: Stop) -> JsonObject:
     """Return what a guard writes to stop the run, if its declaration and the catalogue allow the stop."""
     item, frame = part.declaration, part.frame
     reason = frame.catalogue.find(stop.reason) if isinstance(stop.reason, str) else None
@@ -103,5 +103,5 @@ def stopping(part: Part, stop: Stop) -> JsonObject:
     unknown = shown.keys() - frame.evidence
     if reason is None or reason.family not in item.stops or phase not in reason.phases or unknown:
         why = f"raised {stop!r} in phase {phase}, which its declaration and the catalogue do not allow"
-        return stopping(part, as_stop(part, GrammarBreach(why)))
-    return {"route": f"stop_{reason.family}", "verdict": verdict(stop.reason, phase, shown)}
+        return write_guard_stop(part, convert_to_stop(part, GrammarBreach(why)))
+    return {"route": f"stop_{reason.family}", "verdict": build_stop_verdict(stop.reason, phase, shown)}

@@ -25,7 +25,7 @@ __all__ = [
     "STREAM",
     "TASK_ID",
     "BranchSpec",
-    "keep_allowlist",
+    "keep_checkpoint_allowlist",
 ]
 
 SEEN_IN: Final = ("1.2.18", "1.2.22")
@@ -55,7 +55,7 @@ INTERRUPT: Final = "__interrupt__"
 """Key under which LangGraph returns what a run waits for."""
 
 
-def keep_allowlist(
+def keep_checkpoint_allowlist(
     made: CompiledStateGraph[Any, Any, Any, Any], compiled: CompiledStateGraph[Any, Any, Any, Any]
 ) -> None:
     """Let a graph that was made of a compiled one read the classes from a checkpoint that the latter may."""

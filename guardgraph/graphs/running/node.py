@@ -15,19 +15,19 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import Declaration
-from guardgraph.graphs.running.drive import Driven, drive
-from guardgraph.graphs.running.end import akeep, end, keep
+from guardgraph.graphs.running.drive import Driven, drive_calling_node
+from guardgraph.graphs.running.end import aclose_graph_run, close_graph_run, run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
-from guardgraph.graphs.running.judge import judge
+from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import SCRATCHPAD
-from guardgraph.graphs.running.session import Session, Visit, session_in
+from guardgraph.graphs.running.session import Session, Visit, find_session
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import Settings
 from guardgraph.world.world import World
 
-__all__ = ["GrammarNode", "Seal", "perform", "run_through"]
+__all__ = ["GrammarNode", "Seal", "perform_driven_node", "run_guard_or_terminal"]
 
 
 class GrammarNode(Runnable[JsonObject, JsonObject]):
@@ -46,47 +46,47 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
-        session, run, visit = self._begun(input, config)
-        if self.declaration.calls:
-            return perform(drive(self, input, run, visit), session.world)
-        return run_through(self, input, run, visit)
+        session, run, visit = self._begin_visit(input, config)
+        if self.declaration.is_calling_node:
+            return perform_driven_node(drive_calling_node(self, input, run, visit), session.world)
+        return run_guard_or_terminal(self, input, run, visit)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
-        session, run, visit = self._begun(input, config)
-        if self.declaration.calls:
-            return await aperform(drive(self, input, run, visit), session.world)
+        session, run, visit = self._begin_visit(input, config)
+        if self.declaration.is_calling_node:
+            return await aperform_driven_node(drive_calling_node(self, input, run, visit), session.world)
         if self.declaration.kind == "terminal":
-            return await akeep(end(self, input, run, visit), self.frame.recorder)
-        return run_through(self, input, run, visit)
+            return await aclose_graph_run(run_terminal(self, input, run, visit), self.frame.recorder)
+        return run_guard_or_terminal(self, input, run, visit)
 
-    def _begun(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
-        session = session_in(config) or Session(self.frame.world)
+    def _begin_visit(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Session, Any, Visit]:
+        session = find_session(config) or Session(self.frame.world)
         run: Run[Any, Any] | Exception
         try:
-            run = session.run or session.open(self.frame, self._run_id(state, session), config)
+            run = session.run or session.open_run(self.frame, self._choose_run_id(state, session), config)
         except Exception as error:  # noqa: BLE001 - a context that cannot be read closes the run at this node
             run = error
-        if self.declaration.calls:
+        if self.declaration.is_calling_node:
             session.scratchpad = (config or {}).get("configurable", {}).get(SCRATCHPAD)
         log = [] if self.declaration.entry else state.get("log") or []
         return session, run, Visit(self, log, session)
 
-    def _run_id(self, state: JsonObject, session: Session) -> str:
+    def _choose_run_id(self, state: JsonObject, session: Session) -> str:
         if self.declaration.entry:
             return session.world.new_run()
         return str(state.get("run") or "")
 
 
-def run_through(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
+def run_guard_or_terminal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
     """Run a guard or a terminal, which calls nobody."""
     if part.declaration.kind == "terminal":
-        return keep(end(part, state, run, visit), part.frame.recorder)
-    update = judge(part, state, run, visit)
-    return begin(part, state, update, visit) if part.declaration.entry else update
+        return close_graph_run(run_terminal(part, state, run, visit), part.frame.recorder)
+    update = run_guard(part, state, run, visit)
+    return write_run_beginning(part, state, update, visit) if part.declaration.entry else update
 
 
-def begin(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> JsonObject:
+def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> JsonObject:
     """Return what the entry guard writes: a run of its own, and nothing where an earlier one may have written."""
     frame = part.frame
     given = {field: state[field] for field in part.declaration.reads if field in state}
@@ -97,7 +97,7 @@ def begin(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> Js
     return {**cleared, **run, **update, "log": Overwrite(update["log"])}
 
 
-def perform(driven: Driven, world: World) -> JsonObject:
+def perform_driven_node(driven: Driven, world: World) -> JsonObject:
     """Take a driven body to its end; calls wait in this thread."""
     try:
         asked, seconds = next(driven)
@@ -114,7 +114,7 @@ def perform(driven: Driven, world: World) -> JsonObject:
         return end.value  # type: ignore[no-any-return]
 
 
-async def aperform(driven: Driven, world: World) -> JsonObject:
+async def aperform_driven_node(driven: Driven, world: World) -> JsonObject:
     """Take a driven body to its end; calls are awaited."""
     try:
         asked, seconds = next(driven)
@@ -123,7 +123,7 @@ async def aperform(driven: Driven, world: World) -> JsonObject:
                 performed = await world.aperform(asked, seconds)
             except NotRecorded:
                 raise
-            except Exception as error:  # noqa: BLE001 - see perform
+            except Exception as error:  # noqa: BLE001 - see perform_driven_node
                 asked, seconds = driven.throw(error)
             else:
                 asked, seconds = driven.send(performed)
@@ -143,24 +143,26 @@ class Seal:
         self.context = frame.context
         self._frame = frame
         self._nodes = {name: dict(vars(node)) for name, node in nodes.items()}
-        self._shared = {field.name: _kept(getattr(frame, field.name)) for field in fields(frame)}
+        self._shared = {field.name: _copy_frame_part(getattr(frame, field.name)) for field in fields(frame)}
 
-    def broken(self, name: str, node: GrammarNode) -> str | None:
+    def find_node_change(self, name: str, node: GrammarNode) -> str | None:
         """Say in what a node is not the one that was made under its name, None where it is."""
         made, now = self._nodes.get(name), vars(node)
         if made is None or node.frame is not self._frame:
             return "was made for another pattern"
         changed = [part for part in made if now.get(part) is not made[part]]
-        changed += [part for part, kept in self._shared.items() if not _same(getattr(node.frame, part), kept)]
+        changed += [
+            part for part, kept in self._shared.items() if not _is_same_frame_part(getattr(node.frame, part), kept)
+        ]
         return f"does not have the {', '.join(changed)} that it was made with" if changed else None
 
 
-def _kept(value: object) -> object:
+def _copy_frame_part(value: object) -> object:
     """Return a copy of what can be changed in place."""
     if isinstance(value, Settings):
         return value.model_copy()
     return dict(value) if isinstance(value, dict) else value
 
 
-def _same(now: object, kept: object) -> bool:
+def _is_same_frame_part(now: object, kept: object) -> bool:
     return now == kept if isinstance(kept, Settings | dict) else now is kept

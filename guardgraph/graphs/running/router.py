@@ -12,12 +12,12 @@ from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_EN
 from guardgraph.graphs.running.langgraph import BranchSpec
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["EndingRouter", "Router", "straightened"]
+__all__ = ["EndingRouter", "Router", "drop_router_readers"]
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
 
-def straightened(graph: Graph) -> Graph:
+def drop_router_readers(graph: Graph) -> Graph:
     """Let our conditional edges read what their node has written, and nothing else.
 
     LangGraph would read the whole state anew for each of them, and so copy every channel of the graph, for a route that
@@ -27,12 +27,12 @@ def straightened(graph: Graph) -> Graph:
         for name, branch in branches.items():
             if isinstance(branch.path, Router) and start in graph.nodes:
                 writers = graph.nodes[start].writers
-                writers[:] = [writer for writer in writers if not _is_of(branch, writer)]
+                writers[:] = [writer for writer in writers if not _is_branch_writer(branch, writer)]
                 graph.attach_branch(start, name, branch, with_reader=False)
     return graph
 
 
-def _is_of(branch: BranchSpec, writer: Any) -> bool:
+def _is_branch_writer(branch: BranchSpec, writer: Any) -> bool:
     """Say whether a writer is what LangGraph made of a branch."""
     return getattr(getattr(writer, "func", None), "__self__", None) is branch
 

@@ -19,11 +19,11 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, TooLarge, json_problem, measure, storable, unnamed
-from guardgraph.state.context import Caller, Context, caller_of
+from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Asking, Opening, Recording
 from guardgraph.state.run import LogEntry
-from guardgraph.world.raised import raised, reraised
+from guardgraph.world.raised import record_raised_exception, restore_raised_exception
 from guardgraph.world.world import World
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ __all__ = [
     "SESSION",
     "Session",
     "Visit",
-    "given_again",
-    "is_by_code",
-    "refusal_of",
-    "session_in",
+    "find_session",
+    "is_context_by_code",
+    "mark_refused_input",
+    "restore_recorded_input",
 ]
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
@@ -100,7 +100,7 @@ class Session:
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
-    def open(self, frame: Frame, run_id: str, config: RunnableConfig | None) -> Run[Any, Any]:
+    def open_run(self, frame: Frame, run_id: str, config: RunnableConfig | None) -> Run[Any, Any]:
         """Return the run as its nodes see it, tightened by the context that LangGraph hands on.
 
         Raises:
@@ -109,38 +109,40 @@ class Session:
         runtime: Any = get_runtime()
         given, server = (None, None) if runtime is None else (runtime.context, runtime.server_info)
         self.resumable = (config or {}).get("configurable", {}).get(CHECKPOINTER) is not None
-        asking = None if server is None else caller_of(server.user)
+        asking = None if server is None else build_server_caller(server.user)
         first = self.run_id is None
         self.run_id = run_id
         if first:
-            self._begin(asking)
+            self._write_session_opening(asking)
         try:
-            run = self.judged(frame, given, on_server=server is not None, caller=asking)
+            run = self.tighten_run(frame, given, on_server=server is not None, caller=asking)
         except Exception as error:  # what it is, is kept for the record; it is raised on
             if self.opening is not None:
-                self.opening["refused"] = raised(error).packed()
+                self.opening["refused"] = record_raised_exception(error).packed()
             raise
         if self.opening is not None:
-            self.opening["context"] = _as_given(given, frame)
+            self.opening["context"] = _record_given_context(given, frame)
         return run
 
-    def replay(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
+    def replay_run(self, frame: Frame, run_id: str, opening: Opening) -> Run[Any, Any]:
         """Return the run as its nodes saw it in a recorded session, or would see it in another deployment.
 
         Raises:
-            ConfigurationError: as `open`, and where the context names another value than what the deployment fixed.
+            ConfigurationError: as `open_run`, and where the context names another value than what the deployment fixed.
             Exception: what the recorded session was refused for.
         """
         self.run_id, self.carried, self.opening, self.is_replay = run_id, opening["carried"], opening, True
         self.resumable = opening["resumable"]
         if "refused" in opening:
-            raise reraised(Outcome.unpacked(opening["refused"])) or ConfigurationError("context: it was refused")
+            raise restore_raised_exception(Outcome.unpacked(opening["refused"])) or ConfigurationError(
+                "context: it was refused"
+            )
         caller = None if opening["caller"] is None else Caller.model_validate(opening["caller"])
         if (context := frame.context.within(opening["context"])) is not None:
             context.check(frame.policy, frame.budget)
-        return self.judged(frame, opening["context"], on_server=caller is not None, caller=caller)
+        return self.tighten_run(frame, opening["context"], on_server=caller is not None, caller=caller)
 
-    def judged(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:
+    def tighten_run(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:
         """Return policy, budget and caller under a context."""
         context = frame.context.within(given)
         asking = context.caller if context is not None else None
@@ -152,34 +154,34 @@ class Session:
         self.run = Run(policy, budget, caller=asking or caller)
         return self.run
 
-    def _begin(self, caller: Caller | None) -> None:
+    def _write_session_opening(self, caller: Caller | None) -> None:
         self.opening = Opening(
-            started_at=_in_utc(self.world.calendar()),
+            started_at=_format_utc_start(self.world.calendar()),
             context=None,
-            caller=_asking(caller),
+            caller=_record_asking_caller(caller),
             carried=self.carried,
             resumable=self.resumable,
         )
 
-    def settle(self, reading: float) -> Opening | None:
+    def settle_clock(self, reading: float) -> Opening | None:
         """Let time count from here, since a node has written what it took; return what it has to write once."""
         self.last, opening = reading, self.opening
         if opening is not None:
             self.opening, self.carried = None, 0.0
         return opening
 
-    def take(self) -> bool:
+    def take_graph_call(self) -> bool:
         """Say whether this call of a graph is still to be begun, and begin it."""
         taken, self._taken = self._taken, True
         return not taken
 
-    def put_in(self, config: Any) -> Any:
+    def put_in_config(self, config: Any) -> Any:
         """Return a configuration in which the nodes find this session."""
         given = config or {}
         return {**given, "configurable": {**(given.get("configurable") or {}), SESSION: self}}
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause_clock(self) -> Iterator[None]:
         """Let no time count while whoever follows the run looks at it: nothing runs meanwhile."""
         began = self.world.clock()
         try:
@@ -187,23 +189,23 @@ class Session:
         finally:
             self.last += self.world.clock() - began
 
-    def unwritten(self) -> float:
+    def count_unwritten_seconds(self) -> float:
         """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
         return 0.0 if self.over is not None or self.run_id is None else self.world.clock() - self.last
 
 
-def _in_utc(moment: datetime) -> str:
+def _format_utc_start(moment: datetime) -> str:
     """Return what a calendar says, as ISO 8601; one that names no zone means UTC."""
     return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)).isoformat()
 
 
-def session_in(config: Any) -> Session | None:
+def find_session(config: Any) -> Session | None:
     """Return the session in a node's configuration, None where the graph was not called through its door."""
     found = (config or {}).get("configurable", {}).get(SESSION)
     return found if isinstance(found, Session) else None
 
 
-def is_by_code(config: Any, context: Any) -> bool:
+def is_context_by_code(config: Any, context: Any) -> bool:
     """Say whether code of the process gives the context, such as a task of another graph; else a server's client does.
 
     A graph that is a node of another one is given none: it finds that of the client.
@@ -213,13 +215,13 @@ def is_by_code(config: Any, context: Any) -> bool:
     return not on_a_server or (context is not None and callable(configurable.get(READ)))
 
 
-def _asking(caller: Caller | None) -> Asking | None:
+def _record_asking_caller(caller: Caller | None) -> Asking | None:
     if caller is None:
         return None
     return Asking(tenant=caller.tenant, user=caller.user, groups=list(caller.groups))
 
 
-def _as_given(given: object, frame: Frame) -> JsonValue:
+def _record_given_context(given: object, frame: Frame) -> JsonValue:
     """Return a context as plain JSON, as far as it speaks to this graph."""
     if isinstance(given, frame.context):
         return given.model_dump(mode="json", exclude_unset=True)
@@ -247,33 +249,33 @@ class Visit:
         self._readings = [session.last]
         self._before = log[-1].get("active", 0.0) if log else 0.0  # a run that version 0.1 began has none
         self._active: float | None = None
-        self.began = self.spent()
+        self.began = self.read_active_seconds()
         """Seconds for which the run had been active when the node began."""
 
-    def spent(self) -> float:
+    def read_active_seconds(self) -> float:
         """Read the clock, and return the seconds for which the run has been active."""
         now = self._clock()
         self._readings.append(now)
         return self._before + self.session.carried + (now - self._readings[0])
 
-    def run(self, run: Run[Any, Any]) -> Run[Any, Any]:
+    def build_body_run(self, run: Run[Any, Any]) -> Run[Any, Any]:
         """Return the run as the body of this node sees it."""
         return Run(run.policy, run.budget, self.began, run.caller)
 
-    def end(self) -> float:
+    def end_node_time(self) -> float:
         """Let the node's time end here, and return the seconds for which the run has been active."""
-        self._active = self.spent()
+        self._active = self.read_active_seconds()
         return self._active
 
-    def line(self, said: JsonObject) -> LogEntry:
+    def write_log_line(self, said: JsonObject) -> LogEntry:
         """Return the node's line in the log; its time ends here, unless it has ended."""
         item = self.part.declaration
-        active = self.end() if self._active is None else self._active
+        active = self.end_node_time() if self._active is None else self._active
         readings = self._readings
         elapsed = round((readings[-1] - readings[1]) * 1000, 3)
         line: Any = {"node": item.name, "kind": item.kind, "phase": item.phase, "elapsed_ms": elapsed, **said}
         line["clock"], line["active"] = readings, active
-        opening = self.session.settle(readings[-1])
+        opening = self.session.settle_clock(readings[-1])
         if opening is not None:
             line["opening"] = opening
         return line  # type: ignore[no-any-return]
@@ -285,7 +287,7 @@ REFUSED = "guardgraph:refused"
 _LIMIT = "max_input_bytes"
 
 
-def refusal_of(value: object, most: int) -> JsonObject | None:
+def mark_refused_input(value: object, most: int) -> JsonObject | None:
     """Return the mark of a field that no state can hold, None for one that can.
 
     What is a little too large, a guard refuses.
@@ -302,7 +304,7 @@ def refusal_of(value: object, most: int) -> JsonObject | None:
     return None if problem is None else {REFUSED: problem}
 
 
-def given_again(frame: Frame, recording: Recording, entry: str) -> JsonObject:
+def restore_recorded_input(frame: Frame, recording: Recording, entry: str) -> JsonObject:
     """Return the input of a recorded run as the door of a graph would have let it in.
 
     Args:
@@ -325,4 +327,4 @@ def given_again(frame: Frame, recording: Recording, entry: str) -> JsonObject:
         if isinstance(value, dict) and REFUSED in value:
             why = f"its input's {name:.80} was refused and not kept, and {_LIMIT} was {then}, and is {most}"
             raise NotRecorded(entry, why, visit=1)
-    return {name: refusal_of(value, most) or value for name, value in given.items()}
+    return {name: mark_refused_input(value, most) or value for name, value in given.items()}

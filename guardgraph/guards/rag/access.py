@@ -7,7 +7,7 @@ from typing import Final
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.access import Access, access_of, may_read
+from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 
 __all__ = [
@@ -45,7 +45,7 @@ def parse_candidate_access(item: JsonObject) -> Access | None:
     tenant, readers = item.get("tenant"), item.get("readers", [])
     if not isinstance(tenant, str | None) or not isinstance(readers, list):
         raise ValueError("a text or null, and a list of readers, are required")
-    return access_of(tenant, readers)
+    return normalize_document_access(tenant, readers)
 
 
 def explain_access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> JsonObject | None:
@@ -79,7 +79,7 @@ def _explain_candidate_refusal(item: JsonValue, caller: Caller | None) -> JsonOb
         return MALFORMED
     if access is None:
         return UNCONTROLLED
-    return None if may_read(access, caller) else FORBIDDEN
+    return None if is_access_allowed(access, caller) else FORBIDDEN
 
 
 def _walk_candidate_objects(value: JsonValue) -> Iterator[JsonObject]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from guardgraph.knowledge.index.ranking import Ranked
 from guardgraph.knowledge.index.scopes import Scope
-from guardgraph.state.access import may_read
+from guardgraph.state.access import is_access_allowed
 from guardgraph.state.context import Caller
 
 __all__ = ["NotFound", "not_found"]
@@ -54,7 +54,7 @@ def not_found(
 
 
 def _reason(scope: Scope, caller: Caller | None) -> str:
-    if may_read(scope.access, caller):
+    if is_access_allowed(scope.access, caller):
         return "he may read it, and others that he may read are nearer"
     readers = ", ".join(scope.access.readers)
     if not readers:

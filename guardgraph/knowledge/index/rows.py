@@ -13,7 +13,7 @@ from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.index.scopes import Scope, shown_with_tenant, tenant_of
 from guardgraph.knowledge.index.storing import digest_of, digest_of_all
 from guardgraph.languages.language import language_of
-from guardgraph.state.access import access_of
+from guardgraph.state.access import normalize_document_access
 
 __all__ = ["MOST_PLACES", "Doubts", "Row", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
 
@@ -91,7 +91,7 @@ def readable_scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
     for number, tenant, source, readers in connection.execute("SELECT id, tenant, source, readers FROM scopes"):
         try:
             named = json.loads(readers)
-            access = access_of(tenant_of(tenant), named)
+            access = normalize_document_access(tenant_of(tenant), named)
             is_normal = is_key(tenant) and isinstance(source, str) and list(access.readers) == named
         except (TypeError, ValueError):
             continue

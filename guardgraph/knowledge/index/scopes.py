@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import NamedTuple
 
-from guardgraph.state.access import Access, may_read
+from guardgraph.state.access import Access, is_access_allowed
 from guardgraph.state.context import Caller
 
 __all__ = ["Scope", "interned", "key_of", "permitted", "scopes", "shown_with_tenant", "tenant_of"]
@@ -53,4 +53,4 @@ def scopes(connection: sqlite3.Connection) -> dict[int, Scope]:
 
 def permitted(connection: sqlite3.Connection, caller: Caller | None) -> dict[int, Scope]:
     """Return the scopes that a caller may read."""
-    return {number: scope for number, scope in scopes(connection).items() if may_read(scope.access, caller)}
+    return {number: scope for number, scope in scopes(connection).items() if is_access_allowed(scope.access, caller)}

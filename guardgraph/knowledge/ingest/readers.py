@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guardgraph.plain.json import json_problem
-from guardgraph.state.access import PUBLIC, TENANT, access_of
+from guardgraph.state.access import PUBLIC, TENANT, normalize_document_access
 
 __all__ = ["beyond", "readers_in", "within"]
 
@@ -23,7 +23,7 @@ def readers_in(value: object) -> tuple[str, ...]:
             raise ValueError(f"a reader without {problem} is required; given: {reader!r:.80}")
         if isinstance(reader, str) and (own := reader.partition(":")[2]) != own.strip():  # nobody is called so
             raise ValueError(f"an ID without blanks around it is required; given: {reader!r:.80}")
-    return access_of(None, value).readers
+    return normalize_document_access(None, value).readers
 
 
 def within(reader: str, readers: Sequence[str]) -> bool:

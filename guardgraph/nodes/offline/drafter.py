@@ -9,7 +9,7 @@ from guardgraph.languages.sentences import sentences
 from guardgraph.nodes.offline.incident import NO_STATUS, Allowed, Lines
 from guardgraph.nodes.offline.prose import ended
 from guardgraph.plain.json import JsonObject
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 __all__ = ["DRAFT_CHARS", "draft", "shorten"]
 
@@ -26,7 +26,7 @@ _MORE = "We will share confirmed details as soon as we have them"
 _APOLOGY = "We apologize for the disruption"
 
 
-@instant
+@mark_as_instant
 def draft(view: JsonObject) -> JsonObject:
     """Write an update from the incident context: status, what happened, impact, next actions, estimate.
 
@@ -39,7 +39,7 @@ def draft(view: JsonObject) -> JsonObject:
     return {"draft": _written(Lines(context if isinstance(context, dict) else {}))}
 
 
-@instant
+@mark_as_instant
 def shorten(view: JsonObject) -> JsonObject:
     """Cut a draft after the last sentence that fits, or where none does, after the last word.
 

@@ -17,7 +17,7 @@ from guardgraph.languages.sentences import sentences, unwrapped
 from guardgraph.languages.terms import terms
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
@@ -143,7 +143,7 @@ _UNSPACED_END: Final = ("。", "！", "？", "｡")
 _END: Final = (*".!?…।۔؟:;,", *(f"{mark}{close}" for mark in ".!?" for close in "\"'”’»)"))
 
 
-@instant
+@mark_as_instant
 def plan(view: JsonObject) -> JsonObject:
     """Propose to retrieve by the question itself, or by as many of its content words as a query may have.
 
@@ -181,7 +181,7 @@ class _Line:
     """How well it answers what the question wants."""
 
 
-@instant
+@mark_as_instant
 def answer(view: JsonObject) -> JsonObject:
     """Propose the sentences that say most about the question, word for word.
 

@@ -15,7 +15,7 @@ from guardgraph.languages.language import language_of
 from guardgraph.languages.sentences import sentences, unwrapped
 from guardgraph.languages.terms import terms
 from guardgraph.plain.json import JsonObject
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 __all__ = ["LONGEST", "answer", "notes", "plan"]
 
@@ -41,7 +41,7 @@ _FRAMES: Final = {
 """By language. Claims in another language stand alone: words of a brief's own would be in a language of their own."""
 
 
-@instant
+@mark_as_instant
 def plan(view: JsonObject) -> JsonObject:
     """Propose the standard plan, which searches for the question.
 
@@ -52,7 +52,7 @@ def plan(view: JsonObject) -> JsonObject:
     return {"steps": [{**steps[0], "args": {"query": view["request"]["question"]}}, *steps[1:]]}
 
 
-@instant
+@mark_as_instant
 def answer(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, in their language.
 

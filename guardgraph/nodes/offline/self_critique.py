@@ -19,7 +19,7 @@ from guardgraph.nodes.offline.editor import repair
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import SelfCritiqueBudget
-from guardgraph.world.call import instant
+from guardgraph.world.call import mark_as_instant
 
 __all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
 
@@ -50,7 +50,7 @@ _CUES = {
 """Phrases that show that a draft has a section; any other section shows by its own name."""
 
 
-@instant
+@mark_as_instant
 def revise(view: JsonObject) -> JsonObject:
     """Make the required changes and nothing else.
 
@@ -70,7 +70,7 @@ class _Finding(NamedTuple):
     """The type of risk, where it is one."""
 
 
-@instant
+@mark_as_instant
 def critique(view: JsonObject) -> JsonObject:
     """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt.
 

@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from guardgraph.plain.conversion import Unreturnable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.access import Access, access_of, may_read
+from guardgraph.state.access import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.langchain.asking import Asker, AsksStore, asker, core, is_retriever, is_store, is_tool
@@ -337,7 +337,7 @@ class StoreAccess:
             return {}
         if access is None:
             raise _refused("a document without readers", "documents that say who may read them, since there is access=")
-        if not may_read(access, caller):
+        if not is_access_allowed(access, caller):
             raise _refused("another document", "documents that the caller may read")
         return {"tenant": access.tenant, "readers": list(access.readers)}
 
@@ -348,7 +348,7 @@ class StoreAccess:
             if tenant is None and readers is None:
                 return None
             if isinstance(tenant, str | None) and isinstance(readers, list | tuple | None):
-                return access_of(tenant, readers or ())
+                return normalize_document_access(tenant, readers or ())
         except (Unreturnable, ValueError):  # which say what stands there
             pass
         raise _refused("a document with something else", allowed)

@@ -1,4 +1,7 @@
-"""Whether an element's own attributes hide it. Style sheets are not evaluated, and neither are scripts or colours."""
+"""What of a page its reader sees: which elements their own attributes hide, and which characters are drawn as nothing.
+
+Style sheets are not evaluated, and neither are scripts or colours.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["Shown", "shown_by"]
+from guardgraph.plain.letters import composed
+
+__all__ = ["Shown", "one_line", "plain_text", "shown_by", "without_unseen"]
 
 
 class Shown(NamedTuple):
@@ -22,6 +27,7 @@ class Shown(NamedTuple):
     """Whether what it hides takes its room all the same: words on both sides of it are two words."""
 
 
+_AS_AROUND: Final = Shown()
 _TOKEN = re.compile(
     r"""(?P<comment>/\*.*?(?:\*/|\Z))
     |(?P<string>"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)
@@ -62,10 +68,10 @@ def shown_by(tag: str, attributes: Mapping[str, str]) -> Shown:
         return Shown(hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
         return Shown(hides=True)
-    return _styled(attributes.get("style", ""))
+    return _read_style(attributes["style"]) if "style" in attributes else _AS_AROUND
 
 
-def _styled(style: str) -> Shown:
+def _read_style(style: str) -> Shown:
     hides, takes_room, drawn, readable = False, False, list[bool](), list[bool]()
     for name, words in _declarations(_LINE_END.sub("\n", style)):
         if _hides(name, words):
@@ -124,3 +130,41 @@ def _plain(word: str) -> str:
 
 def _letter(number: int) -> str:
     return chr(number) if number <= 0x10FFFF else "\ufffd"
+
+
+_IGNORABLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties), but for the joiners and Mongolian's selectors.
+
+Among them are zero-width characters, the controls of direction, tags, and selectors of variants, in which whole texts
+have been hidden.
+"""
+_JOINED: Final = "\u0590-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\uabff\ufb1d-\ufdff\ufe70-\ufefc"
+"""Scripts that spell words with the two joiners: Arabic and its kin, those of India and South-East Asia, Mongolian."""
+_CONTROLS: Final = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f"
+
+_UNSEEN = re.compile(f"[{_IGNORABLE}{_CONTROLS}]+")
+_STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
+
+
+def without_unseen(text: str) -> str:
+    r"""Return a text without the characters that are drawn as nothing.
+
+    A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed from
+    every other place: ``ig\u200dnore`` is *ignore*.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _STRAY_JOINER.sub("", _UNSEEN.sub("", text))
+
+
+def plain_text(text: str) -> str:
+    """Return a text without what is not seen, its letters composed as they are usually written (NFC)."""
+    return composed(without_unseen(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text as a reader sees it in a heading."""
+    return " ".join(plain_text(text).split())

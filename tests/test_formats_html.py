@@ -1,0 +1,146 @@
+"""What the reader of HTML makes of a page: blocks in their order, and which headings open sections."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from guardgraph.formats.article import Heading
+from guardgraph.formats.html import parse_html
+
+TEXT = "A paragraph that is shown."
+
+
+def parts(page: str) -> list[Heading | str]:
+    """Return the headings of a page, and the texts between them."""
+    parsed = parse_html(page)
+    return [part if isinstance(part, Heading) else parsed.text[part.start : part.end] for part in parsed.parts]
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<h2><button aria-expanded=false>Fees</button></h2><p>None.", [Heading(2, "Fees"), "None."]),
+        ("<summary><h3>Fees</h3></summary>None.", [Heading(3, "Fees"), "None."]),
+        ("<h2>Lines<br>of one</h2>x", [Heading(2, "Lines of one"), "x"]),
+        ("<h2></h2><p>Text", ["Text"]),
+        ("<h2><a href=#x>¶</a></h2><p>Text", ["Text"]),
+        ("<h2><a href=#x>Fees</a> <a href=#x>¶</a></h2>x", [Heading(2, "Fees"), "x"]),
+        ("<h2>1<button>0</button>5</h2>x", [Heading(2, "1 0 5"), "x"]),
+        ("<h2>Fees<div>of all plans</div></h2>", [Heading(2, "Fees"), "of all plans"]),
+        ("<h2>—<div>Fees</div></h2>x", [Heading(2, "— Fees"), "x"]),
+        ("<blockquote><h2>Said</h2></blockquote><ul><li><h3>Item</h3>x</ul>", ["Said\n\n- Item\n\nx"]),
+        ("<table><tr><td><h2>A</h2><p>a<td><p>b</table>", [Heading(2, "A"), "a | b"]),
+        ("<fieldset><legend>Who</legend><h2>A</h2>a</fieldset>", ["Who", Heading(2, "A"), "a"]),
+        ("<aside class=sidebar><h2>A</h2>a</aside>", [Heading(2, "A"), "a"]),
+        ("<h1>*</h1><p>—</p><h2>A</h2>", [Heading(2, "A")]),
+    ],
+)
+def test_headings_open_sections(page, expected):
+    """Wherever they stand but in a quotation or an item; one that says nothing is none."""
+    assert parts(page) == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<table><tr><th>a<th>b<tr><td>c<td>d</table>", "| a | b\n\n| c | d"),
+        ("<table><tr><td>a<tr><td> <td><tr><td>b</table>", "| a\n\n| b"),
+        ("<table><caption>Fees</caption><tr><td>a</table>", "Fees\n\n| a"),
+        ("<table><tr><td>a<pre> b\n  c</pre></table>d", "| a\n\n b\n  c\n\nd"),
+        ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "a\nb\nc\nd"),
+        ("<ol><li>a<ul><li>b</ul><li>c</ol>", "- a\n\n- b\n\n- c"),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢 kan"),
+        ("x<math><mn>9</mn></math>y", "x y"),
+        ("a&nbsp;&nbsp;b \u200b c\u00ad\u200bd \u200b", "a b cd"),
+        ("<p>\u200b a", "a"),
+        ("<dialog open>a</dialog><dialog>b</dialog>", "a"),
+        ("<xmp>a <b></xmp><listing>c</listing>", "a <b>\n\nc"),
+        ("<div role=Navigation>Menu</div><p>a", "a"),
+        ("<main>a<main>b</main></main><p>c", "a\n\nb"),
+        ("<main>a</main><p>b</p><div role=main>c</div>", "a\n\nc"),
+        ("<main><h1>Only</h1></main><p>b", "Only\n\nb"),
+        ("", ""),
+    ],
+)
+def test_a_page_is_laid_out_in_blocks(page, expected):
+    """Rows are parted by blank lines, cells by bars; items, terms and lines stand below each other."""
+    assert parse_html(page).text == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "day"),
+    [
+        ("<meta name=date content=2026-01-02><meta name=updated_at content=' May 3 '><meta name=updated_at>", "May 3"),
+        ("<meta property=article:modified_time content=May><meta name=date content=2026-01-02>", "May"),
+        ("<meta name=author content=x>", ""),
+    ],
+)
+def test_the_day_of_a_page_is_its_authors(head, day):
+    """As it is written, of the last change before that of anything else."""
+    assert parse_html(f"<head>{head}</head><p>x").updated_at == day
+
+
+DEEP = [
+    "<div>", "<b>", "<b><i></p>", "<b></p>", "<ul><li>", "<dl><dt><dd>", "<i><div>", "<table><tr><td>", "<h1>-<div>",
+    "<blockquote>", "<div></div><div>", "<style>a</style><div>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tags", DEEP)
+def test_a_page_that_is_nested_without_end_is_read(tags):
+    """In time linear in its length, and what it says is read."""
+    started = time.process_time()
+    assert TEXT in parse_html(tags * 50_000 + f"<p>{TEXT}</p>").text
+    assert time.process_time() - started < 20  # minutes, if every tag looked at all that are open
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "<main>x</main>" * 6_000,
+        "<div>" * 900 + "</div>" * 900 + "<br>" * 12_000,
+        "<!-- <div> -->" * 12_000,
+        "<!--><!---><p>" * 5_000,
+        "<script>'<div>'</script>" * 6_000,
+        "<svg><style><g></style></svg>" * 5_000,
+        "</div></b>" * 6_000,
+        "<p><td><li>" * 4_000,
+    ],
+)
+def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
+    """However many tags nobody ended, and whatever stands in comments and scripts."""
+    assert TEXT in parse_html(f"{tags}<section><p>x</p></section></main><main><p>{TEXT}</p>").text
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        "<div hidden>canary",
+        "<p hidden>canary",
+        "<div style=display:none><div>canary",
+        "<template>canary",
+        "<dialog>canary",
+        "<svg>canary",
+        "<script>canary</script>",
+        "<style>canary",
+    ],
+)
+def test_what_is_hidden_far_down_is_not_read(hiding):
+    """Where a page is too deep to be read as it is, nothing is read that could be hidden."""
+    text = parse_html(f"<p>{TEXT}</p>{'<div>' * 30_000}{hiding}").text
+    assert TEXT in text
+    assert "canary" not in text
+
+
+@pytest.mark.parametrize("ends", ["</div>" * 29_999, "</b></div>" * 29_999, "<b></div></b>", "</section>" * 30_001])
+def test_what_is_hidden_hides_all_that_is_far_down_in_it(ends):
+    """However it is ended, it does not end too early."""
+    page = f"<p>{TEXT}</p><section><div hidden>{'<div>' * 30_000}{ends}"
+    assert parse_html(f"{page}canary").text == TEXT
+
+
+def test_what_stands_behind_many_levels_is_read():
+    """Where all of them end, one by one."""
+    assert parse_html(f"<div hidden>{'<div>' * 30_000}{'</div>' * 30_001}<p>{TEXT}").text == TEXT

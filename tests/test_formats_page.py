@@ -1,0 +1,181 @@
+"""Pages as bases and the web read them, in this process: title, days, and which part of a page is its main part."""
+
+from __future__ import annotations
+
+import pytest
+import trafilatura
+
+from guardgraph.formats.article import Heading
+from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.html import BlockReader, ShownPage, parts_of
+from guardgraph.formats.main_part import chosen_text, main_part, markup_of
+from guardgraph.formats.page import read_page
+from guardgraph.formats.page_tree import Tag, tree_of, visible_pieces
+
+SAYS = [
+    "The council voted on Tuesday to close the old bridge over the river for two years while it is repaired.",
+    "Engineers found cracks in three of the five arches during an inspection, and traffic was limited to cars.",
+    "Repairs will cost 14 million euros, of which the state pays half, and the rest comes from the city.",
+]
+BODY = "".join(f"<p>{text}</p>" for text in SAYS)
+OTHER = "Something else is told here in words that nobody chose, and at such a length that it could be read."
+
+
+def read(page: str, *, url: str = "", max_chars: int = 100_000) -> Extracted:
+    """Return what is read of a page."""
+    return read_page(page, url, max_chars)
+
+
+def shown(body: str) -> ShownPage:
+    """Return what a page shows."""
+    reader = BlockReader()
+    for piece in visible_pieces(tree_of(body)):
+        reader.take(piece)
+    return reader.page()
+
+
+def chosen(body: str, *texts: str) -> list[str]:
+    """Return the headings and texts of the main part of a page, where these of its texts were chosen."""
+    parts = parts_of(main_part(shown(body), texts or SAYS))
+    return [f"# {part.text}" if isinstance(part, Heading) else part for part in parts]
+
+
+MAIN = "\n\n".join(SAYS)
+
+
+class TestPage:
+    def test_a_page_has_title_text_and_parts(self):
+        """The title is that of its head, else its first heading; headings stand in the text."""
+        found = read(f"<title> The\n page</title><h1>A bridge</h1>{BODY}")
+        assert (found.title, found.parts) == ("The page", (Heading(1, "A bridge"), MAIN))
+        assert found.text == f"A bridge\n\n{MAIN}"
+        assert read("<h1><img></h1><h1>A <i>bridge</i></h1>x").title == "A bridge"
+
+    @pytest.mark.parametrize("page", ["", "<title>Empty</title>", "<p hidden>x", "<script>x</script>"])
+    def test_a_page_that_shows_nothing_has_no_text(self, page):
+        """But maybe a title."""
+        assert read(page)[1:] == ("", (), "", "")
+
+    def test_a_text_may_be_as_long_as_is_asked_for(self):
+        """One character more is too large."""
+        assert len(read(BODY, max_chars=len(MAIN)).text) == len(MAIN)
+        with pytest.raises(ExtractionFailed, match="too_large"):
+            read(BODY, max_chars=len(MAIN) - 1)
+
+    @pytest.mark.parametrize(
+        ("page", "declared", "guessed"),
+        [
+            ('<meta name=date content="2026-03-14">', "2026-03-14", ""),
+            ('<meta name=date content="2026-02-30"><meta name=updated_at content=20260314>', "2026-03-14", ""),
+            ('<script type="application/ld+json">[{"datePublished": "2026-03-14"}, 5]</script>', "2026-03-14", ""),
+            ('<script type="application/ld+json">{"a": {"dateModified": "2026-03-14"}}</script>', "2026-03-14", ""),
+            (f'<script type="application/ld+json">[{"[" * 9 + "]" * 9}, {{}}]</script>', "", ""),
+            ('<script type="application/ld+json">{"broken</script>', "", ""),
+            ("<p>As of <time datetime=yesterday>x</time><time datetime=2026-03-14>Pi day</time>.", "2026-03-14", ""),
+            ("<p>Published on March 14, 2024", "", "2024-03-14"),
+            ("", "", ""),
+        ],
+    )
+    def test_days_are_declared_or_guessed(self, page, declared, guessed):
+        """What the page says itself is told from what only stands in its text."""
+        found = read(page + BODY, url="https://docs.example.com/bridge")
+        assert (found.declared_date, found.guessed_date) == (declared, guessed)
+
+    def test_data_of_a_page_is_not_read_without_end(self):
+        """A page may carry as much of it as it likes."""
+        data = '<script type="application/ld+json">[' + "[]," * 20_000 + '{"datePublished": "2026-03-14"}]</script>'
+        assert read(data + BODY).declared_date == ""
+
+
+class TestMainPart:
+    def test_it_is_the_smallest_element_with_what_was_chosen(self):
+        """With its own headings and whatever else stands there, and nothing of what stands around."""
+        body = f"<div>Top</div><div><h2>Bridge</h2>{BODY}<div>{OTHER}</div><h3>End</h3></div><div>{OTHER}</div>"
+        assert chosen(body) == ["# Bridge", f"{MAIN}\n\n{OTHER}", "# End"]
+
+    def test_what_was_chosen_elsewhere_is_kept(self):
+        """With the headings above it."""
+        body = f"<div><h2>Bridge</h2>{BODY}</div><div><h2>A</h2><h3>More</h3><p>Two short words</p><p>{OTHER}</p></div>"
+        found = chosen(body, *SAYS, "Two short words")
+        assert found == ["# Bridge", MAIN, "# A", "# More", "Two short words"]
+
+    def test_where_little_was_chosen_all_of_it_is_read(self):
+        """As a folder reads it."""
+        body = f"<div>{BODY}</div><div>{OTHER}</div>"
+        assert chosen(body, "nothing of it") == chosen(body, "") == [f"{MAIN}\n\n{OTHER}"]
+
+    def test_its_author_says_where_it_is(self):
+        """Whatever is chosen outside of `<main>` is not read, and little of it is all of it."""
+        body = f"<p>{SAYS[0]}</p><main><h2>Bridge</h2><p>{OTHER}</p>{BODY}</main><footer>{OTHER}</footer>"
+        assert chosen(body) == ["# Bridge", f"{OTHER}\n\n{MAIN}"]
+        assert chosen(body, "nothing of it") == ["# Bridge", f"{OTHER}\n\n{MAIN}"]
+        assert chosen(f"<main><div>{BODY}</div><div>{OTHER}</div></main>") == [f"{MAIN}\n\n{OTHER}"]
+
+    @pytest.mark.parametrize(
+        "around",
+        [
+            f"<footer>{OTHER}</footer>",
+            f"<div role=contentinfo>{OTHER}</div>",
+            f"<div class='x cookie-banner'>{OTHER}</div>",
+            f"<section id=comments><h2>2 comments</h2><p>{OTHER}</p></section>",
+            f"<div class=newsletter><h2>News</h2><form>{OTHER}</form></div>",
+            f"<p>See <a href=/a>{OTHER}</a></p>",
+            f"<div><h2>More</h2><h3><a href=/a>Other</a></h3>{OTHER}<h3><a href=/b>One</a></h3>{OTHER}</div>",
+        ],
+    )
+    def test_what_looks_like_it_stands_around_is_not_read(self, around):
+        """Unless some of it was chosen."""
+        body = f"<main><h2>Bridge</h2>{BODY}{around}</main>"
+        assert chosen(body) == ["# Bridge", MAIN]
+        assert OTHER in "".join(chosen(body, *SAYS, OTHER))
+
+    @pytest.mark.parametrize("tag", ["form", "details open", "table><tr><td", "dl><dd", "fieldset"])
+    def test_elements_that_are_never_chosen_are_read(self, tag):
+        """Where they have sections and a text of their own, but for what stands around a text in them."""
+        told = f"<h2>Told</h2><p>{OTHER} one</p><h3>More</h3><p>{OTHER} two</p><p>{OTHER} three</p>"
+        body = f"<div><h1>Bridge</h1>{BODY}</div><{tag}>{told}<footer>{OTHER} four</footer>"
+        found = "\n\n".join(chosen(body))
+        assert [word in found for word in ("# Told", "one", "# More", "two", "three", "four")] == [True] * 5 + [False]
+        short = f"<div><h1>Bridge</h1>{BODY}</div><{tag}><h2>Told</h2>{OTHER}"
+        assert chosen(short) == ["# Bridge", MAIN]
+
+    @pytest.mark.parametrize("side", ["<aside>", "<div class='left sidebar'>"])
+    def test_a_side_that_says_more_than_all_else_is_read(self, side):
+        """It has the content of the page; any other has what stands beside it."""
+        told = f"{side}<h2>Told</h2>" + "".join(f"<p>{OTHER} {number}</p>" for number in range(5))
+        assert "# Told" in chosen(f"<div>{BODY}</div>{told}")
+        assert chosen(f"<div>{BODY}{BODY}</div>{told}") == [f"{MAIN}\n\n{MAIN}"]
+
+    def test_texts_without_blanks_are_known_again(self):
+        """By their letters."""
+        says = "议会周二投票决定关闭河上的旧桥两年以便进行维修工程师在检查中发现五个拱门中有三个出现裂缝" * 7
+        assert chosen(f"<div><h2>桥</h2><p>{says}</p></div><p>{OTHER}</p>", says) == ["# 桥", says]
+
+
+class TestTrafilatura:
+    def test_it_chooses_and_rewrites_nothing(self, monkeypatch):
+        """What it says of its own does not come into the text."""
+
+        class Found:
+            body = trafilatura.utils.load_html(f"<html><body>{BODY}<p>Words of its own</p></body></html>")
+
+        monkeypatch.setattr(trafilatura, "bare_extraction", lambda *_, **__: Found)
+        assert read(f"<div><h2>Bridge</h2>{BODY}</div><p>{OTHER}</p>").text == f"Bridge\n\n{MAIN}"
+
+    @pytest.mark.parametrize("finds", [None, RecursionError])
+    def test_where_it_finds_nothing_the_page_is_read(self, finds, monkeypatch):
+        """Or where the page is nested deeper than it can follow."""
+
+        def find(*_, **__):
+            if finds is RecursionError:
+                raise finds
+
+        monkeypatch.setattr(trafilatura, "bare_extraction", find)
+        assert chosen_text(None, "") == []
+        assert read(f"<form><h2>Bridge</h2>{BODY}</form>").text == f"Bridge\n\n{MAIN}"
+
+    def test_it_is_given_what_is_shown(self):
+        """No attribute in which a text could be hidden, no letter that XML refuses, and no tag within a line."""
+        pieces = [Tag("div", {"id": "a&b", "title": "x"}), "1 < 2\x01", Tag("b", {}), Tag("b", {}, is_end=True)]
+        pieces += [Tag("br", {}), Tag("br", {}, is_end=True), Tag("div", {}, is_end=True)]
+        assert "".join(map(markup_of, pieces)) == '<div id="a&amp;b">1 &lt; 2<br></div>'

@@ -1,0 +1,139 @@
+"""Plain text and PDF files, read in this process: encodings, what is not seen, and what cannot be read."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+from pdf_files import pdf_of, pdf_with
+from pypdf import PdfWriter
+from pypdf.errors import DependencyError, LimitReachedError
+from pypdf.generic import NameObject, TextStringObject
+
+from guardgraph.formats.article import Heading
+from guardgraph.formats.extraction import ExtractionFailed
+from guardgraph.formats.pdf import read_pdf
+from guardgraph.formats.text import encoding_named, encoding_of_page, label_in, read_plain, text_of, within
+from guardgraph.formats.visibility import one_line, plain_text
+
+TEXT = "Das Übermaß kostet 5 € und gehört zum Café, naïveté inbegriffen."
+
+
+def reason(read, *arguments, **named) -> str:
+    """Return why something is not read."""
+    with pytest.raises(ExtractionFailed) as raised:
+        read(*arguments, **named)
+    return raised.value.reason
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding"),
+    [("latin1", "cp1252"), (' "UTF8"', "utf-8"), ("GBK", "gb18030"), ("utf-7", None), ("klingon", None), ("\0", None)],
+)
+def test_labels_are_those_of_the_web(label, encoding):
+    """Browsers know them; what else Python knows is none."""
+    assert encoding_named(label) == encoding
+
+
+def test_a_page_says_its_encoding_near_its_top():
+    """One that could be read so far is not in UTF-16, whatever it says."""
+    assert label_in(b"<meta charset='latin1'>") == "latin1"
+    assert label_in(b" " * 2000 + b"<meta charset=latin1>") == ""
+    assert [encoding_of_page(label) for label in ("utf-16", "latin1", "")] == ["utf-8", "cp1252", None]
+
+
+@pytest.mark.parametrize(
+    ("content", "declared", "is_html"),
+    [
+        (TEXT.encode(), None, False),
+        (TEXT.encode("utf-8-sig"), "latin1", False),
+        (TEXT.encode("utf-16"), None, True),
+        (TEXT.encode("cp1252"), "iso-8859-1", False),
+        (TEXT.encode("utf-16-be"), "utf-16be", False),
+    ],
+)
+def test_bytes_become_text(content, declared, is_html):
+    """By their mark, else by what the server says, else as they fit."""
+    assert text_of(content, declared, is_html=is_html) == TEXT
+
+
+def test_an_encoding_that_nobody_names_is_found():
+    """By charset-normalizer, which takes the letters for German."""
+    assert text_of(TEXT.encode("cp1252"), None, is_html=True).startswith("Das Übermaß kostet 5 €")
+
+
+def test_a_page_is_read_as_it_says():
+    """Where the server says nothing; its line ends become plain ones."""
+    page = f"<meta charset=windows-1252>\r\n{TEXT}\r"
+    assert text_of(page.encode("cp1252"), None, is_html=True).endswith(f"\n{TEXT}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "declared", "why"),
+    [
+        (b"x", "klingon", "charset"),
+        (b"\xff", "utf-8", "charset"),
+        (b"<meta charset=klingon>", None, "charset"),
+        (b"a\0b", "utf-8", "binary"),
+        (bytes(range(128, 256)) * 9, None, "charset"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch):
+    """An encoding that nobody knows or that does not fit, and what no text has."""
+    import charset_normalizer
+
+    monkeypatch.setattr(charset_normalizer.models.CharsetMatches, "best", lambda self: None)
+    assert reason(text_of, content, declared, is_html=True) == why
+
+
+def test_plain_text_is_what_is_seen():
+    """Without letters that are drawn as nothing, and no longer than it may be."""
+    assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "")
+    assert read_plain("\u200b", 9).parts == ()
+    assert (plain_text("e\u0301"), one_line(" a\n\u200bb ")) == ("é", "a b")
+    assert within("abc", 3) == "abc"
+    assert reason(within, "abcd", 3) == "too_large"
+
+
+def test_pages_of_a_file_are_parts():
+    """The title is the file's; an empty page is none, and the days of programs are guesses."""
+    found = read_pdf(pdf_of("First page", "", "Third page", title="A\u200b file"), 99)
+    assert (found.title, found.text, found.declared_date) == ("A file", "First page\n\nThird page", "")
+    assert found.parts == (Heading(2, "Page 1"), "First page", Heading(2, "Page 3"), "Third page")
+
+
+@pytest.mark.parametrize(("created", "day"), [("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, "")])
+def test_a_file_may_say_when_it_was_made(created, day):
+    """What is no day is none."""
+    writer = PdfWriter(clone_from=BytesIO(pdf_of("text")))
+    if created is None:
+        writer._info = None
+    else:
+        writer.add_metadata({NameObject("/CreationDate"): TextStringObject(created)})
+    writer.write(file := BytesIO())
+    assert read_pdf(file.getvalue(), 99).guessed_date == day
+
+
+def test_text_that_a_file_does_not_draw_is_not_read():
+    """But for that of a scanned page, where nothing else is shown."""
+    mixed = b"BT /F1 12 Tf 20 700 Td q 3 Tr (canary) Tj 7 Tr (canary) ' Q (shown) Tj ET"
+    scanned = b"BT /F1 12 Tf 20 700 Td 3 Tr (scanned) Tj ET"
+    assert read_pdf(pdf_with(mixed, scanned), 99).text == "shown\n\nscanned"
+    writer = PdfWriter()
+    writer.add_blank_page(9, 9)
+    writer.write(file := BytesIO())
+    assert read_pdf(file.getvalue(), 99).parts == ()
+
+
+def test_files_that_cannot_be_read_say_why(monkeypatch):
+    """Broken, locked, too long, or of a cipher or a size that pypdf refuses."""
+    assert reason(read_pdf, b"no file", 99) == "broken"
+    assert reason(read_pdf, pdf_of("secret", password="x"), 99) == "encrypted"
+    assert reason(read_pdf, pdf_of("many words"), 5) == "too_large"
+    for error, why in ((DependencyError("a cipher"), "encrypted"), (LimitReachedError("much"), "too_large")):
+
+        def fail(*_, error=error):
+            raise error
+
+        monkeypatch.setattr("pypdf.PdfReader", fail)
+        assert reason(read_pdf, b"", 99) == why

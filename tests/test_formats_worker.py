@@ -1,0 +1,149 @@
+"""The child's side of what reads pages and files, in this process; and what a child does not load."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from pdf_files import pdf_of
+
+import guardgraph
+from guardgraph.formats import worker
+from guardgraph.formats.extraction import Extracted, ExtractionFailed, read_answer
+from guardgraph.formats.frames import framed, receive_all, send_all
+from guardgraph.formats.pool import _BOOT, _LIBRARIES_FOR, _paths, extract
+from guardgraph.plain.errors import ConfigurationError
+
+PAGE = b"<title>Fees</title><main><h1>Fees</h1><p>None at all.</p></main>"
+
+
+def asked(content: bytes, kind: str, **changed: object):
+    """Return what the child's side answers to one question, as our side reads it."""
+    head = {"kind": kind, "libraries": (), "charset": None, "url": "", "seconds": 1e6, "max_chars": 1000, **changed}
+    asks, ours = os.pipe()
+    theirs, answers = os.pipe()
+    threading.Thread(target=send_both, args=(ours, head, content)).start()
+    try:
+        worker.answer_all(asks, answers)
+    finally:
+        os.close(answers)
+        os.close(asks)
+    answer = receive_all(theirs)
+    os.close(theirs)
+    assert answer is not None
+    return read_answer(answer)
+
+
+def send_both(pipe: int, head: dict, content: bytes) -> None:
+    """Ask one question, and no more."""
+    send_all(pipe, json.dumps(head).encode())
+    send_all(pipe, content)
+    os.close(pipe)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "text"),
+    [("html", PAGE, "Fees\n\nNone at all."), ("pdf", pdf_of("Fees"), "Fees"), ("text", b" Fees ", "Fees")],
+)
+def test_each_kind_of_content_is_read(kind, content, text, monkeypatch):
+    """A question is answered with what is read; then nobody asks any more."""
+    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
+    assert asked(content, kind, libraries=_LIBRARIES_FOR[kind]).text == text
+
+
+def test_what_cannot_be_read_is_answered(monkeypatch):
+    """With the reason, whatever a parser raises; a library that cannot be loaded is named."""
+    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
+    assert asked(b"a\0", "text").reason == "binary"
+    assert isinstance(asked(b"", "text", libraries=["no_such_library"]), ConfigurationError)
+    monkeypatch.setattr(worker, "_read", lambda *_: 1 / 0)
+    assert asked(b"", "text").details == {"error": "ZeroDivisionError"}
+
+
+def test_a_child_without_memory_says_nothing(monkeypatch):
+    """Whatever it still could do might fail."""
+    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
+
+    def read(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(worker, "_read", read)
+    with pytest.raises(MemoryError):
+        asked(b"", "text")
+
+
+def test_a_child_has_limits(monkeypatch):
+    """Of memory, where the system has them, of files, and of the time that it may work."""
+    limits, hooks = {}, []
+
+    def limit(kind, most):
+        if kind == resource.RLIMIT_AS:
+            raise ValueError  # macOS
+        limits[kind] = most
+
+    monkeypatch.setattr(resource, "setrlimit", limit)
+    monkeypatch.setattr(sys, "addaudithook", hooks.append)
+    worker._limit(1 << 30)
+    worker._limit_work(60)
+    assert (limits[resource.RLIMIT_CORE], limits[resource.RLIMIT_FSIZE]) == ((0, 0), (0, 0))
+    assert 61 <= limits[resource.RLIMIT_CPU][0] < 1e6
+    assert hooks == [worker._deny]
+
+
+def test_a_parser_reaches_nobody():
+    """Connections and processes are refused; what it has to do is not."""
+    worker._deny("open", ())
+    for event in ("socket.connect", "subprocess.Popen", "os.system"):
+        with pytest.raises(PermissionError, match=event):
+            worker._deny(event, ())
+
+
+def test_the_pipe_may_end_within_a_message():
+    """Then there is none."""
+    reading, writing = os.pipe()
+    os.write(writing, framed(b"message")[:-1])
+    os.close(writing)
+    assert receive_all(reading) is None
+    os.close(reading)
+
+
+def test_a_child_finds_what_it_reads_with():
+    """This library and all that it needs, wherever they are installed."""
+    paths = [Path(path) for path in _paths()]
+    assert Path(guardgraph.__file__).resolve().parents[1] in paths
+    for library in ("trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdf"):
+        assert any((path / library).is_dir() for path in paths)
+
+
+def test_a_child_loads_no_more_than_it_reads_with():
+    """Neither Pydantic nor LangGraph and LangChain, whose start costs a second and memory that pages could use."""
+    questions = {"html": PAGE, "pdf": pdf_of("Fees"), "text": b"Fees \xe9"}
+    begin, _, _ = _BOOT.partition("from guardgraph")
+    code = (
+        f"{begin}\nfrom guardgraph.formats.worker import _answer\n"
+        f"for kind, content in {questions!r}.items():\n"
+        f"    libraries = {_LIBRARIES_FOR!r}[kind]\n"
+        "    head = {'kind': kind, 'libraries': libraries, 'charset': None, 'url': '', 'seconds': 9, 'max_chars': 99}\n"
+        "    assert _answer(content, head).startswith(b'[\"read\"'), kind\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", code, "0", *_paths()]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/", env={})
+    loaded = set(said.stdout.split())
+    assert {"guardgraph", "trafilatura", "selectolax", "pypdf"} <= loaded
+    assert not loaded & {"pydantic", "pydantic_core", "langgraph", "langchain_core", "langchain_openai", "openai"}
+
+
+def test_a_child_is_asked_through_the_pool():
+    """What is read here is what a child reads."""
+    found = extract(PAGE, "html", seconds=60, max_chars=1000)
+    assert isinstance(found, Extracted)
+    assert found.text == "Fees\n\nNone at all."
+    with pytest.raises(ExtractionFailed):
+        extract(b"a\0", "text", seconds=60, max_chars=1000)
