@@ -22,7 +22,7 @@ import guardgraph
 from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
 from guardgraph.state.research import READ_FAILURES
-from guardgraph.tools.demo import CRITIQUE_GOAL, incident_context
+from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -115,7 +115,7 @@ def stopped_rag() -> str:
 def repaired_draft() -> str:
     """Return the picture of a run that went in circles: the revisions lacked what was required."""
     agent = guardgraph.create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
-    request = {"goal": CRITIQUE_GOAL, "incident_context": incident_context()}
+    request = {"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()}
     return guardgraph.draw(agent, agent.invoke(request)).svg
 
 

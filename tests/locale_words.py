@@ -152,7 +152,7 @@ def _read(
     made: dict[str, dict[str, int]], scales: dict[str, int], words: str, value: int, *, ordinal: bool = False
 ) -> bool:
     split = words.split()
-    return NumberWords(made, scales).read(split, 0) == (value, ordinal, len(split))
+    return NumberWords(made, scales).read_spelled_number(split, 0) == (value, ordinal, len(split))
 
 
 def _cardinals(language: str, numbers: Iterable[int]) -> Iterator[tuple[str, int]]:

@@ -36,10 +36,10 @@ import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
 from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
 from guardgraph.drawing.kinds import LOOKS
-from guardgraph.drawing.mermaid import mermaid
-from guardgraph.drawing.svg import svg
+from guardgraph.drawing.mermaid import draw_mermaid_flowchart
+from guardgraph.drawing.svg import draw_svg
 from guardgraph.drawing.taken import Taken
-from guardgraph.drawing.text import cells, shown
+from guardgraph.drawing.text import fit_label, measure_cells
 from guardgraph.graphs.declaring.kinds import KINDS
 
 
@@ -193,18 +193,18 @@ def _hostile(text):
 def test_no_text_breaks_out_of_a_picture(text):
     """Whatever a name, reason or label holds: the SVG parses, and Mermaid sees letters and codes within quotes."""
     diagram = _hostile(text)
-    root = xml.fromstring(svg(diagram))
+    root = xml.fromstring(draw_svg(diagram))
     assert {item.tag for item in root.iter(f"{SVG}script")} == set()
     quoted = re.compile(r'"(?:[^"<`]|<br>)*"')
-    for line in mermaid(diagram).splitlines():
+    for line in draw_mermaid_flowchart(diagram).splitlines():
         assert re.sub(r"[\w ().,:\[\]{}/|=<>#;-]", "", quoted.sub("", line)) == "", line
 
 
 @given(st.text(max_size=80), st.integers(2, 40))
 def test_texts_are_printable_and_fit(text, limit):
     """A text that is shown takes no more room than it may, and nothing of it is invisible or steers."""
-    result = shown(text, limit)
-    assert cells(result) <= limit
+    result = fit_label(text, limit)
+    assert measure_cells(result) <= limit
     assert result.isprintable()
 
 

@@ -25,7 +25,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget
 from guardgraph.guards.stop import LONGEST_QUESTION
-from guardgraph.plain.json import named
+from guardgraph.plain.json import name_json_numbers
 
 LONG = "word " * (LONGEST_QUESTION // 5 + 1)
 HUGE = "x" * 10_000_000
@@ -135,4 +135,4 @@ def test_json_of_the_command_line_is_strict(tmp_path):
     file.write_text('{"x": 1e999, "y": NaN, "policy_hints": {"max_length_increase_pct": Infinity}}')
     done = process("critique", "--context", str(file), "--json")
     json.loads(done.stdout, parse_constant=pytest.fail)
-    assert named([float("inf"), {"a": float("nan")}]) == ["inf", {"a": "nan"}]
+    assert name_json_numbers([float("inf"), {"a": float("nan")}]) == ["inf", {"a": "nan"}]

@@ -31,7 +31,7 @@ from guardgraph import LiveWorld, create_research_agent
 from guardgraph.guards.research.notes import parse_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool
-from guardgraph.tools.recordings import recorded_reader
+from guardgraph.tools.recordings import make_recorded_reader
 
 
 def late(clock, value=None):
@@ -179,7 +179,7 @@ STOPS = {
             ],
         },
     ),
-    "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=recorded_reader())),
+    "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=make_recorded_reader())),
     "invalid_notes:too_many": StopCase(
         "read_extract", lambda: research({"max_notes": 1}, extractor=scripted_tool(NOTES))
     ),

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import note
+from guardgraph.cli.shell import print_on_stderr
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
@@ -34,52 +34,54 @@ def first_of(names: Sequence[str]) -> str:
 def show_report(screen: Screen, folder: str, report: Report) -> None:
     """Show what became of the files of a folder, and on stderr what to know of those that were put in."""
     counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
-    screen.show(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
+    screen.print_text(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
     for failed in report.failed:
-        screen.show((f"{failed.name}: {failed.reason}", "red"), hang=2)
+        screen.print_text((f"{failed.name}: {failed.reason}", "red"), hang=2)
     if left_out := report.describe_left_out():
-        note(f"left out of {folder}: {left_out}")
+        print_on_stderr(f"left out of {folder}: {left_out}")
     if report.closed:
         whom = "--reader or an access.yaml names who may"
-        note(f"nobody may read {counted(len(report.closed), 'document')} ({first_of(report.closed)}); {whom}")
+        print_on_stderr(
+            f"nobody may read {counted(len(report.closed), 'document')} ({first_of(report.closed)}); {whom}"
+        )
 
 
 def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     """Show rows that have the same fields."""
     held = [*rows]
     if not held:
-        screen.show("nothing", indent=0)
+        screen.print_text("nothing", indent=0)
         return
-    screen.table(
+    screen.print_table(
         [name.replace("_", " ") for name in held[0]], ([_cell(value) for value in row.values()] for row in held)
     )
 
 
 def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
     """Show what was found, what became of it, and what to do next."""
-    screen.show(f"{file}: {counted(checked.documents, 'document')}, {counted(checked.chunks, 'chunk')}", indent=0)
+    screen.print_text(f"{file}: {counted(checked.documents, 'document')}, {counted(checked.chunks, 'chunk')}", indent=0)
     for kind, of_kind in groupby(checked.findings, key=lambda finding: finding.kind):
         findings = [*of_kind]
         for finding in findings[:_SHOWN]:
-            screen.show((str(finding), "red"), hang=2)
+            screen.print_text((str(finding), "red"), hang=2)
         if len(findings) > _SHOWN:
-            screen.show((f"{kind}: {len(findings) - _SHOWN} more; --json has them", "red"), hang=2)
+            screen.print_text((f"{kind}: {len(findings) - _SHOWN} more; --json has them", "red"), hang=2)
     if not checked.findings:
-        screen.show(("no findings", "green"), indent=0)
+        screen.print_text(("no findings", "green"), indent=0)
     elif not checked.rebuilt:
-        screen.show(f"to make the index anew of what is right: guardgraph kb rebuild {file}", indent=0)
+        screen.print_text(f"to make the index anew of what is right: guardgraph kb rebuild {file}", indent=0)
     if checked.rebuilt:
-        screen.show(("the index is made anew", "green"), indent=0)
+        screen.print_text(("the index is made anew", "green"), indent=0)
     for items, became in (
         (checked.refused, "not what was put in; add it again"),
         (checked.without_vectors, "it has no vectors"),
         (checked.lost, "add the documents again"),
     ):
         for item in items:
-            screen.show((f"{item}: {became}", "red"), hang=2)
+            screen.print_text((f"{item}: {became}", "red"), hang=2)
     if checked.without_vectors or (not checked.rebuilt and any(item.kind == "vectors" for item in checked.findings)):
         again = f"KnowledgeBase({file!r}, embedding=...).add(...); where it is refused, into a new file"
-        screen.show(f"to make vectors again, in Python: {again}", indent=0)
+        screen.print_text(f"to make vectors again, in Python: {again}", indent=0)
 
 
 def _cell(value: Any) -> str:

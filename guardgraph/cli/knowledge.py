@@ -12,9 +12,9 @@ import typer
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.bases import counted, first_of, show_checked, show_report, show_rows
-from guardgraph.cli.folders import bar
+from guardgraph.cli.folders import show_progress_bar
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, note
+from guardgraph.cli.shell import OK, STOPPED, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -81,9 +81,9 @@ def add(
     What is new or changed is read, what is gone is removed, and every rule is held again. Exit code 3 if a file could
     not be taken in; the others were.
     """
-    inputs.load_environment()
-    inputs.existing_folder("FOLDER", folder)
-    with guardgraph.KnowledgeBase(inputs.named("FILE", file)) as kb, bar() as progress:
+    inputs.load_dotenv_file()
+    inputs.require_folder_option("FOLDER", folder)
+    with guardgraph.KnowledgeBase(inputs.check_path_option("FILE", file)) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
     if as_json:
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
@@ -103,9 +103,9 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the collections of a knowledge base, or the documents of one."""
-    inputs.load_environment()
+    inputs.load_dotenv_file()
     rows: list[JsonObject]
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
         if name is None:
             collections = kb.index.collections()
             rows = [
@@ -133,10 +133,10 @@ def remove(
     tenant: Of = None,
 ) -> None:
     """Remove a collection with all its documents."""
-    inputs.load_environment()
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+    inputs.load_dotenv_file()
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
         count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
-    Screen().show(f"{name}: {counted(count, 'document')} removed", indent=0)
+    Screen().print_text(f"{name}: {counted(count, 'document')} removed", indent=0)
 
 
 @app.command()
@@ -154,23 +154,25 @@ def search(
 
     That shows documents that the caller may not read: whoever may open the file may read all of it.
     """
-    inputs.load_environment()
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
-        found, missing = kb.index.explain(query, caller=inputs.caller(tenant, user, group), top_k=top_k)
+    inputs.load_dotenv_file()
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
+        found, missing = kb.index.explain(query, caller=inputs.parse_caller_options(tenant, user, group), top_k=top_k)
         _note_unknown(tenant, kb)
     if as_json:
         _print_json({"found": found, "not_found": [item._asdict() for item in missing]})
         return
     screen = Screen()
     for candidate in found:
-        screen.columns((f"{candidate['score']:.4f}", "bold"), candidate["doc_id"], at=8, indent=0)
-        screen.show((f"{candidate['source']}: {' '.join(candidate['text'].split())[:SHOWN_TEXT]}", "dim"), indent=8)
+        screen.print_columns((f"{candidate['score']:.4f}", "bold"), candidate["doc_id"], at=8, indent=0)
+        screen.print_text(
+            (f"{candidate['source']}: {' '.join(candidate['text'].split())[:SHOWN_TEXT]}", "dim"), indent=8
+        )
     if not found:
-        screen.show("nothing found", indent=0)
+        screen.print_text("nothing found", indent=0)
     if missing:
-        screen.heading("not found")
+        screen.print_heading("not found")
     for item in missing:
-        screen.show(f"{item.id}: {item.reason}", hang=2)
+        screen.print_text(f"{item.id}: {item.reason}", hang=2)
 
 
 @app.command()
@@ -190,11 +192,11 @@ def check(
     """
     from guardgraph.knowledge.checking import check_file, rebuild_file
 
-    inputs.load_environment()
-    path = Path(inputs.existing_file("FILE", file))
+    inputs.load_dotenv_file()
+    path = Path(inputs.require_file_option("FILE", file))
     checked = rebuild_file(path) if repair else check_file(path)
     if repair:
-        note("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
+        print_on_stderr("`kb check --repair` is `kb rebuild` now; the next version has no other name for it")
     _show_checked(file, checked, as_json)
 
 
@@ -207,8 +209,8 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.checking import rebuild_file
 
-    inputs.load_environment()
-    _show_checked(file, rebuild_file(Path(inputs.existing_file("FILE", file))), as_json)
+    inputs.load_dotenv_file()
+    _show_checked(file, rebuild_file(Path(inputs.require_file_option("FILE", file))), as_json)
 
 
 def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:
@@ -229,9 +231,9 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     """
     from guardgraph.state.access import is_access_allowed
 
-    inputs.load_environment()
-    asked = inputs.caller(tenant, user, group)
-    with guardgraph.KnowledgeBase(inputs.existing_file("FILE", file)) as kb:
+    inputs.load_dotenv_file()
+    asked = inputs.parse_caller_options(tenant, user, group)
+    with guardgraph.KnowledgeBase(inputs.require_file_option("FILE", file)) as kb:
         _note_unknown(tenant, kb)
         rows: list[JsonObject] = [
             {
@@ -255,8 +257,8 @@ def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[
     Raises:
         ConfigurationError: a caller is named without such a file, or a name is wrong.
     """
-    if kb is not None and os.path.isfile(inputs.named("--kb", kb)):
-        return inputs.caller(tenant, user, group)
+    if kb is not None and os.path.isfile(inputs.check_path_option("--kb", kb)):
+        return inputs.parse_caller_options(tenant, user, group)
     for option, given in (("--user", user), ("--group", group)):
         if given:
             raise ConfigurationError(f"{option}: --kb FILE, a file of `guardgraph kb`, is required beside it")
@@ -281,7 +283,7 @@ def _note_unknown(tenant: str | None, kb: guardgraph.KnowledgeBase) -> None:
     """Say on stderr that a tenant has no documents, since another one may be meant."""
     there = kb.tenants()
     if tenant is not None and tenant not in there:
-        note(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
+        print_on_stderr(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
 
 
 def _by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:

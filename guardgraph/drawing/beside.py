@@ -11,27 +11,29 @@ from langgraph.graph import START
 from guardgraph.drawing.diagram import Diagram, Ending, Node
 from guardgraph.drawing.taken import Taken
 
-__all__ = ["beside"]
+__all__ = ["draw_runs_beside"]
 
 
-def beside(diagram: Diagram, earlier: Taken) -> Diagram:
+def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
     """Return a diagram of a run with the way of an earlier run of the same graph in it.
 
     Args:
         diagram: of the graph, with a run.
         earlier: how the other run went.
     """
-    often, steps = Counter((START, *earlier.path)), set(earlier.steps)
+    often, steps = Counter((START, *earlier.path)), set(earlier.edges_on_way)
     drawn = {node.name for node in diagram.nodes}
     stopped = earlier.path[-2:-1] if earlier.path[-1] not in drawn else ()
     nodes = [replace(node, earlier=often[node.name] > 0) for node in diagram.nodes]
-    nodes = [replace(node, endings=_endings(node, earlier)) if node.name in stopped else node for node in nodes]
+    nodes = [
+        replace(node, endings=_list_earlier_endings(node, earlier)) if node.name in stopped else node for node in nodes
+    ]
     edges = [replace(edge, earlier=(edge.start, edge.end) in steps) for edge in diagram.edges]
-    parting = _parting(diagram.taken, earlier)
+    parting = _find_parting_node(diagram.taken, earlier)
     return replace(diagram, nodes=tuple(nodes), edges=tuple(edges), earlier=earlier, parting=parting)
 
 
-def _endings(node: Node, earlier: Taken) -> tuple[Ending, ...]:
+def _list_earlier_endings(node: Node, earlier: Taken) -> tuple[Ending, ...]:
     """Return the endings of the node at which the earlier run was stopped, with the reason."""
     terminal = earlier.path[-1]
     reached = Ending(
@@ -44,9 +46,9 @@ def _endings(node: Node, earlier: Taken) -> tuple[Ending, ...]:
     return (*(ending for ending in left if ending.taken), reached, *(ending for ending in left if not ending.taken))
 
 
-def _parting(taken: Taken | None, earlier: Taken) -> str | None:
+def _find_parting_node(taken: Taken | None, earlier: Taken) -> str | None:
     """Return the node from which two runs go different ways, None where they go the same or have none in common."""
-    if taken is None or taken.steps == earlier.steps:
+    if taken is None or taken.edges_on_way == earlier.edges_on_way:
         return None
     common = [now for now, _ in takewhile(lambda pair: pair[0] == pair[1], zip(taken.path, earlier.path, strict=False))]
     return common[-1] if common else None

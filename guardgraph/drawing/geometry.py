@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Box", "Point", "around", "near"]
+__all__ = ["Box", "Point", "enclose_points", "round_coordinate"]
 
 Point = tuple[float, float]
 
@@ -20,47 +20,47 @@ class Box:
     height: float
 
     @property
-    def left(self) -> float:
+    def min_x(self) -> float:
         """The left border."""
         return self.x - self.width / 2
 
     @property
-    def right(self) -> float:
+    def max_x(self) -> float:
         """The right border."""
         return self.x + self.width / 2
 
     @property
-    def top(self) -> float:
+    def min_y(self) -> float:
         """The upper border."""
         return self.y - self.height / 2
 
     @property
-    def bottom(self) -> float:
+    def max_y(self) -> float:
         """The lower border."""
         return self.y + self.height / 2
 
     @property
-    def corners(self) -> tuple[Point, Point]:
+    def corner_points(self) -> tuple[Point, Point]:
         """The upper left and the lower right corner."""
-        return (self.left, self.top), (self.right, self.bottom)
+        return (self.min_x, self.min_y), (self.max_x, self.max_y)
 
-    def wider(self, by: float) -> Box:
+    def widen_box(self, by: float) -> Box:
         """Return a rectangle around this one, wider and higher by so much."""
         return Box(self.x, self.y, self.width + by, self.height + by)
 
-    def meets(self, other: Box) -> bool:
+    def overlaps_box(self, other: Box) -> bool:
         """Say whether two rectangles have a point in common."""
         apart = abs(self.x - other.x) > (self.width + other.width) / 2
         return not apart and abs(self.y - other.y) <= (self.height + other.height) / 2
 
 
-def around(points: Iterable[Point]) -> Box:
+def enclose_points(points: Iterable[Point]) -> Box:
     """Return the smallest rectangle with all these points in it."""
     across, down = zip(*points, strict=True)
     left, right, top, bottom = min(across), max(across), min(down), max(down)
     return Box((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
 
 
-def near(number: float) -> float:
+def round_coordinate(number: float) -> float:
     """Round to a hundredth, so that a picture is the same on every machine."""
     return round(number, 2) + 0.0

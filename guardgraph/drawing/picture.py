@@ -10,12 +10,12 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.beside import beside
-from guardgraph.drawing.diagram import Diagram, diagram_of
-from guardgraph.drawing.mermaid import mermaid
+from guardgraph.drawing.beside import draw_runs_beside
+from guardgraph.drawing.diagram import Diagram, make_diagram
+from guardgraph.drawing.mermaid import draw_mermaid_flowchart
 from guardgraph.drawing.style import MONO
-from guardgraph.drawing.svg import svg
-from guardgraph.drawing.taken import Taken, fitting, taken_by
+from guardgraph.drawing.svg import draw_svg
+from guardgraph.drawing.taken import Taken, fit_way_to_graph, read_way_of_run
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import ConfigurationError, InputError
 
@@ -42,12 +42,12 @@ class Picture:
         Raises:
             ConfigurationError: the extra ``draw`` is not installed.
         """
-        return svg(self.diagram)
+        return draw_svg(self.diagram)
 
     @cached_property
     def mermaid(self) -> str:
         """The graph as Mermaid text, which GitHub and others draw; no extra is needed."""
-        return mermaid(self.diagram)
+        return draw_mermaid_flowchart(self.diagram)
 
     def png(self, *, dark: bool = False, scale: float = 2.0) -> bytes:
         """Return the picture as PNG.
@@ -68,7 +68,7 @@ class Picture:
             raise ConfigurationError(f"png: the extra is required, as in pip install '.[draw]' ({error})") from error
         if svg_to_bytes(_LETTERS.format("M")) == svg_to_bytes(_LETTERS.format("")):
             raise ConfigurationError("png: this machine has no font; install one, such as DejaVu, or save SVG")
-        return bytes(svg_to_bytes(svg(self.diagram, dark=dark), zoom=scale))
+        return bytes(svg_to_bytes(draw_svg(self.diagram, dark=dark), zoom=scale))
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file; the ending of its name says as what: .svg, .png or .mmd.
@@ -109,16 +109,18 @@ class Picture:
         folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
         nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
         stops = len(folded.union(ending.terminal for ending in (*diagram.everywhere, *diagram.behind)))
-        run = "" if diagram.taken is None else f", a run that {_how(diagram.taken)}"
-        other = "" if diagram.earlier is None else f", beside an earlier one that {_how(diagram.earlier)}"
+        run = "" if diagram.taken is None else f", a run that {_describe_drawn_run(diagram.taken)}"
+        other = (
+            "" if diagram.earlier is None else f", beside an earlier one that {_describe_drawn_run(diagram.earlier)}"
+        )
         return f"{diagram.name}, {nodes} nodes and {stops} stops{run}{other}"
 
     def __repr__(self) -> str:
         return f"<Picture: {self.described}>"
 
 
-def _how(taken: Taken) -> str:
-    return f"waits at {taken.ending}" if taken.waiting else f"ended with {taken.reason}"
+def _describe_drawn_run(taken: Taken) -> str:
+    return f"waits at {taken.ending_label}" if taken.waiting else f"ended with {taken.reason}"
 
 
 def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, earlier: object = None) -> Picture:
@@ -138,9 +140,9 @@ def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, e
         InputError: the graph is no compiled LangGraph graph, a run is no finished or waiting run of it, or an earlier
             one is given alone.
     """
-    diagram = diagram_of(graph, run)
+    diagram = make_diagram(graph, run)
     if earlier is None:
         return Picture(diagram)
     if run is None:
         raise InputError("earlier: the way of a run is required beside it; given: no run")
-    return Picture(beside(diagram, fitting(Topology(graph), taken_by(earlier))))
+    return Picture(draw_runs_beside(diagram, fit_way_to_graph(Topology(graph), read_way_of_run(earlier))))

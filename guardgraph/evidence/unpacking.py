@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from guardgraph.plain.json import RESULT_DEPTH, is_nested
+from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
 
 __all__ = ["change_packed_json"]
 
@@ -25,7 +25,7 @@ def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[
         value = json.loads(text)
     except (ValueError, RecursionError):
         return whole(text)
-    if is_nested(text, value, RESULT_DEPTH):  # deeper than anything that is recorded
+    if is_nested_too_deep(text, value, RESULT_DEPTH):  # deeper than anything that is recorded
         return whole(text)
     made = inside(value)
     return text if made == value else json.dumps(made)

@@ -42,7 +42,7 @@ from guardgraph.graphs.running.handing import wrap_nodes_for_handlers
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.node import GrammarNode, Seal
 from guardgraph.graphs.running.router import EndingRouter, Router, drop_router_readers
-from guardgraph.nodes.body import Body, Declares, names
+from guardgraph.nodes.body import Body, Declares, check_declared_names
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
@@ -411,7 +411,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
-        said = Declares(phase, **{field: names(f"node {name!r}, {field}", value) for field, value in given.items()})
+        said = Declares(
+            phase, **{field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
+        )
         ways = (to,) if isinstance(to, str) else to
         self.declarations[name] = build_declaration(kind, name, body, said, to=ways, entry=entry)
         self._bodies[name] = body

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.json import JsonObject
-from guardgraph.tools.demo import rag_input, research_input, self_critique_input
+from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 if TYPE_CHECKING:
     from guardgraph.graphs.running.door import GuardedGraph
@@ -101,7 +101,7 @@ _RAG = ShippedPattern(
     reasons_named={
         "answerer_abstained": "what was found does not answer the question, so no answer was written",
     },
-    demo=rag_input,
+    demo=load_rag_demo,
     subject=("question",),
     usage='"QUESTION" --kb FOLDER',
     invitation="ask your own files",
@@ -116,7 +116,7 @@ _RESEARCH = ShippedPattern(
     outcomes={
         "grounded_research_answer": "every note was held against its page, every fact against the notes",
     },
-    demo=research_input,
+    demo=load_research_demo,
     subject=("request", "request", "question"),
     usage='"QUESTION"',
     invitation="ask the recorded pages something else",
@@ -133,7 +133,7 @@ _SELF_CRITIQUE = ShippedPattern(
         "approved_direct": "the critic approved the draft as it was",
         "revised_once": "the draft was revised within bounds, and the change audited",
     },
-    demo=self_critique_input,
+    demo=load_self_critique_demo,
     subject=("goal",),
     usage="--context FILE",
     invitation="write about an incident of your own",

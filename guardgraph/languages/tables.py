@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LANGUAGES", "table"]
+__all__ = ["LANGUAGES", "load_language_table"]
 
 LANGUAGES: Final = (
     "en",
@@ -39,7 +39,7 @@ _DATA: Final = Path(__file__).parent / "data"
 
 
 @cache
-def table(name: str) -> Any:
+def load_language_table(name: str) -> Any:
     """Read a table.
 
     Args:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from guardgraph.languages.tables import table
+from guardgraph.languages.tables import load_language_table
 
-__all__ = ["Territory", "territories"]
+__all__ = ["Territory", "load_territory_names"]
 
 
 class Territory(NamedTuple):
@@ -26,13 +26,13 @@ class Territory(NamedTuple):
 
 
 @cache
-def territories(language: str) -> tuple[Territory, ...]:
+def load_territory_names(language: str) -> tuple[Territory, ...]:
     """Return the territories as a language names them, by code.
 
     Args:
         language: a code of `LANGUAGES`; another one has none.
     """
-    shipped = table("territories")
+    shipped = load_language_table("territories")
     names: Mapping[str, str] = shipped["names"].get(language, {})
     spoken: Mapping[str, list[str]] = shipped["languages"].get(language, {})
     adjectives: Mapping[str, list[str]] = shipped["adjectives"].get(language, {})

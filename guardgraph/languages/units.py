@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from guardgraph.languages.tables import table
+from guardgraph.languages.tables import load_language_table
 
-__all__ = ["Measure", "currencies", "hundredths", "measures"]
+__all__ = ["Measure", "load_currency_hundredths", "load_currency_names", "load_unit_names"]
 
 
 class Measure(NamedTuple):
@@ -23,7 +23,7 @@ class Measure(NamedTuple):
 
 
 @cache
-def measures(language: str) -> Mapping[str, tuple[Measure, ...]]:
+def load_unit_names(language: str) -> Mapping[str, tuple[Measure, ...]]:
     """Return what units of measure a name stands for, in a language.
 
     Symbols and what is written in every language ("km", "%") are there for every language. Names are as written
@@ -33,8 +33,8 @@ def measures(language: str) -> Mapping[str, tuple[Measure, ...]]:
     Args:
         language: a code of `LANGUAGES`; another one has symbols alone.
     """
-    shipped = table("units")
-    known = _measures()
+    shipped = load_language_table("units")
+    known = _load_unit_measures()
     found: dict[str, dict[Measure, None]] = {}
     for names in (shipped["common"], shipped["names"].get(language, {})):
         for measure, forms in names.items():
@@ -44,8 +44,8 @@ def measures(language: str) -> Mapping[str, tuple[Measure, ...]]:
 
 
 @cache
-def _measures() -> Mapping[str, Measure]:
-    shipped: Mapping[str, list[str]] = table("units")["measures"]
+def _load_unit_measures() -> Mapping[str, Measure]:
+    shipped: Mapping[str, list[str]] = load_language_table("units")["measures"]
     return {
         name: Measure(dimension, Fraction(factor), Fraction(zero[0]) if zero else Fraction(0))
         for name, (dimension, factor, *zero) in shipped.items()
@@ -53,7 +53,7 @@ def _measures() -> Mapping[str, Measure]:
 
 
 @cache
-def currencies(language: str) -> Mapping[str, tuple[str, ...]]:
+def load_currency_names(language: str) -> Mapping[str, tuple[str, ...]]:
     """Return what currencies a name or symbol stands for, in a language, as ISO 4217 codes.
 
     "$" and "dollars" are US dollars, "HK$" is another currency, "francs" are those of ten. Codes and symbols are as
@@ -62,17 +62,17 @@ def currencies(language: str) -> Mapping[str, tuple[str, ...]]:
     Args:
         language: a code of `LANGUAGES`; another one has codes and symbols alone.
     """
-    shipped = table("currencies")
+    shipped = load_language_table("currencies")
     found: dict[str, tuple[str, ...]] = {code: (code,) for code in shipped["codes"].split()}
     found |= {sign: tuple(codes) for sign, codes in shipped["symbols"].items()}
-    return found | _by_name(shipped["names"].get(language, {}).items())
+    return found | _map_codes_by_name(shipped["names"].get(language, {}).items())
 
 
-def _by_name(by_codes: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+def _map_codes_by_name(by_codes: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(codes.split()) for codes, names in by_codes for name in names.split("|")}
 
 
 @cache
-def hundredths() -> Mapping[str, tuple[str, ...]]:
+def load_currency_hundredths() -> Mapping[str, tuple[str, ...]]:
     """Return the currencies of which a name means the hundredth part: "cents", "pence"."""
-    return {name: tuple(codes) for name, codes in table("currencies")["hundredths"].items()}
+    return {name: tuple(codes) for name, codes in load_language_table("currencies")["hundredths"].items()}

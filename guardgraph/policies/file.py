@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from guardgraph.formats.settings_file import SHOWN_FINDINGS, Document, Place, WrongText, parse_toml, parse_yaml, text_of
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import findings
-from guardgraph.plain.json import JsonObject, json_problem
+from guardgraph.plain.findings import list_validation_findings
+from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name
 
@@ -223,7 +223,7 @@ class _Reading:
     def _read_tenants(self, value: Any) -> dict[str, Any]:
         given = self._read_policy_mapping(value, ("tenants",))
         for name in given:
-            if (problem := json_problem(name)) is not None or not name.strip():
+            if (problem := find_json_problem(name)) is not None or not name.strip():
                 self.found.append((("tenants", name), f"a name is required, not {problem or 'a blank one'}"))
         return given
 
@@ -239,7 +239,7 @@ class _Reading:
         try:
             return of.model_validate(self._read_policy_fields(value, place, of.model_fields))
         except ValidationError as error:
-            self.found.extend(((*place, *where), said) for where, said in findings(error))
+            self.found.extend(((*place, *where), said) for where, said in list_validation_findings(error))
             return None
 
     def _check_overlays(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.version import version
+from guardgraph.plain.version import read_package_version
 from guardgraph.state.run import Kind
 
 __all__ = [
@@ -331,7 +331,7 @@ def validate_recording(given: Any) -> Recording:
 
 def is_newer_recording(given: JsonObject) -> bool:
     """Say whether a recording says that a newer version of guardgraph made it, or that it has a newer form."""
-    made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), version()))
+    made, ours = (_parse_release_number(text) for text in (given.get("guardgraph"), read_package_version()))
     return (bool(ours) and made > ours) or (type(number := given.get("format")) is int and number > FORMAT)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.languages.language import language_of
-from guardgraph.languages.terms import content_words
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.terms import list_content_words
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.findings import shown
+from guardgraph.plain.findings import format_given_value
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
@@ -90,7 +90,7 @@ class LexicalRetriever:
         _check(documents)
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
-        told = [language_of(document["text"]) for document in documents]
+        told = [detect_language(document["text"]) for document in documents]
         self._language = most_common(Counter(told))
         languages = [language or self._language for language in told]
         counts = [_counted(document, language) for document, language in zip(documents, languages, strict=True)]
@@ -152,7 +152,7 @@ def _check(documents: Sequence[Document]) -> None:
 
 def _counted(document: Document, language: str) -> tuple[Counter[str], ...]:
     text = searched(document["title"], document["section"], document["text"])
-    return tuple(map(Counter, readings(content_words(text, language), language)))
+    return tuple(map(Counter, readings(list_content_words(text, language), language)))
 
 
 def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
@@ -206,7 +206,7 @@ class Asked(NamedTuple):
             ConfigurationError: a field is missing or wrong; it says which, and what is allowed.
         """
         if not isinstance(request, Mapping):
-            raise ConfigurationError(f"request: a dictionary is required; given: {shown(request)}")
+            raise ConfigurationError(f"request: a dictionary is required; given: {format_given_value(request)}")
         query, sources, top_k = (_field(request, name) for name in cls._fields)
         if not isinstance(query, str):
             raise _wrong("query", "a text", query)
@@ -224,4 +224,4 @@ def _field(request: Mapping[object, object], name: str) -> object:
 
 
 def _wrong(field: str, allowed: str, given: object) -> ConfigurationError:
-    return ConfigurationError(f"request: {field}: {allowed} is required; given: {shown(given)}")
+    return ConfigurationError(f"request: {field}: {allowed} is required; given: {format_given_value(given)}")

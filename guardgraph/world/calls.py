@@ -22,10 +22,10 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.plain.conversion import ALLOWED, Unreturnable, expected, plain_value
+from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copied
-from guardgraph.plain.secrets import message_of
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
+from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Call, is_instant_target
 from guardgraph.world.connections import Connections
@@ -167,22 +167,22 @@ def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
 
 async def _await_call_target(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return await call.target.ainvoke(copied(call.shown))
+        return await call.target.ainvoke(copy_json(call.shown))
     if inspect.iscoroutinefunction(call.target):
-        return await call.target(copied(call.shown))
+        return await call.target(copy_json(call.shown))
     returned = await await_in_thread(partial(_call_function_target, call))
     return await returned if inspect.iscoroutine(returned) else returned
 
 
 def _invoke_call_target(call: Call) -> Any:
     if isinstance(call.target, Runnable):
-        return call.target.invoke(copied(call.shown))
+        return call.target.invoke(copy_json(call.shown))
     returned = _call_function_target(call)
     return asyncio.run(_await_coroutine_reply(returned)) if inspect.iscoroutine(returned) else returned
 
 
 def _call_function_target(call: Call) -> Any:
-    return call.target(copied(call.shown))  # type: ignore[operator, misc]
+    return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
 
 
 async def _await_coroutine_reply(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -204,7 +204,7 @@ def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
 
 def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
     try:
-        return Outcome.holding(plain_value(returned, most), call.about)
+        return Outcome.holding(convert_to_plain_json(returned, most), call.about)
     except Unreturnable as error:
         return _build_refused_outcome(call, error)
     except TooLarge:
@@ -270,11 +270,11 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         return _build_refused_outcome(call, error)
     reason, details = classify_model_error(error) or (
         None,
-        {"type": type(error).__name__, "message": message_of(error)},
+        {"type": type(error).__name__, "message": format_error_message(error)},
     )
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
-        return _build_failure_outcome("tool_error", {**said, **expected(error)}, call.about)
+        return _build_failure_outcome("tool_error", {**said, **list_expected_details(error)}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
     if reason is None or (_is_rule_target(call.target) and is_unclassified_model_error(error)):
         raise error

@@ -18,7 +18,7 @@ from langgraph.errors import GraphBubbleUp
 
 from guardgraph.plain.errors import GuardgraphError
 from guardgraph.plain.json import JsonObject
-from guardgraph.plain.secrets import MARK, message_of, shown_text
+from guardgraph.plain.secrets import MARK, cut_and_mask_text, format_error_message
 
 __all__ = [
     "Failure",
@@ -202,7 +202,7 @@ def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
 
 def _mask_error_message(error: Exception) -> str:
     secrets = list(_list_request_secrets(error))
-    return _collapse_error_blanks(message_of(error, lambda text: reduce(_mask_request_secret, secrets, text)))
+    return _collapse_error_blanks(format_error_message(error, lambda text: reduce(_mask_request_secret, secrets, text)))
 
 
 def _mask_request_secret(text: str, secret: str) -> str:
@@ -245,7 +245,7 @@ def classify_model_message(message: BaseMessage) -> Failure | None:
     else:
         return None
     usage = read_token_usage(message)
-    details: JsonObject = {"type": type(message).__name__, "message": _collapse_error_blanks(shown_text(text))}
+    details: JsonObject = {"type": type(message).__name__, "message": _collapse_error_blanks(cut_and_mask_text(text))}
     return reason, details | ({"usage": usage} if usage else {})
 
 

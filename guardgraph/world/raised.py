@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from guardgraph.plain.secrets import message_of
+from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 
 __all__ = ["RAISED", "record_raised_exception", "restore_raised_exception"]
@@ -15,7 +15,7 @@ RAISED = "raised"
 
 def record_raised_exception(error: Exception) -> Outcome:
     """Return what is kept of an exception: its class's name and its message."""
-    details = {"type": type(error).__name__, "message": message_of(error)}
+    details = {"type": type(error).__name__, "message": format_error_message(error)}
     return Outcome("failure", {"reason": RAISED, "details": details}, {})
 
 

@@ -12,7 +12,7 @@ from guardgraph.evidence.sql.runs import SqlRuns
 from guardgraph.evidence.store import Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import Recording
 
 __all__ = ["SqlStore", "sql_store"]
@@ -91,7 +91,7 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import read_latest_record
         from guardgraph.evidence.sql.schema import Missing
 
-        if not isinstance(run_id, str) or json_problem(run_id) is not None:  # no database takes it as a text
+        if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
             return self.database.run_transaction(lambda connection: read_latest_record(connection, run_id))
@@ -226,7 +226,7 @@ class SqlStore:
 
 def _check_storable_names(**given: object) -> None:
     for name, value in given.items():
-        if value is not None and (not isinstance(value, str) or json_problem(value) is not None):
+        if value is not None and (not isinstance(value, str) or find_json_problem(value) is not None):
             raise ConfigurationError(f"{name}: a text that can be stored is required; given: {value!r:.80}")
 
 

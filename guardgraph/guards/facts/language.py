@@ -6,11 +6,11 @@ import re
 from functools import cache
 from typing import Final
 
-from guardgraph.languages.calendar import months
-from guardgraph.languages.language import language_of
-from guardgraph.languages.numbers import magnitudes, number_words
-from guardgraph.languages.units import measures
-from guardgraph.languages.words import stop_words
+from guardgraph.languages.calendar import load_month_names
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.numbers import load_magnitude_words, load_number_words
+from guardgraph.languages.units import load_unit_names
+from guardgraph.languages.words import load_stop_words
 
 __all__ = ["is_latin_language", "tell_number_language"]
 
@@ -55,13 +55,13 @@ def tell_number_language(text: str) -> str:
             return "en"
     elif (han := len(_HAN.findall(text[:_READ]))) and han * _LETTERS_OF_A_WORD >= min(len(text), _READ) - han:
         return "ja" if _KANA.search(text[:_READ]) else "zh"
-    language = language_of(text)
+    language = detect_language(text)
     if not language and not text.isascii() and _CYRILLIC.search(text[:_READ]):
         return "uk" if _UKRAINIAN.search(text[:_READ]) else "ru"
     if language in ("", "en") or language not in _LATIN:
         return language
     found = {word.strip(_AROUND) for word in text[:_READ].lower().split()}
-    own = (stop_words(language) & found) - stop_words("en")
+    own = (load_stop_words(language) & found) - load_stop_words("en")
     # The "cent" of "27 per cent" and the "min" of "5 min" are no evidence of French and Swedish.
     own -= _list_words_beside_numbers(language)
     english = len(found & _split_stop_words()[0])
@@ -77,22 +77,24 @@ def _tell_language_by_magnitudes(found: set[str], english: int) -> str:
 
 @cache
 def _list_language_evidence(language: str) -> frozenset[str]:
-    names = frozenset({*magnitudes(language), *(name for name in months(language) if len(name) > 3)})
+    names = frozenset(
+        {*load_magnitude_words(language), *(name for name in load_month_names(language) if len(name) > 3)}
+    )
     return (
-        (stop_words(language) - _list_words_beside_numbers(language) | names)
-        - stop_words("en")
-        - frozenset(measures(""))
+        (load_stop_words(language) - _list_words_beside_numbers(language) | names)
+        - load_stop_words("en")
+        - frozenset(load_unit_names(""))
     )
 
 
 @cache
 def _list_words_beside_numbers(language: str) -> frozenset[str]:
     """Return the words that stand beside numbers in every language."""
-    return number_words(language).beginnings | frozenset(measures(""))
+    return load_number_words(language).beginnings | frozenset(load_unit_names(""))
 
 
 @cache
 def _split_stop_words() -> tuple[frozenset[str], frozenset[str]]:
     """Return the stop words of English alone, and those of the other languages in Latin letters."""
-    others = frozenset[str]().union(*(stop_words(language) for language in _LATIN))
-    return stop_words("en") - others, others - stop_words("en")
+    others = frozenset[str]().union(*(load_stop_words(language) for language in _LATIN))
+    return load_stop_words("en") - others, others - load_stop_words("en")

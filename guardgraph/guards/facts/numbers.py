@@ -37,7 +37,7 @@ from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import read_implied_number, read_number_word
 from guardgraph.guards.stop import shown_name
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = ["Numbers", "read_text_numbers"]
 
@@ -121,7 +121,7 @@ def _split_number_sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@remembered(texts=512, chars=300)
+@remember_by_text(texts=512, chars=300)
 def _read_sentence_numbers(part: str, language: str) -> Numbers:
     tokens = translate_number_tokens(split_number_tokens(part), language)
     starts = [at for at, token in enumerate(tokens) if token.opens]

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Final
 
-from guardgraph.languages.numbers import magnitudes
-from guardgraph.languages.units import currencies, measures
+from guardgraph.languages.numbers import load_magnitude_words
+from guardgraph.languages.units import load_currency_names, load_unit_names
 
 __all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "write_ordinal_number", "write_plain_digits"]
 
@@ -239,7 +239,15 @@ def _write_han_clock_time(match: re.Match[str]) -> str:
 @cache
 def _list_unspaced_unit_names(language: str) -> frozenset[str]:
     """Every name that may stand right behind a number without a blank before the next word."""
-    return frozenset({*measures(language), *currencies(language), *magnitudes(language), *"千百", *UNPARTED_NAMES})
+    return frozenset(
+        {
+            *load_unit_names(language),
+            *load_currency_names(language),
+            *load_magnitude_words(language),
+            *"千百",
+            *UNPARTED_NAMES,
+        }
+    )
 
 
 def _part_unspaced_units(word: str, names: frozenset[str]) -> str:

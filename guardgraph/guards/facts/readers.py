@@ -17,7 +17,7 @@ from guardgraph.guards.facts.times import (
 )
 from guardgraph.guards.facts.tokens import KNOWN_WORD_CHARS, KNOWN_WORDS, Token
 from guardgraph.guards.facts.values import Value
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = ["choose_number_readers"]
 
@@ -35,7 +35,7 @@ _READERS: Final[tuple[tuple[Callable[[str], bool], _Reader], ...]] = (
 """What reads numbers that are no plain amounts, in the order in which they are tried, and what each begins with."""
 
 
-@remembered(texts=KNOWN_WORDS, chars=KNOWN_WORD_CHARS)
+@remember_by_text(texts=KNOWN_WORDS, chars=KNOWN_WORD_CHARS)
 def choose_number_readers(text: str) -> tuple[_Reader, ...]:
     """Return what can read a number that begins with a token of this text: most can not."""
     return tuple(reader for begins, reader in _READERS if begins(text))

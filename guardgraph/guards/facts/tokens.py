@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS
 from guardgraph.guards.facts.values import Amount
-from guardgraph.languages.calendar import months, weekdays
+from guardgraph.languages.calendar import load_month_names, load_weekday_names
 from guardgraph.languages.tables import LANGUAGES
 
 __all__ = [
@@ -200,7 +200,7 @@ def _list_number_beginnings() -> frozenset[str]:
     """Words with which a number can begin."""
     names = [*NUMBER_WORDS, *FIRST, *TIMES, "quarter"]
     for language in LANGUAGES:
-        names += [*months(language), *weekdays(language)]
+        names += [*load_month_names(language), *load_weekday_names(language)]
     return frozenset(names)
 
 

@@ -123,7 +123,7 @@ def _find_unit_behind_of(known: Vocabulary, words: list[str], at: int) -> int:
 
 
 def _is_number_word_beginning(known: Vocabulary, word: str) -> bool:
-    return known.numbers.opens(word) or (known.code == "en" and word == "a")
+    return known.numbers.is_number_opening(word) or (known.code == "en" and word == "a")
 
 
 def _read_spelled_number(known: Vocabulary, tokens: list[Token], words: list[str], at: int) -> tuple[Token, int] | None:
@@ -131,7 +131,9 @@ def _read_spelled_number(known: Vocabulary, tokens: list[Token], words: list[str
     if one and (words[at + 1] not in SCALES or words[at - 1] == "half"):
         return None
     read = (
-        known.numbers.read(["one", *words[at + 1 : at + _LONGEST_ROUND]], 0) if one else known.numbers.read(words, at)
+        known.numbers.read_spelled_number(["one", *words[at + 1 : at + _LONGEST_ROUND]], 0)
+        if one
+        else known.numbers.read_spelled_number(words, at)
     )
     if read is None:
         return None
@@ -163,7 +165,7 @@ def _merge_spelled_number(
 
 def _read_spelled_year(known: Vocabulary, words: Sequence[str], century: int, end: int) -> tuple[int, int]:
     """Read "nineteen forty-five" and "twenty twenty" as years."""
-    year = known.numbers.read(words, end)
+    year = known.numbers.read_spelled_number(words, end)
     if year is None or year.ordinal or not 10 <= year.amount <= 99:
         return century, end
     return century * 100 + year.amount, year.end

@@ -21,10 +21,10 @@ from guardgraph.guards.facts.units import (
     name_foreign_unit,
     name_number_scale,
 )
-from guardgraph.languages.calendar import months, weekdays
-from guardgraph.languages.numbers import NumberWords, magnitudes, number_words
-from guardgraph.languages.units import currencies, measures
-from guardgraph.languages.words import stop_words
+from guardgraph.languages.calendar import load_month_names, load_weekday_names
+from guardgraph.languages.numbers import NumberWords, load_magnitude_words, load_number_words
+from guardgraph.languages.units import load_currency_names, load_unit_names
+from guardgraph.languages.words import load_stop_words
 
 __all__ = ["OF", "WRITTEN", "Vocabulary", "build_number_vocabulary"]
 
@@ -66,7 +66,7 @@ class Vocabulary(NamedTuple):
 @cache
 def build_number_vocabulary(language: str) -> Vocabulary:
     """Return the vocabulary of a language, a code of `LANGUAGES`."""
-    numbers = number_words(language)
+    numbers = load_number_words(language)
     point = POINTS.get(language, "")
     names = _list_number_phrases(language)
     heads = frozenset(name.partition(" ")[0] for name in names)
@@ -92,7 +92,7 @@ def build_number_vocabulary(language: str) -> Vocabulary:
 def _list_number_phrases(language: str) -> Mapping[str, str]:
     """Return what each phrase is translated to. In English that is what has more words than the readers look up."""
     names: dict[str, str] = {}
-    for known in (measures(language), currencies(language)):
+    for known in (load_unit_names(language), load_currency_names(language)):
         if language == "en":
             names |= {name: f"en:{name}" for name in known if name.count(" ") > 1}
         else:
@@ -100,9 +100,9 @@ def _list_number_phrases(language: str) -> Mapping[str, str]:
                 name.lower(): name_foreign_unit(language, name) for name in known if _is_foreign_unit(language, name)
             }
     if language != "en":
-        months_named = months(language)  # "julio" is July, and a joule
+        months_named = load_month_names(language)  # "julio" is July, and a joule
         names = {name: text for name, text in names.items() if name not in months_named}
-        names |= {name: name_number_scale(amount) for name, amount in magnitudes(language).items()}
+        names |= {name: name_number_scale(amount) for name, amount in load_magnitude_words(language).items()}
         names |= GRAMMAR.get(language, {})
         names |= {name: "May" for name, month in months_named.items() if month == _MAY and len(name) == len("May")}
     # Marks part the letters of some scripts, and signs the parts of "km/h": names are kept as their tokens.
@@ -117,9 +117,9 @@ def _is_foreign_unit(language: str, name: str) -> bool:
 
 def _list_words_without_numbers(language: str, names: Mapping[str, str]) -> frozenset[str]:
     """Return the words that have another meaning in English or none at all."""
-    kept = {*months(language), *weekdays(language), *UNPARTED_NAMES}
+    kept = {*load_month_names(language), *load_weekday_names(language), *UNPARTED_NAMES}
     others = {"to", "and", "or", "of", "per", "than", "at", "in", "on", "noon"}
     short = {name for name in MONTHS if len(name) < 6}
     english = {*NUMBER_WORDS} - {*MONTHS} | {*short, *FIRST, *EACH, *others}
     # "37 million de pasajeros": what multiplies is the same wherever it is written.
-    return frozenset((english | stop_words(language)) - kept - set(names) - set(SHARES) - set(SCALES))
+    return frozenset((english | load_stop_words(language)) - kept - set(names) - set(SHARES) - set(SCALES))

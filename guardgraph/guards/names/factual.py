@@ -8,9 +8,9 @@ from functools import cache
 from typing import Final
 
 from guardgraph.guards.names.words import Word, split_name_words
-from guardgraph.languages.calendar import months, weekdays, zones
+from guardgraph.languages.calendar import load_month_names, load_time_zones, load_weekday_names
 from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.units import currencies, measures
+from guardgraph.languages.units import load_currency_names, load_unit_names
 
 __all__ = ["find_day_names", "find_unit_names", "is_numeral_word"]
 
@@ -39,7 +39,9 @@ def find_day_names(found: Sequence[Word], languages: tuple[str, ...]) -> set[int
 
 @cache
 def _list_day_names(languages: tuple[str, ...]) -> frozenset[str]:
-    named = {name for language in languages for names in (months, weekdays) for name in names(language)}
+    named = {
+        name for language in languages for names in (load_month_names, load_weekday_names) for name in names(language)
+    }
     return frozenset(word.key for name in named for word in split_name_words(name))
 
 
@@ -50,7 +52,7 @@ def find_unit_names(found: Sequence[Word], languages: Collection[str]) -> set[in
         found: the words of a text.
         languages: those in which units and currencies are named.
     """
-    known = [names for language in languages for names in (measures(language), currencies(language))]
+    known = [names for language in languages for names in (load_unit_names(language), load_currency_names(language))]
     measured: set[int] = set()
     for at, word in enumerate(found):
         before = at > 0 and (found[at - 1].text[0].isdecimal() or at - 1 in measured)
@@ -61,6 +63,6 @@ def find_unit_names(found: Sequence[Word], languages: Collection[str]) -> set[in
 
 
 def _is_unit_name(word: Word, known: Sequence[Collection[str]]) -> bool:
-    if word.letters in _HALVES or word.text in zones():
+    if word.letters in _HALVES or word.text in load_time_zones():
         return True
     return any(word.text in names or word.text.lower() in names for names in known)

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from guardgraph.guards.names.words import Word, split_name_words
-from guardgraph.languages.territories import territories
+from guardgraph.languages.territories import load_territory_names
 
 __all__ = ["find_territory_names"]
 
@@ -46,7 +46,7 @@ def find_territory_names(found: Sequence[Word], languages: tuple[str, ...]) -> I
 def _index_territory_names(languages: tuple[str, ...]) -> Mapping[Codes, Codes]:
     """Return the territories by the stems of the words of their names and adjectives."""
     found: dict[Codes, Codes] = {}
-    for territory in chain.from_iterable(map(territories, languages)):
+    for territory in chain.from_iterable(map(load_territory_names, languages)):
         for name in (*_PARTS.split(territory.name), *territory.adjectives) if territory.code.isalpha() else ():
             stems = tuple(word.name_stem for word in split_name_words(name))
             found[stems] = (*found.get(stems, ()), territory.code)
@@ -56,5 +56,5 @@ def _index_territory_names(languages: tuple[str, ...]) -> Mapping[Codes, Codes]:
 
 @cache
 def _index_territory_codes() -> Mapping[str, Codes]:
-    every = territories("en")
+    every = load_territory_names("en")
     return {code.lower(): (each.code,) for each in every for code in (each.code, *each.others) if code.isalpha()}

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.names.places import find_territory_names
 from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = ["Said", "Support", "join_name_words", "list_name_initials", "read_supporting_words"]
 
@@ -38,7 +38,7 @@ class Said(NamedTuple):
     language: str
 
 
-@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
 def read_supporting_words(text: str) -> Said:
     """Read which words a text has."""
     found = split_name_words(text)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from guardgraph.languages.language import language_of
-from guardgraph.plain.letters import compatible
-from guardgraph.plain.memory import remembered
+from guardgraph.languages.language import detect_language
+from guardgraph.plain.letters import normalise_to_nfkc
+from guardgraph.plain.memory import remember_by_text
 
 __all__ = ["STEM_LETTERS", "Word", "split_name_words", "tell_lowercase_language"]
 
@@ -110,13 +110,13 @@ class Word(NamedTuple):
         return self.letters in _TITLES
 
 
-@remembered(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
+@remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
 def split_name_words(text: str) -> tuple[Word, ...]:
     """Read a text as words.
 
     A possessive ending is left out; every other apostrophe and every hyphen stands between words.
     """
-    plain = compatible(text)
+    plain = normalise_to_nfkc(text)
     found: list[Word] = []
     end = 0
     for match in (_ASCII_WORD if plain.isascii() else _WORD).finditer(plain):
@@ -135,7 +135,7 @@ def split_name_words(text: str) -> tuple[Word, ...]:
 
 def tell_lowercase_language(found: Sequence[Word]) -> str:
     """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
-    return language_of(" ".join(word.text for word in found if not word.is_capitalised))
+    return detect_language(" ".join(word.text for word in found if not word.is_capitalised))
 
 
 def _is_sentence_opening(gap: str, before: Word) -> bool:

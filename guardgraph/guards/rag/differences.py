@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from guardgraph.languages.language import language_of
-from guardgraph.languages.words import DENYING_LANGUAGES, function_words, negations
-from guardgraph.plain.letters import compatible
+from guardgraph.languages.language import detect_language
+from guardgraph.languages.words import DENYING_LANGUAGES, load_function_words, load_negations
+from guardgraph.plain.letters import normalise_to_nfkc
 
 __all__ = ["Words", "has_deciding_difference"]
 
@@ -36,18 +36,18 @@ class Words:
     def __init__(self, text: str) -> None:
         from guardgraph.guards.facts.spelling import drop_invisible_characters  # the largest part of an import
 
-        self.language = language_of(text)
+        self.language = detect_language(text)
         written = _WORD.findall(
-            _ELIDED.sub("ne ", _CONTRACTED.sub(" not", compatible(drop_invisible_characters(text))))
+            _ELIDED.sub("ne ", _CONTRACTED.sub(" not", normalise_to_nfkc(drop_invisible_characters(text))))
         )
         self.all = [word.casefold() for word in written]
-        common = function_words(self.language or "en")
+        common = load_function_words(self.language or "en")
         self.names = {word for word, shown in zip(self.all, written, strict=True) if shown != shown.lower()} - common
 
     def is_deciding_word(self, at: int) -> bool:
         """Say whether a word denies or is a plan, or stands beside one that does."""
         beside = self.all[max(at - 1, 0) : at + 2]
-        return not negations().isdisjoint(beside) or any(map(_PLAN.fullmatch, beside))
+        return not load_negations().isdisjoint(beside) or any(map(_PLAN.fullmatch, beside))
 
 
 def has_deciding_difference(first: Words, second: Words) -> bool:

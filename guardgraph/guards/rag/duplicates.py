@@ -10,7 +10,7 @@ from typing import Final
 
 from guardgraph.guards.quotes import normalise_quote_text
 from guardgraph.guards.rag.differences import Words, has_deciding_difference
-from guardgraph.plain.memory import remembered
+from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import Candidate
 
 __all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "drop_near_duplicates"]
@@ -135,7 +135,7 @@ def _list_number_neighbours(text: str, shown: Collection[str]) -> tuple[tuple[st
     return tuple(tuple(words[max(at - 1, 0) : at + 2]) for at in places)
 
 
-@remembered(texts=512, chars=100)
+@remember_by_text(texts=512, chars=100)
 def _read_update_moment(updated_at: str) -> int:
     """Return the latest moment that a text names, in seconds; of a day that can be read in two ways the earlier one."""
     if not updated_at.strip():

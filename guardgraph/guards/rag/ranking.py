@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonValue, excerpt
+from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.rag import Candidate
 
 __all__ = ["parse_ranking"]
@@ -40,9 +40,9 @@ def _parse_ranked_candidate(item: JsonValue, texts: dict[str, str]) -> str:
     if doc_id not in texts:
         raise _build_rerank_stop("doc_id: one of those that it was given", doc_id)
     if item.get("text") != texts[doc_id]:
-        raise _build_rerank_stop(f"text: that of {excerpt(doc_id)}, unchanged", item.get("text"))
+        raise _build_rerank_stop(f"text: that of {excerpt_value(doc_id)}, unchanged", item.get("text"))
     return doc_id
 
 
 def _build_rerank_stop(allowed: str, given: JsonValue) -> Stop:
-    return Stop("tool_invalid_output:rerank", details={"allowed": allowed, "given": excerpt(given)})
+    return Stop("tool_invalid_output:rerank", details={"allowed": allowed, "given": excerpt_value(given)})

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from guardgraph.guards.rag.access import MALFORMED, parse_candidate_access
 from guardgraph.guards.rag.evidence import cut_candidate_text
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.access import Access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
 
@@ -106,7 +106,7 @@ def _parse_candidate_text(item: JsonObject, key: str) -> str:
 
 
 def _build_retriever_stop(allowed: str, given: JsonValue) -> Stop:
-    return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt(given)})
+    return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt_value(given)})
 
 
 def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:

@@ -8,7 +8,7 @@ from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.plain.urls import text_fragment
+from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import Note, Page, ResearchAnswer
 
 __all__ = [
@@ -80,7 +80,7 @@ def describe_citation(note: Note, page: Page | None) -> JsonObject:
     if "start" in note and "end" in note:
         more["document_span"] = [note["start"], note["end"]]
         shown = page["body"][note["start"] : note["end"]] if page else note["quote"]
-        more["link"] = text_fragment(note["url"], shown)
+        more["link"] = make_text_fragment_url(note["url"], shown)
     of_page: JsonObject = {key: item for key, item in (page or {}).items() if key in OF_PAGE}
     return {**said, **more, **of_page}
 

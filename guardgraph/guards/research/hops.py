@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.plain.conversion import expected_in
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.conversion import parse_expected_failure
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 
 __all__ = ["explain_page_difference"]
 
@@ -25,7 +25,7 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
         hosts: those on both lists now.
         limits: the caps of now.
     """
-    failure = expected_in(content)
+    failure = parse_expected_failure(content)
     said = failure[1] if failure is not None else content
     if not isinstance(said, dict):
         return None
@@ -41,11 +41,11 @@ def explain_page_difference(content: JsonValue, *, hosts: Collection[str], limit
 def _explain_hop_difference(hops: JsonValue, hosts: Collection[str]) -> str | None:
     for hop in hops if isinstance(hops, list) else []:
         if not isinstance(hop, dict) or not isinstance(url := hop.get("url"), str):
-            return f"a hop of it cannot be read: {excerpt(hop, 80)}"
+            return f"a hop of it cannot be read: {excerpt_value(hop, 80)}"
         was, now = hop.get("denied"), explain_url_denial(url, policy=hosts, execution=hosts)
         by_lists = was if isinstance(was, str) and was.startswith(_BY_LISTS) else None
         if by_lists != now:
-            return f"its hop {excerpt(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
+            return f"its hop {excerpt_value(url, 80)} was {by_lists or 'allowed'}, and is {now or 'allowed'}"
     return None
 
 

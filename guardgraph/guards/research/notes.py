@@ -10,8 +10,8 @@ from guardgraph.guards.facts import facts_in_text, facts_in_texts, unsupported
 from guardgraph.guards.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
-from guardgraph.plain.urls import identity, target
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.urls import identify_url, parse_url_target
 from guardgraph.state.research import Issue, Note, Page, Verification
 
 __all__ = [
@@ -58,7 +58,9 @@ def number_notes(raw: JsonValue) -> list[JsonValue]:
         Stop: ``tool_invalid_output:extract_notes`` with `details` ``{allowed, given}`` for what is no list.
     """
     if not isinstance(raw, list):
-        raise Stop("tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt(raw)})
+        raise Stop(
+            "tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt_value(raw)}
+        )
     given = [note.get("id") for note in raw if isinstance(note, dict)]
     taken = {name.strip() for name in given if isinstance(name, str)}
     free = (name for number in count(1) if (name := f"n{number}") not in taken)
@@ -95,7 +97,9 @@ def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Not
         notes: the notes of `parse_notes`; each names its page by the URL that was asked, or by the final one.
         pages: the pages read in this run, by the identity of the URL that was asked.
     """
-    by_final = {identity(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))}
+    by_final = {
+        identify_url(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))
+    }
     asked = [note["url"] if note["url"] in pages else by_final.get(note["url"], "") for note in notes]
     return [_place_note(note, url, pages[url]) if url else note for note, url in zip(notes, asked, strict=True)]
 
@@ -107,13 +111,13 @@ def show_note(note: Note) -> JsonObject:
 
 def _place_note(note: Note, asked: str, page: Page) -> Note:
     url = page.get("final_url", asked)
-    known = target(url)
+    known = parse_url_target(url)
     declared = page.get("declared_date")
     title, published_at = note["title"] or page["title"], note["published_at"] or page["published_at"]
     placed: Note = {**note, "url": url, "title": title, "published_at": published_at if declared is None else declared}
     if known is not None:
         placed["host"] = known.host
-    if identity(url) != asked:
+    if identify_url(url) != asked:
         placed["asked_url"] = asked
     if declared == "" and page["published_at"]:
         placed["guessed_date"] = page["published_at"]
@@ -145,7 +149,7 @@ def verify_notes(
             ``tool_invalid_output:verify_notes`` for what are no notes and pages, as after an edit of the state.
     """
     if not _are_notes(notes) or not _are_note_pages(pages):
-        details = {"allowed": "notes and pages as they were read", "given": excerpt([notes, pages])}
+        details = {"allowed": "notes and pages as they were read", "given": excerpt_value([notes, pages])}
         raise Stop("tool_invalid_output:verify_notes", details=details)
     issues: list[Issue] = []
     for note in notes:
@@ -202,7 +206,7 @@ def _parse_note(raw: JsonValue) -> Note:
         id=texts["id"],
         claim=texts["claim"],
         quote=texts["quote"],
-        url=identity(texts["url"]) or texts["url"],
+        url=identify_url(texts["url"]) or texts["url"],
         title=texts["title"],
         published_at=texts["published_at"],
     )

@@ -8,8 +8,8 @@ from typing import Final, Literal
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.plain.conversion import expected_in
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt
+from guardgraph.plain.conversion import parse_expected_failure
+from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import READ_FAILURES, Page
 
@@ -42,7 +42,7 @@ def parse_source_page(raw: JsonValue) -> Page | None:
         Stop: ``tool_invalid_output:read_source`` with `details` ``{allowed, given}`` for what is no page.
     """
     if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
-        details = {"allowed": "an object whose body is a text", "given": excerpt(raw)}
+        details = {"allowed": "an object whose body is a text", "given": excerpt_value(raw)}
         raise Stop("tool_invalid_output:read_source", details=details)
     if not raw["body"].strip():
         return None
@@ -99,7 +99,7 @@ def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
     """
     if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
         raise build_tool_stop(outcome, "read_source")
-    said = expected_in(outcome.content)
+    said = parse_expected_failure(outcome.content)
     if said is None or said[0] not in READ_FAILURES:
         return {"url": url, "reason": "read_failed", "details": outcome.content["details"]}
     reason, known = said
@@ -117,7 +117,7 @@ def _shorten_page_hops(said: JsonValue) -> list[JsonObject]:
 
 
 def _shorten_failure_detail(value: JsonValue) -> JsonValue:
-    return value if value is None or isinstance(value, bool | int | float) else excerpt(value, SHOWN_CHARS)
+    return value if value is None or isinstance(value, bool | int | float) else excerpt_value(value, SHOWN_CHARS)
 
 
 def _read_page_text(value: JsonValue) -> str:

@@ -10,7 +10,7 @@ from guardgraph.guards.research.pages import describe_failed_page, parse_source_
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.json import JsonObject, parse_json
-from guardgraph.plain.urls import identity
+from guardgraph.plain.urls import identify_url
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import Note, Page, Sources
 
@@ -51,7 +51,7 @@ def find_source_spelling(url: str, sources: Sources) -> str:
 
 def find_note_url(note: Note) -> str:
     """Return the identity of the URL that was asked for the page of a note."""
-    return note.get("asked_url") or identity(note["url"]) or note["url"]
+    return note.get("asked_url") or identify_url(note["url"]) or note["url"]
 
 
 def map_final_page_urls(pages: Mapping[str, Page]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from guardgraph.knowledge.index.findings import BaseFindingKind, Findings
 from guardgraph.knowledge.index.scopes import Scope, shown_with_tenant, tenant_of
 from guardgraph.knowledge.index.storing import digest_of, digest_of_all
-from guardgraph.languages.language import language_of
+from guardgraph.languages.language import detect_language
 from guardgraph.state.access import normalize_document_access
 
 __all__ = ["MOST_PLACES", "Doubts", "Row", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
@@ -166,7 +166,7 @@ def _check_chunk(row: Row, expected: int, findings: Findings, doubts: Doubts) ->
         doubts.documents.add(row.document)
         findings.note("row", shown, "it is not what was put in: its text, what is shown with it, or who may read it")
         return False
-    language = language_of(row.text)
+    language = detect_language(row.text)
     if row.language != language:
         doubts.languages.append((language, row.id))
     if row.number != expected:

@@ -11,7 +11,7 @@ from guardgraph.knowledge.documents import StoredDocument
 from guardgraph.knowledge.index.scopes import key_of, scopes
 from guardgraph.knowledge.index.vectors import insert_vector
 from guardgraph.knowledge.index.writing import Kept, Writer
-from guardgraph.languages.language import language_of
+from guardgraph.languages.language import detect_language
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
 
@@ -107,7 +107,7 @@ def put(
     ).lastrowid
     writer.add_document(tenant, document.name)
     for at, (chunk, hashed) in enumerate(zip(document.chunks, hashes, strict=True)):
-        language = language_of(chunk.text)
+        language = detect_language(chunk.text)
         kept = Kept(writer.number(scope), scope, language, document.title, chunk.section, chunk.text)
         cells = [kept.id, number, at, tenant, chunk.id, chunk.section, chunk.start, chunk.end]
         connection.execute(

@@ -23,8 +23,8 @@ from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
 from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrowed
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS
-from guardgraph.tools.chunks import pieces_of
-from guardgraph.tools.folder import name_problem, source_of
+from guardgraph.tools.chunks import split_document_into_chunks
+from guardgraph.tools.folder import find_file_name_problem, name_source_of_file
 
 __all__ = ["add_folder"]
 
@@ -53,7 +53,7 @@ def add_folder(
     entries = dict[str, Entry]()
     for entry in folder.entries:
         number = prefix + "/".join(entry.file.parts)
-        if (problem := name_problem(number, source_of(folder.name, entry.file.parts))) is not None:
+        if (problem := find_file_name_problem(number, name_source_of_file(folder.name, entry.file.parts))) is not None:
             collection.failed.append(Failed(entry.shown, problem))
         else:
             entries[number] = entry
@@ -102,7 +102,7 @@ def _lost(gone: Iterable[str], entries: dict[str, Entry], collection: Collection
 
 def _add(number: str, entry: Entry, folder: Folder, collection: Collection) -> None:
     rule = folder.rules.readers_of(entry.file.parts)
-    source, before = source_of(folder.name, entry.file.parts), collection.listed.get(number)
+    source, before = name_source_of_file(folder.name, entry.file.parts), collection.listed.get(number)
     # What an unchanged document says of its own readers is within the rule, as it was.
     is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
     if before is not None and is_placed and quick_stamp(entry) == before.stamp[:2]:
@@ -140,7 +140,9 @@ def _document(number: str, entry: Entry, content: Content, *, name: str, source:
         access=access,
         chunks=tuple(
             Chunk(piece.id, piece.section, piece.text, *piece.span)
-            for piece in pieces_of(number, parsed.text, sections, PASSAGE_CHARS, below=said.section or parsed.section)
+            for piece in split_document_into_chunks(
+                number, parsed.text, sections, PASSAGE_CHARS, below=said.section or parsed.section
+            )
         ),
         stamp=content.stamp,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.json import find_json_problem
 from guardgraph.state.access import PUBLIC, TENANT, normalize_document_access
 
 __all__ = ["beyond", "readers_in", "within"]
@@ -19,7 +19,7 @@ def readers_in(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         raise ValueError(f"a list of public, tenant, user:ID or group:ID is required; given: {value!r:.80}")
     for reader in value:
-        if isinstance(reader, str) and (problem := json_problem(reader)) is not None:
+        if isinstance(reader, str) and (problem := find_json_problem(reader)) is not None:
             raise ValueError(f"a reader without {problem} is required; given: {reader!r:.80}")
         if isinstance(reader, str) and (own := reader.partition(":")[2]) != own.strip():  # nobody is called so
             raise ValueError(f"an ID without blanks around it is required; given: {reader!r:.80}")

@@ -10,7 +10,7 @@ from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, text_
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import PUBLIC
-from guardgraph.tools.folder import FoundFile, LeftOut, Unread, shown_name
+from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 
 __all__ = ["RULES", "Rules", "is_rule", "rules_of"]
 
@@ -74,7 +74,7 @@ def rules_of(files: Iterable[FoundFile], not_read: Iterable[LeftOut | Unread], g
 
 
 def _readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[str, ...]:
-    shown = shown_name(file.parts)
+    shown = format_file_path(file.parts)
     if file.parts[-1] != RULES:
         raise ConfigurationError(_misnamed(shown))
     try:

@@ -11,7 +11,7 @@ from guardgraph.formats.rst import fields_of
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
 from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
-from guardgraph.plain.json import json_problem
+from guardgraph.plain.json import find_json_problem
 
 __all__ = [
     "SIDECAR",
@@ -154,7 +154,7 @@ def _mapping(text: str) -> dict[str, Any]:
 
 def _text(value: Mapping[str, Any], field: str) -> str:
     given = value.get(field, "")
-    if not isinstance(given, str) or json_problem(given) is not None:
+    if not isinstance(given, str) or find_json_problem(given) is not None:
         raise ValueError(f"{field}: a text is required; given: {given!r:.80}")
     return " ".join(given.split())
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from guardgraph.guards.self_critique.changes import Change, find_unapplied_changes, list_enforceable_changes
-from guardgraph.languages.wording import has_phrase, words
+from guardgraph.languages.wording import has_phrase, split_words
 
-__all__ = ["repair"]
+__all__ = ["apply_required_changes"]
 
 _ENDS = ".!?…。！？"
 _PAIRS = ("()", "[]", "{}", '""', "''", "“”", "‘’", "«»")
@@ -23,7 +23,7 @@ _GAP = re.compile(r"(\S*)(\s*)(.*)", re.DOTALL)
 """What stands between two words: marks that close, white space, marks that open."""
 
 
-def repair(last_attempt: str, required_changes: Iterable[str]) -> str:
+def apply_required_changes(last_attempt: str, required_changes: Iterable[str]) -> str:
     """Make the required changes in a text.
 
     Phrases to remove go, with the punctuation they leave behind; phrases to include that are missing are
@@ -36,16 +36,16 @@ def repair(last_attempt: str, required_changes: Iterable[str]) -> str:
     """
     changes = list_enforceable_changes(required_changes)
     to_remove = [change for change in changes if change.kind == "remove"]
-    text = _without(last_attempt, to_remove)
+    text = _remove_phrases(last_attempt, to_remove)
     for change in changes:
         if change.kind == "include" and not has_phrase(text, change.phrase):
-            text = _with_sentence(text, change.phrase, to_remove)
+            text = _add_required_sentence(text, change.phrase, to_remove)
     return text
 
 
-def _without(text: str, to_remove: list[Change]) -> str:
-    found = words(text)
-    kept = _kept([word.key for word in found], to_remove)
+def _remove_phrases(text: str, to_remove: list[Change]) -> str:
+    found = split_words(text)
+    kept = _find_words_to_keep([word.key for word in found], to_remove)
     if len(kept) == len(found):
         return text
     starts, ends = [word.start for word in found], [word.end for word in found]
@@ -54,14 +54,14 @@ def _without(text: str, to_remove: list[Change]) -> str:
     for left, right in pairwise([-1, *kept, len(found)]):
         word = "" if left < 0 else text[starts[left] : ends[left]]
         before, after = gaps[left + 1], gaps[right]
-        gap = before if right == left + 1 else _closed(before, after, first=left < 0, last=right == len(found))
+        gap = before if right == left + 1 else _close_word_gap(before, after, first=left < 0, last=right == len(found))
         pieces += word, gap
     return "".join(pieces).strip()
 
 
-def _kept(keys: list[str], to_remove: list[Change]) -> list[int]:
+def _find_words_to_keep(keys: list[str], to_remove: list[Change]) -> list[int]:
     """Return the places of the words that stay: no phrase is left, not even where a gap has closed."""
-    phrases = [[word.key for word in words(change.phrase)] for change in to_remove]
+    phrases = [[word.key for word in split_words(change.phrase)] for change in to_remove]
     places: list[int] = []
     stack: list[str] = []
     for place, key in enumerate(keys):
@@ -73,15 +73,15 @@ def _kept(keys: list[str], to_remove: list[Change]) -> list[int]:
     return places
 
 
-def _split(gap: str) -> tuple[str, str, str]:
+def _split_word_gap(gap: str) -> tuple[str, str, str]:
     close, space, opened = _GAP.findall(gap)[0]
     return close, space, opened
 
 
-def _closed(before: str, after: str, *, first: bool, last: bool) -> str:
+def _close_word_gap(before: str, after: str, *, first: bool, last: bool) -> str:
     """Return what stands between two words when those between them are gone."""
-    close, space, opened = ("", "", before) if first else _split(before)
-    next_close, next_space, next_open = _split(after)
+    close, space, opened = ("", "", before) if first else _split_word_gap(before)
+    next_close, next_space, next_open = _split_word_gap(after)
     if opened and opened[-1:] + next_close[:1] in _PAIRS:
         opened, next_close = opened[:-1], next_close[1:]
     if first:
@@ -95,7 +95,7 @@ def _closed(before: str, after: str, *, first: bool, last: bool) -> str:
     return close + space + (next_open if opened.strip() == next_open.strip() else opened + next_open)
 
 
-def _with_sentence(text: str, phrase: str, to_remove: list[Change]) -> str:
+def _add_required_sentence(text: str, phrase: str, to_remove: list[Change]) -> str:
     start = text.rstrip().rstrip(_LOOSE)
     if start and start.rstrip("\"')]”’")[-1:] not in _ENDS:
         start += "."

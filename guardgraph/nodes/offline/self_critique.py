@@ -12,16 +12,23 @@ from guardgraph.guards.facts import DEFAULT_REGIONS
 from guardgraph.guards.self_critique.changes import PHRASE_CHARS, list_enforceable_changes, parse_required_change
 from guardgraph.guards.self_critique.revision import check_revision_patch
 from guardgraph.guards.stop import Stop
-from guardgraph.languages.sentences import sentences
-from guardgraph.languages.wording import has_phrase, words
-from guardgraph.nodes.offline.drafter import draft, shorten
-from guardgraph.nodes.offline.editor import repair
+from guardgraph.languages.sentences import split_sentences
+from guardgraph.languages.wording import has_phrase, split_words
+from guardgraph.nodes.offline.drafter import shorten_offline_draft, write_offline_draft
+from guardgraph.nodes.offline.editor import apply_required_changes
 from guardgraph.nodes.offline.incident import NO_STATUS, Lines
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.self_critique import SelfCritiqueBudget
 from guardgraph.world.call import mark_as_instant
 
-__all__ = ["UNCERTAINTY_NOTE", "critique", "draft", "repair", "revise", "shorten"]
+__all__ = [
+    "UNCERTAINTY_NOTE",
+    "apply_required_changes",
+    "critique_offline_draft",
+    "revise_offline_draft",
+    "shorten_offline_draft",
+    "write_offline_draft",
+]
 
 _BUDGET = SelfCritiqueBudget()
 """What a critic can count on."""
@@ -51,13 +58,17 @@ _CUES = {
 
 
 @mark_as_instant
-def revise(view: JsonObject) -> JsonObject:
+def revise_offline_draft(view: JsonObject) -> JsonObject:
     """Make the required changes and nothing else.
 
     Args:
         view: ``{goal, incident_context, draft, required_changes}``.
     """
-    return {"revised_answer": repair(_text(view.get("draft")), _texts(view.get("required_changes")))}
+    return {
+        "revised_answer": apply_required_changes(
+            _read_view_text(view.get("draft")), _read_view_texts(view.get("required_changes"))
+        )
+    }
 
 
 class _Finding(NamedTuple):
@@ -71,7 +82,7 @@ class _Finding(NamedTuple):
 
 
 @mark_as_instant
-def critique(view: JsonObject) -> JsonObject:
+def critique_offline_draft(view: JsonObject) -> JsonObject:
     """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt.
 
     The changes are tried out before they are proposed. Where one cannot be enforced, or together they would be
@@ -83,16 +94,16 @@ def critique(view: JsonObject) -> JsonObject:
     Returns:
         ``{decision, severity, risks, required_changes, reason}``.
     """
-    context, text = _object(view.get("incident_context")), _text(view.get("draft"))
+    context, text = _read_view_object(view.get("incident_context")), _read_view_text(view.get("draft"))
     lines = Lines(context)
-    claims = _review_claims(text, lines)
-    rest = repair(text, _changes(claims))
-    lost = _review_lost(text, rest, lines)
-    kept = repair(rest, _changes(lost))
-    estimates = [] if lines.record.is_closed else _review_estimates(kept)
-    findings = [*claims, *lost, *_review_sections(kept, lines), *estimates]
-    changes = _changes(findings)
-    mendable = all(finding.change for finding in findings) and _is_patch(text, changes, lines)
+    claims = _review_draft_claims(text, lines)
+    rest = apply_required_changes(text, _list_required_changes(claims))
+    lost = _review_lost_sections(text, rest, lines)
+    kept = apply_required_changes(rest, _list_required_changes(lost))
+    estimates = [] if lines.record.is_closed_incident else _review_draft_estimates(kept)
+    findings = [*claims, *lost, *_review_missing_sections(kept, lines), *estimates]
+    changes = _list_required_changes(findings)
+    mendable = all(finding.change for finding in findings) and _is_passing_patch(text, changes, lines)
     decision, severity = ("revise", "medium") if mendable else ("escalate", "high")
     reason = " ".join(finding.note for finding in findings)
     if not findings:
@@ -102,80 +113,88 @@ def critique(view: JsonObject) -> JsonObject:
     return {
         "decision": decision,
         "severity": severity,
-        "risks": _risks(findings, _texts(view.get("allowed_risk_types"))),
+        "risks": _list_draft_risks(findings, _read_view_texts(view.get("allowed_risk_types"))),
         "required_changes": changes[: _BUDGET.max_required_changes],
         "reason": reason,
     }
 
 
-def _changes(findings: list[_Finding]) -> list[str]:
+def _list_required_changes(findings: list[_Finding]) -> list[str]:
     return list(dict.fromkeys(finding.change for finding in findings if finding.change))
 
 
-def _risks(findings: list[_Finding], allowed: list[str]) -> list[JsonObject]:
+def _list_draft_risks(findings: list[_Finding], allowed: list[str]) -> list[JsonObject]:
     """Name each type of risk once, with the first note."""
     notes = {finding.risk: finding.note for finding in reversed(findings) if finding.risk in allowed}
     return [{"type": kind, "note": notes[kind]} for kind in sorted(notes, key=str)]
 
 
-def _review_claims(text: str, lines: Lines) -> list[_Finding]:
+def _review_draft_claims(text: str, lines: Lines) -> list[_Finding]:
     """Require that sentences with forbidden claims go."""
     return [
         _Finding(
             f"The draft claims: {', '.join(claims)}.",
-            _change("MUST_REMOVE", sentence.rstrip(".!?… ")),
+            _make_required_change("MUST_REMOVE", sentence.rstrip(".!?… ")),
             "overconfidence",
         )
-        for sentence in sentences(text)
-        if (claims := lines.allowed.forbidden_claims(sentence))
+        for sentence in split_sentences(text)
+        if (claims := lines.allowed.list_forbidden_claims(sentence))
     ]
 
 
-def _review_lost(text: str, rest: str, lines: Lines) -> list[_Finding]:
+def _review_lost_sections(text: str, rest: str, lines: Lines) -> list[_Finding]:
     """Require that sections which go with the claims are said otherwise, as far as the context can; a status always."""
-    lost = [name for name in _SECTIONS if _has_section(text, name, lines) and not _has_section(rest, name, lines)]
-    said = {name: lines.section(name, PHRASE_CHARS[1]) for name in lost}
+    lost = [
+        name
+        for name in _SECTIONS
+        if _has_draft_section(text, name, lines) and not _has_draft_section(rest, name, lines)
+    ]
+    said = {name: lines.write_section_line(name, PHRASE_CHARS[1]) for name in lost}
     if said.get("current_status") == "":
         said["current_status"] = NO_STATUS
     return [
-        _Finding(f"Without its claims the draft lacks a section: {name}.", _change("MUST_INCLUDE", line))
+        _Finding(f"Without its claims the draft lacks a section: {name}.", _make_required_change("MUST_INCLUDE", line))
         for name, line in said.items()
         if line
     ]
 
 
-def _review_sections(text: str, lines: Lines) -> list[_Finding]:
+def _review_missing_sections(text: str, lines: Lines) -> list[_Finding]:
     """Require that missing sections are added, as far as the context can fill them."""
     return [
         _Finding(
             f"The draft lacks a section: {name[:80]}.",
-            _change("MUST_INCLUDE", lines.section(name, PHRASE_CHARS[1])),
+            _make_required_change("MUST_INCLUDE", lines.write_section_line(name, PHRASE_CHARS[1])),
         )
-        for name in _texts(_hints(lines.context).get("required_sections"))
-        if not _has_section(text, name, lines)
+        for name in _read_view_texts(_read_hints_of_context(lines.context).get("required_sections"))
+        if not _has_draft_section(text, name, lines)
     ]
 
 
-def _review_estimates(text: str) -> list[_Finding]:
+def _review_draft_estimates(text: str) -> list[_Finding]:
     """Require that an estimate is called uncertain."""
     if any(has_phrase(text, phrase) for phrase in _UNCERTAIN):
         return []
     note = "The draft states an estimate as if it could not change."
-    change = _change("MUST_INCLUDE", UNCERTAINTY_NOTE)
-    return [_Finding(note, change, "missing_uncertainty")] if any(map(_is_estimate, sentences(text))) else []
+    change = _make_required_change("MUST_INCLUDE", UNCERTAINTY_NOTE)
+    return (
+        [_Finding(note, change, "missing_uncertainty")]
+        if any(map(_is_recovery_estimate, split_sentences(text)))
+        else []
+    )
 
 
-def _has_section(text: str, name: str, lines: Lines) -> bool:
+def _has_draft_section(text: str, name: str, lines: Lines) -> bool:
     cues = [*_CUES.get(name, [name.replace("_", " ")])]
     if name == "current_status":
-        cues.append(lines.record.status)
+        cues.append(lines.record.incident_status)
     if name == "next_actions":
-        cues += lines.actions
-    return any(words(cue) and has_phrase(text, cue) for cue in cues)
+        cues += lines.next_action_texts
+    return any(split_words(cue) and has_phrase(text, cue) for cue in cues)
 
 
-def _is_estimate(sentence: str) -> bool:
-    keys = {word.key for word in words(sentence)}
+def _is_recovery_estimate(sentence: str) -> bool:
+    keys = {word.key for word in split_words(sentence)}
     return (
         not _ESTIMATES.isdisjoint(keys)
         and not _TIMES.isdisjoint(key.lstrip("0123456789.,") for key in keys)
@@ -183,14 +202,14 @@ def _is_estimate(sentence: str) -> bool:
     )
 
 
-def _change(marker: str, phrase: str) -> str | None:
+def _make_required_change(marker: str, phrase: str) -> str | None:
     item = f'{marker} "{phrase}"'
     return item if parse_required_change(item) is not None else None
 
 
-def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
+def _is_passing_patch(text: str, changes: list[str], lines: Lines) -> bool:
     """Try the changes out: the guards of the default budget let them pass, and they leave an update."""
-    edited, hints = repair(text, changes), _hints(lines.context)
+    edited, hints = apply_required_changes(text, changes), _read_hints_of_context(lines.context)
     hinted = hints.get("max_length_increase_pct")
     try:
         check_revision_patch(
@@ -209,24 +228,24 @@ def _is_patch(text: str, changes: list[str], lines: Lines) -> bool:
     except Stop:
         return False
     removes = any(change.kind == "remove" for change in list_enforceable_changes(changes))
-    return len(changes) <= _BUDGET.max_required_changes and not (removes and _is_emptied(edited, lines))
+    return len(changes) <= _BUDGET.max_required_changes and not (removes and _is_empty_draft(edited, lines))
 
 
-def _is_emptied(text: str, lines: Lines) -> bool:
-    return not any(_has_section(text, name, lines) for name in _SECTIONS)
+def _is_empty_draft(text: str, lines: Lines) -> bool:
+    return not any(_has_draft_section(text, name, lines) for name in _SECTIONS)
 
 
-def _hints(context: JsonObject) -> JsonObject:
-    return _object(context.get("policy_hints"))
+def _read_hints_of_context(context: JsonObject) -> JsonObject:
+    return _read_view_object(context.get("policy_hints"))
 
 
-def _object(value: JsonValue) -> JsonObject:
+def _read_view_object(value: JsonValue) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: JsonValue) -> str:
+def _read_view_text(value: JsonValue) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _texts(value: JsonValue) -> list[str]:
+def _read_view_texts(value: JsonValue) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
