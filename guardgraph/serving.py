@@ -23,8 +23,6 @@ from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.policies.file import read_policy_in_folder
 
-__all__ = ["rag", "research", "self_critique"]
-
 
 async def rag() -> GuardedGraph:
     """Return the RAG agent on the demo's documents.

@@ -25,17 +25,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.evidence.verification import Erasure, Verification
 
-__all__ = [
-    "Json",
-    "Store",
-    "app",
-    "check",
-    "export",
-    "make_run_row",
-    "open_store_option",
-    "parse_head_option",
-    "select_store_runs",
-]
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""

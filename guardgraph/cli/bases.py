@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from guardgraph.knowledge.checking import CheckedBase
     from guardgraph.knowledge.ingest.report import Report
 
-__all__ = ["counted", "first_of", "show_checked", "show_report", "show_rows"]
 
 _SHOWN: Final = 5
 """Of many that are alike."""

@@ -16,8 +16,6 @@ from guardgraph.cli.shell import OK, Shell
 from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
 
-__all__ = ["app"]
-
 app = typer.Typer(
     cls=Shell,
     no_args_is_help=True,

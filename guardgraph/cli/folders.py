@@ -12,8 +12,6 @@ import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.shell import print_on_stderr
 
-__all__ = ["open_kb_option", "show_progress_bar"]
-
 
 def open_kb_option(kb: str) -> dict[str, Any]:
     """Return what the agent's factory is given for ``--kb``: a folder that was read, or an index that is there.

@@ -14,18 +14,6 @@ from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 
-__all__ = [
-    "Proof",
-    "draw_graph_argument",
-    "format_proofs_json",
-    "load_graph_argument",
-    "print_proofs",
-    "prove_graph_argument",
-    "read_run_argument",
-    "report_run_argument",
-    "save_out_option",
-]
-
 
 def draw_graph_argument(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
     """Draw one of the patterns, or a graph of the user's own.

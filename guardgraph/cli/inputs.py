@@ -15,20 +15,6 @@ from guardgraph.tools import demo
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
 
-__all__ = [
-    "DOCUMENT_DEPTH",
-    "check_path_option",
-    "load_context_option",
-    "load_dotenv_file",
-    "load_question_argument",
-    "parse_caller_options",
-    "read_json_option",
-    "read_option_bytes",
-    "read_run_option",
-    "require_file_option",
-    "require_folder_option",
-]
-
 
 DOCUMENT_DEPTH = RESULT_DEPTH + 8
 """Levels of nesting of a file with a run's result, or with a document of the run, in which the result stands."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from guardgraph.knowledge.index.scopes import Scope
     from guardgraph.state.context import Caller
 
-__all__ = ["Group", "User", "app", "caller_of"]
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -12,8 +12,6 @@ from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING
 from guardgraph.plain.json import JsonObject, name_json_numbers
 
-__all__ = ["exit_after_runs", "exit_with_status", "print_json", "run_and_exit"]
-
 
 def run_and_exit(run: runs.PlannedRun, as_json: bool) -> NoReturn:
     """Make a run, print it, and exit as it ended."""

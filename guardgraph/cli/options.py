@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Goal", "Json", "Model", "Policy", "Tenant"]
-
 Model = Annotated[
     str | None,
     typer.Option(

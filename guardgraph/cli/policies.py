@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from guardgraph.policies.file import PolicyFile
     from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["app", "load_candidate_policy_option", "load_policy_option"]
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -10,8 +10,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import Catalogue
 
-__all__ = ["format_reasons_json", "format_reasons_markdown", "print_reasons", "select_catalogues_argument"]
-
 
 def select_catalogues_argument(called: str | None) -> list[Catalogue]:
     """Return one pattern's catalogue, or all.

@@ -22,18 +22,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.world.call import Outside
 
-__all__ = [
-    "Allow",
-    "Cache",
-    "Evidence",
-    "Reader",
-    "Shown",
-    "load_reader_option",
-    "load_web_settings_options",
-    "print_pages_of_reader",
-    "recheck",
-    "research",
-]
 
 Shown = Callable[[str, str], None]
 """Shows a URL, and what came of it."""

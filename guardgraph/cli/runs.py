@@ -17,18 +17,6 @@ from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
 
-__all__ = [
-    "PlannedRun",
-    "follow_run_on_screen",
-    "is_ok_result",
-    "is_waiting_result",
-    "prepare_critique_command",
-    "prepare_demo_commands",
-    "prepare_rag_command",
-    "prepare_research_command",
-    "prepare_web_command",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:

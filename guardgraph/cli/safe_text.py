@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_letter
 
-__all__ = ["escape_for_terminal", "escape_to_one_line"]
-
 
 def escape_for_terminal(text: str) -> str:
     r"""Return a text in which whatever could steer a terminal, or hide, stands as its escape, such as ``\x1b``.

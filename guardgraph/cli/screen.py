@@ -12,8 +12,6 @@ from rich.text import Text
 
 from guardgraph.cli.safe_text import escape_for_terminal
 
-__all__ = ["Part", "Screen"]
-
 Part = str | tuple[str, str]
 """A piece of text, or one with a style."""
 

@@ -14,8 +14,6 @@ from typer.core import TyperGroup
 from guardgraph.cli.safe_text import escape_to_one_line
 from guardgraph.plain.errors import GuardgraphError
 
-__all__ = ["CONFIGURATION", "INTERRUPTED", "OK", "STOPPED", "UNREAD", "WAITING", "Shell", "print_on_stderr"]
-
 OK = 0
 CONFIGURATION = 2
 """Wrong usage or configuration; typer's own usage errors have it too."""

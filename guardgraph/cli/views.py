@@ -12,16 +12,6 @@ from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.outcome import Outcome
 
-__all__ = [
-    "describe_printed_step",
-    "print_commands_after_demo",
-    "print_followed_run",
-    "print_next_commands",
-    "print_run_result",
-    "print_step",
-    "print_waiting_run",
-]
-
 STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright_magenta", "terminal": "magenta"}
 
 STEP_COLUMN, WAY_COLUMN = 26, 42

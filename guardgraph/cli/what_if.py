@@ -21,7 +21,6 @@ from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
 if TYPE_CHECKING:
     from guardgraph.evidence.fail_on import FailOn
 
-__all__ = ["what_if"]
 
 LINES = ".jsonl"
 """How the name of a file ends that has a recording a line."""

@@ -11,8 +11,6 @@ from langgraph.graph import START
 from guardgraph.drawing.diagram import Diagram, Ending, Node
 from guardgraph.drawing.taken import Taken
 
-__all__ = ["draw_runs_beside"]
-
 
 def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
     """Return a diagram of a run with the way of an earlier run of the same graph in it.

@@ -22,8 +22,6 @@ from guardgraph.drawing.taken import Taken, fit_way_to_graph, read_way_of_run
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import InputError
 
-__all__ = ["ANYWHERE", "Diagram", "Edge", "Ending", "Node", "find_main_way", "make_diagram"]
-
 
 def find_main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return the longest way from the first node on; of equally long ones, the one that was declared first.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Box", "Point", "enclose_points", "round_coordinate"]
-
 Point = tuple[float, float]
 
 

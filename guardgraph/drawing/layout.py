@@ -19,8 +19,6 @@ from guardgraph.drawing.shapes import DOT, NAME_CELLS
 from guardgraph.drawing.text import fit_label, measure_cells
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = ["LABEL_CELLS", "LABEL_HEIGHT", "Placed", "measure_label_width", "place_diagram", "place_edge_labels"]
-
 LABEL_CELLS = 24
 LABEL_HEIGHT = 13.0
 """Less than the distance of two lines beside each other, doubled."""

@@ -22,8 +22,6 @@ from guardgraph.drawing.shapes import (
 from guardgraph.drawing.taken import Taken
 from guardgraph.drawing.text import fit_label, measure_cells
 
-__all__ = ["draw_legend", "measure_legend_text", "measure_legend_width"]
-
 ROW = 25.0
 SWATCH = 34.0
 APART = 22.0

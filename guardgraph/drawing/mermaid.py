@@ -8,8 +8,6 @@ from guardgraph.drawing.diagram import Diagram, Edge, Node
 from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.text import fit_label
 
-__all__ = ["draw_mermaid_flowchart"]
-
 STYLES: dict[str, str] = {
     **{
         kind: f"fill:{look.light[0]},stroke:{look.light[1]},color:{look.ink}"

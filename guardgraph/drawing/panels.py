@@ -10,18 +10,6 @@ from guardgraph.drawing.diagram import Ending, Node
 from guardgraph.drawing.geometry import Box, Point, round_coordinate
 from guardgraph.drawing.text import fit_label, measure_cells
 
-__all__ = [
-    "CHIP_CELL",
-    "CHIP_CELLS",
-    "CHIP_GAP",
-    "CHIP_HEIGHT",
-    "CHIP_MARGIN",
-    "Chip",
-    "Panel",
-    "measure_ending_panel",
-    "place_ending_panel",
-]
-
 CHIP_CELLS = 36
 CHIP_CELL = 6.63
 """Width of a letter of endings: 11 px."""

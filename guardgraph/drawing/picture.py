@@ -19,8 +19,6 @@ from guardgraph.drawing.taken import Taken, fit_way_to_graph, read_way_of_run
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import ConfigurationError, InputError
 
-__all__ = ["Picture", "draw"]
-
 _LETTERS = f"""\
 <svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9" font-family="{MONO}">{{}}</text></svg>
 """

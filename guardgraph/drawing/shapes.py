@@ -13,22 +13,6 @@ from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.panels import Chip
 from guardgraph.drawing.text import fit_label, measure_cells
 
-__all__ = [
-    "DOT",
-    "NAME_CELLS",
-    "PARTS",
-    "draw_arrow",
-    "draw_badge",
-    "draw_edge_label",
-    "draw_ending_chip",
-    "draw_node",
-    "draw_node_outline",
-    "draw_text",
-    "group_svg",
-    "to_svg_number",
-    "trim_edge",
-]
-
 NAME_CELLS = 32
 PARTS = "parts"
 """Badge of the node from which two runs go different ways."""

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from guardgraph.drawing.kinds import LOOKS, RARE, DrawnKind
 
-__all__ = ["MONO", "SANS", "list_picture_colours", "write_style_sheet"]
-
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',Arial,sans-serif"
 MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
 

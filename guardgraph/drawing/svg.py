@@ -23,8 +23,6 @@ from guardgraph.drawing.shapes import (
 from guardgraph.drawing.style import write_style_sheet
 from guardgraph.drawing.text import fit_label
 
-__all__ = ["draw_svg"]
-
 MARGIN = 28.0
 NARROW_MARGIN = 14.0
 LEAST_WIDTH = 560.0

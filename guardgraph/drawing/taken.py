@@ -12,8 +12,6 @@ from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import InputError
 from guardgraph.state.catalogue import SUCCESS
 
-__all__ = ["Taken", "fit_way_to_graph", "read_way_of_run"]
-
 
 @dataclass(frozen=True, slots=True)
 class Taken:

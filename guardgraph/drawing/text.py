@@ -6,8 +6,6 @@ from unicodedata import east_asian_width
 
 from guardgraph.plain.letters import escape_letter, is_harmless_text
 
-__all__ = ["fit_label", "measure_cells"]
-
 
 def fit_label(text: str, limit: int) -> str:
     r"""Return a text with letters that steer or hide as escapes, such as ``\x1b``, cut to `limit` cells."""

@@ -13,8 +13,6 @@ from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.taken import Taken
 from guardgraph.state.run import Kind
 
-__all__ = ["make_way_diagram"]
-
 
 def make_way_diagram(taken: Taken, kinds: Mapping[str, Kind]) -> Diagram:
     """Return the way of a run as a graph of its own, which runs straight down where the run never went back.

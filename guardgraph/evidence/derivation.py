@@ -23,8 +23,6 @@ from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
 
-__all__ = ["find_derivation_problems", "load_deriving_agent"]
-
 MOST = 100
 """Differences that are named: one says enough, and after a change of the way of a run nothing is as it was."""
 SETTINGS = ("policy", "budget")

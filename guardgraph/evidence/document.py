@@ -21,8 +21,6 @@ from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
 from guardgraph.state.recording import CLOSED, Sha256
 
-__all__ = ["FORMAT", "ChainPlace", "RunDocument", "build_stored_run", "export_run", "validate_run_document"]
-
 FORMAT: Literal[1] = 1
 """The version of the form of a document; `_FORMS` has all that can be read."""
 LEVELS = RESULT_DEPTH + 8

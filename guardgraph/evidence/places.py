@@ -8,8 +8,6 @@ from typing import TypeAlias
 from guardgraph.state.recording import Asking, Fingerprints, Opening, RecordedCall, RecordedVisit, Recording
 from guardgraph.state.run import RECORDED, Ok, TimelineEntry
 
-__all__ = ["FORM", "Place", "follow_redaction_paths", "is_never_redacted"]
-
 Place: TypeAlias = tuple[str | int, ...]
 """Keys and indices; in a path ``*`` stands for any one of them, ``**`` for any number."""
 

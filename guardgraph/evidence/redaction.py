@@ -13,8 +13,6 @@ from guardgraph.evidence.unpacking import change_packed_json
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recording
 
-__all__ = ["MARKER", "Redaction", "redact_recording"]
-
 MARKER = "[redacted]"
 """What stands in the place of what was redacted."""
 SHORTEST = 4

@@ -8,8 +8,6 @@ import math
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested_too_deep, is_plain_json, refuse_repeated_keys
 
-__all__ = ["MOST_BYTES", "format_document_text", "parse_strict_json"]
-
 MOST_BYTES = 64 * 2**20
 """Bytes of a document: sixteen replies of the size that a budget allows by default."""
 DIGITS = 20

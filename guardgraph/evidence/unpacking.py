@@ -8,8 +8,6 @@ from typing import Any
 
 from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
 
-__all__ = ["change_packed_json"]
-
 
 def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[[str], str]) -> str:
     """Return a text with a change.

@@ -28,8 +28,6 @@ from guardgraph.evidence.contents import Lookup, build_run_lookup, content_hash,
 from guardgraph.evidence.walk import ChainFinding, FindingKind, Walk
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["Erasure", "Kept", "KeptContent", "Verification", "verify_chain"]
-
 MOST = 100
 """Findings that are kept; one says enough, and a store that is all wrong has one for each run."""
 

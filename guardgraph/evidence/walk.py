@@ -7,8 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 from guardgraph.evidence.chain import START, Entry
 
-__all__ = ["ChainFinding", "FindingKind", "Walk"]
-
 FindingKind: TypeAlias = Literal[
     "changed", "removed", "inserted", "moved", "cut", "content", "missing", "unexplained", "lookup"
 ]

@@ -12,8 +12,6 @@ from guardgraph.formats.html import Block, Element, ShownPage
 from guardgraph.formats.page_tree import VOID, Tag
 from guardgraph.formats.visibility import plain_text
 
-__all__ = ["chosen_text", "main_part", "markup_of"]
-
 _INLINE: Final = frozenset(
     {
         "abbr", "acronym", "b", "bdi", "bdo", "big", "button", "cite", "data", "dfn", "em", "font", "i", "ins", "kbd",

@@ -11,8 +11,6 @@ from guardgraph.formats.page_tree import title_in, tree_of, visible_pieces
 from guardgraph.formats.text import within
 from guardgraph.formats.visibility import one_line
 
-__all__ = ["read_page"]
-
 
 def read_page(page: str, url: str, max_chars: int) -> Extracted:
     """Return what a page shows: its main part, as trafilatura chooses it of what is left when the unseen is removed.

@@ -12,8 +12,6 @@ from typing import Final
 
 from guardgraph.formats.article import Heading, Parsed, Part, assembled
 
-__all__ = ["fields_of", "parse_rst"]
-
 _ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*)|$)")
 _DIRECTIVE = re.compile(r"([\w:.+-]+?) ?::(?:[ \t]+(.*)|$)")

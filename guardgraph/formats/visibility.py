@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 
 from guardgraph.plain.letters import normalise_to_nfc
 
-__all__ = ["Shown", "one_line", "plain_text", "shown_by", "without_unseen"]
-
 
 class Shown(NamedTuple):
     """What an element's own attributes say of it."""

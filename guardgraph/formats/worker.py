@@ -15,8 +15,6 @@ from typing import Any, Final
 from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, answer_of, failure_of, missing_of
 from guardgraph.formats.frames import receive_all, send_all
 
-__all__ = ["answer_all", "main"]
-
 _OPEN_FILES: Final = 32
 _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system")
 """Audit events of what no parser has to do (Python documentation, audit events table)."""

@@ -55,17 +55,6 @@ from guardgraph.world.world import WORLD_METHODS, World
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-__all__ = [
-    "DefaultName",
-    "Pattern",
-    "PatternGraph",
-    "collect_result_keys",
-    "has_own_audit",
-    "order_result_keys",
-    "validate_pattern_settings",
-    "validate_recorder",
-    "validate_world",
-]
 
 _UNNAMED = "LangGraph"
 """What LangGraph calls such a graph."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from guardgraph.state.catalogue import Catalogue
     from guardgraph.state.settings import Budget, Settings
 
-__all__ = ["COMMANDS", "PATTERNS", "ShippedPattern", "find_shipped_pattern"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedPattern:

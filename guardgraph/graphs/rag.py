@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from guardgraph.knowledge.base import KnowledgeBase
 
-__all__ = ["CLARIFICATION", "DEMO_SOURCES", "create_rag_agent", "rag_pattern"]
 
 CLARIFICATION = (
     "I found nothing in the knowledge base that answers this. "

@@ -33,8 +33,6 @@ from guardgraph.world.wrapped import ChatModel
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["create_research_agent", "research_pattern"]
-
 
 def create_research_agent(
     model: ChatModel | str | None = None,

@@ -26,8 +26,6 @@ from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.world import World
 from guardgraph.world.wrapped import ChatModel
 
-__all__ = ["create_self_critique_agent", "self_critique_pattern"]
-
 
 def create_self_critique_agent(
     model: ChatModel | str | None = None,

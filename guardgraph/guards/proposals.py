@@ -8,17 +8,6 @@ from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
 from guardgraph.state.outcome import Outcome
 
-__all__ = [
-    "Proposal",
-    "build_tool_stop",
-    "check_proposed_text",
-    "found",
-    "proposal",
-    "proposed_object",
-    "proposed_text",
-    "reviewed",
-]
-
 SHORTEST_FENCE = 3
 """Backticks or tildes that make a fence, by CommonMark."""
 

@@ -11,8 +11,6 @@ from guardgraph.languages.sentences import find_paragraph_spans
 from guardgraph.plain.letters import is_unspaced_letter
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["Quote", "find_quote_place", "find_quotes", "is_quote_in_text", "normalise_quote_text"]
-
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛‹›＇", "'") | dict.fromkeys("“”„‟«»＂", '"') | dict.fromkeys("‐‑‒–—―−﹘﹣－", "-")
 )

@@ -6,17 +6,6 @@ from typing import Any
 
 from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt_value, find_json_problem
 
-__all__ = [
-    "LONGEST_QUESTION",
-    "NAME_LIMIT",
-    "Stop",
-    "build_request_stop",
-    "check_request_depth",
-    "evidence",
-    "read_request_text",
-    "shown_name",
-]
-
 LONGEST_QUESTION = 20_000
 """Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
 

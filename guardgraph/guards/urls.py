@@ -8,8 +8,6 @@ from functools import lru_cache
 from guardgraph.plain.json import excerpt_value
 from guardgraph.plain.urls import normalise_host, parse_url_target
 
-__all__ = ["dedupe_found_urls", "explain_url_denial", "list_allowed_hosts"]
-
 SHOWN_URL_CHARS = 200
 """Characters of a dropped URL that a result repeats."""
 

@@ -27,8 +27,6 @@ from guardgraph.tools.lexical import Asked
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["KnowledgeBase"]
-
 
 class KnowledgeBase:
     """Documents of tenants in one SQLite file, searched by those who may read them, while they change.

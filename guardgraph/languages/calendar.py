@@ -7,8 +7,6 @@ from functools import cache
 
 from guardgraph.languages.tables import load_language_table
 
-__all__ = ["load_month_names", "load_time_zones", "load_weekday_names"]
-
 
 def load_month_names(language: str) -> Mapping[str, int]:
     """Return the months of a language, 1 to 12, by every form of their names.

@@ -13,8 +13,6 @@ from guardgraph.languages.words import load_stop_words
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["detect_language"]
-
 _LONGEST_READ: Final = 500
 """Characters. A text that is longer tells its language in its beginning."""
 

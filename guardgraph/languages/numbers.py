@@ -8,15 +8,6 @@ from typing import Final, NamedTuple
 
 from guardgraph.languages.tables import load_language_table
 
-__all__ = [
-    "NumberWords",
-    "Separators",
-    "Spelled",
-    "load_magnitude_words",
-    "load_number_separators",
-    "load_number_words",
-]
-
 _LONGEST_WORD: Final = 80
 """Letters of the longest compound that is taken apart: "einhundertdreiundzwanzigtausendvierhundertsechsundfünfzig"."""
 

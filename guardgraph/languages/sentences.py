@@ -9,8 +9,6 @@ from typing import Final
 
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["find_paragraph_spans", "find_sentence_spans", "is_block_start", "split_sentences", "unwrap_text_lines"]
-
 _END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
 """A mark that ends sentences, the quote marks and brackets that it closes, and the blanks behind; a line's end, too.
 

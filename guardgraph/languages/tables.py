@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LANGUAGES", "load_language_table"]
-
 LANGUAGES: Final = (
     "en",
     "de",

@@ -13,17 +13,6 @@ from guardgraph.languages.language import detect_language
 from guardgraph.languages.words import load_function_words
 from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 
-__all__ = [
-    "DEFAULT_LANGUAGE",
-    "STOP_WORDS",
-    "find_verb_stem",
-    "is_name_word",
-    "list_content_words",
-    "list_word_beginnings",
-    "read_terms",
-    "stem_words",
-]
-
 DEFAULT_LANGUAGE: Final = "en"
 """Of a text that does not tell its own."""
 

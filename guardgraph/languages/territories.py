@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from guardgraph.languages.tables import load_language_table
 
-__all__ = ["Territory", "load_territory_names"]
-
 
 class Territory(NamedTuple):
     """One territory, as a language names it."""

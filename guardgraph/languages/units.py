@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from guardgraph.languages.tables import load_language_table
 
-__all__ = ["Measure", "load_currency_hundredths", "load_currency_names", "load_unit_names"]
-
 
 class Measure(NamedTuple):
     """What an amount can be measured in: amounts of one dimension compare as ``amount * factor + zero``."""

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["Word", "has_phrase", "hash_normalised_text", "list_word_keys", "normalise_spaces", "split_words"]
-
 _APOSTROPHES = "'’ʼ＇"
 _NUMBER_POINTS = ".,"
 _WORD = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")

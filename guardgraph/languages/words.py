@@ -8,8 +8,6 @@ from typing import Final
 from guardgraph.languages.tables import load_language_table
 from guardgraph.plain.letters import normalise_to_nfkc
 
-__all__ = ["DENYING_LANGUAGES", "load_function_words", "load_negations", "load_stop_words"]
-
 
 @cache
 def load_stop_words(language: str) -> frozenset[str]:

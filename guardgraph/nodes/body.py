@@ -23,19 +23,6 @@ from guardgraph.state.context import Caller
 from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 
-__all__ = [
-    "Body",
-    "Declares",
-    "Pass",
-    "Run",
-    "Step",
-    "Steps",
-    "Writes",
-    "check_declared_names",
-    "declares",
-    "read_body_declaration",
-]
-
 _SLOT = "declares"
 """The attribute of a body that keeps what it says of itself."""
 

@@ -35,28 +35,6 @@ from guardgraph.state.rag import (
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer
 
-__all__ = [
-    "RagRun",
-    "check_context_chunks",
-    "list_usable_sources",
-    "make_answer_guard_node",
-    "make_context_guard_node",
-    "make_generate_node",
-    "make_plan_node",
-    "make_rerank_node",
-    "make_reranked_guard_node",
-    "make_retrieve_node",
-    "pack_or_clarify",
-    "pass_to_clarified_node",
-    "read_found_candidates",
-    "run_answered_node",
-    "run_candidates_guard_node",
-    "run_clarified_node",
-    "run_execution_guard_node",
-    "run_policy_guard_node",
-    "run_request_guard_node",
-]
-
 RagRun = Run[RagPolicy, RagBudget]
 
 

@@ -18,33 +18,6 @@ from guardgraph.state.research import Note, ResearchBudget, ResearchPolicy, Rese
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.proposers import Proposer
 
-__all__ = [
-    "ResearchRun",
-    "list_fact_regions",
-    "list_usable_urls",
-    "make_extract_node",
-    "make_plan_node",
-    "make_propose_notes_node",
-    "make_read_node",
-    "make_reader_scope",
-    "make_search_node",
-    "make_synthesize_node",
-    "narrow_domain_lists",
-    "read_task_limit",
-    "run_answer_guard_node",
-    "run_answered_node",
-    "run_dedupe_guard_node",
-    "run_hits_guard_node",
-    "run_notes_guard_node",
-    "run_pages_guard_node",
-    "run_plan_guard_node",
-    "run_proposed_notes_guard_node",
-    "run_query_guard_node",
-    "run_request_guard_node",
-    "run_source_guard_node",
-    "run_verify_guard_node",
-]
-
 ResearchRun = Run[ResearchPolicy, ResearchBudget]
 
 PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")

@@ -28,32 +28,6 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.world.proposers import OFFLINE, Proposer
 
-__all__ = [
-    "EXCERPT_LINES",
-    "SelfCritiqueRun",
-    "audit_draft_change",
-    "check_critique_decision",
-    "list_changed_sentences",
-    "list_fact_regions",
-    "list_rejected_attempts",
-    "make_critique_node",
-    "make_draft_node",
-    "make_proposer_view",
-    "make_revise_node",
-    "make_shorten_node",
-    "read_proposed_text",
-    "run_approved_node",
-    "run_critique_guard_node",
-    "run_draft_guard_node",
-    "run_escalation_guard_node",
-    "run_final_guard_node",
-    "run_patch_guard_node",
-    "run_repair_node",
-    "run_request_guard_node",
-    "run_revised_node",
-    "tell_history_of_attempts",
-]
-
 SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
 
 

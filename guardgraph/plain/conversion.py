@@ -32,8 +32,6 @@ from guardgraph.plain.json import (
     measure_json,
 )
 
-__all__ = ["ALLOWED", "Unreturnable", "convert_to_plain_json", "list_expected_details", "parse_expected_failure"]
-
 _BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
 
 ALLOWED = "plain JSON; dates, Decimal, UUID, enumerations, models, dataclasses and numbers become it"

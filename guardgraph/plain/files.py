@@ -8,8 +8,6 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["identify_file", "keep_file_private", "make_private_file"]
-
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
 OTHERS = 0o077

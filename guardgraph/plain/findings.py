@@ -11,8 +11,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["format_given_value", "format_validation_lines", "list_validation_findings", "make_configuration_error"]
-
 
 def make_configuration_error(what: str, error: ValidationError) -> ConfigurationError:
     """Say in one line per field what was given and what is allowed.

@@ -18,37 +18,6 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.secrets import cut_and_mask_text
 
-__all__ = [
-    "INPUT_BYTES",
-    "INPUT_DEPTH",
-    "INT_LIMIT",
-    "MAX_DEPTH",
-    "REPLY_BYTES",
-    "RESULT_DEPTH",
-    "JsonObject",
-    "JsonValue",
-    "NotJson",
-    "Room",
-    "TooLarge",
-    "copy_json",
-    "count_json_bytes",
-    "excerpt_value",
-    "find_json_problem",
-    "find_unnamed_numbers",
-    "format_json_text",
-    "is_larger_json",
-    "is_nested_too_deep",
-    "is_plain_json",
-    "make_legible_text",
-    "make_storable_json",
-    "measure_json",
-    "name_json_numbers",
-    "pack_json_text",
-    "parse_json",
-    "refuse_repeated_keys",
-    "restore_json_numbers",
-]
-
 JsonValue: TypeAlias = Any
 """None, bool, int, float, str, or a list or a dictionary of them.
 

@@ -7,8 +7,6 @@ import unicodedata
 from itertools import pairwise
 from typing import Literal
 
-__all__ = ["escape_letter", "is_harmless_text", "is_odd_letter", "normalise_to_nfc", "normalise_to_nfkc"]
-
 _JOINERS = "\u200c\u200d"
 """Invisible, but scripts and emoji are spelled with them."""
 

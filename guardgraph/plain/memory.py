@@ -10,8 +10,6 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-__all__ = ["remember_by_text"]
-
 _Rest = ParamSpec("_Rest")
 _Made = TypeVar("_Made")
 _OfText = Callable[Concatenate[str, _Rest], _Made]

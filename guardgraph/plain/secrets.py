@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["MARK", "MESSAGE_LIMIT", "cut_and_mask_text", "format_error_message", "mask_secrets"]
-
 MARK: Final = "[key]"
 """What stands in the place of a credential."""
 

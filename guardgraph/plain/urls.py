@@ -15,18 +15,6 @@ from ada_url import URL
 
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = [
-    "KNOWN_URLS",
-    "KNOWN_URL_CHARS",
-    "Target",
-    "find_host_problem",
-    "identify_url",
-    "make_text_fragment_url",
-    "normalise_host",
-    "parse_url",
-    "parse_url_target",
-]
-
 KNOWN_URLS = 1024
 KNOWN_URL_CHARS = 500
 """How many URLs are kept with what they are, and how long each may be: every guard of a run judges them again."""

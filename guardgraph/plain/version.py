@@ -6,8 +6,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 
-__all__ = ["read_package_version"]
-
 
 @cache
 def read_package_version() -> str:

@@ -19,16 +19,6 @@ from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name
 
-__all__ = [
-    "SECTIONS",
-    "Overlay",
-    "PolicyFile",
-    "build_policy_schema",
-    "load_policy",
-    "read_policy",
-    "read_policy_in_folder",
-]
-
 PARSERS = {".yaml": parse_yaml, ".yml": parse_yaml, ".toml": parse_toml}
 SECTIONS = ("policy", "budget")
 FIELDS = ("pattern", *SECTIONS, "tenants")

@@ -23,15 +23,6 @@ from guardgraph.reporting.values import (
 )
 from guardgraph.state.run import AUDITED
 
-__all__ = [
-    "format_source_places",
-    "mark_cited_sentences",
-    "mark_source_evidence",
-    "render_answer_sections",
-    "render_revision",
-    "render_text_differences",
-]
-
 BY = {"cited": "cited by the answer", "words": "by shared words, a guess"}
 """How it is known which sentences rest on a source."""
 

@@ -14,8 +14,6 @@ from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.values import Marked, Marks, format_duration, render_facts, render_inline, render_value
 from guardgraph.reporting.way import render_decision_word
 
-__all__ = ["find_stopping_entries", "mark_refused_words", "render_decision_cards", "render_refused_proposal"]
-
 WORDS = frozenset({"unsupported", "invalid_citations", "claims", "not_enforceable", "given"})
 """Keys of evidence that hold words of the proposal itself."""
 NOT_ABOUT_IT = frozenset({"budget", "guard_error"})

@@ -20,17 +20,6 @@ from guardgraph.drawing.style import MONO, SANS, list_picture_colours
 from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_letter
 from guardgraph.plain.version import read_package_version
 
-__all__ = [
-    "Child",
-    "Html",
-    "escape_odd_letters",
-    "join_html",
-    "make_tag",
-    "render_footer",
-    "render_html_document",
-    "render_section",
-]
-
 
 class Html(str):
     """Markup. `make_tag` and `join_html` make it; to call it is to vouch for a text."""

@@ -10,8 +10,6 @@ from guardgraph.reporting.document import Child, Html, make_tag
 from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.values import format_duration, render_facts, render_inline, render_name, render_value
 
-__all__ = ["describe_kind_of_run", "make_page_title", "render_page_head", "render_waiting_sections"]
-
 
 def render_waiting_sections(reading: Reading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles, for a run that waits."""

@@ -32,8 +32,6 @@ from guardgraph.reporting.way import render_whole_graph as whole_graph
 from guardgraph.reporting.what_if import make_what_if_title as what_if_title
 from guardgraph.reporting.what_if import render_what_if_page as what_if_content
 
-__all__ = ["Page", "report"]
-
 CELL_HEIGHT = 720
 """CSS pixels of a page in a notebook; its lower corner makes it higher."""
 

@@ -23,8 +23,6 @@ from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, is_nested
 from guardgraph.state.catalogue import Catalogue, StopReason
 from guardgraph.state.run import RECORDED, Kind
 
-__all__ = ["Entry", "Reading", "read_reported_run"]
-
 HEAD = frozenset({*RECORDED, "pattern", "outcome"})
 """Keys of a result that say how the run went; the others are what came of it, or the evidence."""
 

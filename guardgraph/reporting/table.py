@@ -9,8 +9,6 @@ from typing import Any
 from guardgraph.plain.errors import InputError
 from guardgraph.reporting.document import Html, make_tag
 
-__all__ = ["Table", "table"]
-
 LEFT_OUT = "elapsed_ms"
 """The times: they differ from run to run."""
 

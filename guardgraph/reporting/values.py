@@ -13,21 +13,6 @@ from guardgraph.plain.json import JsonValue
 from guardgraph.plain.letters import is_odd_letter
 from guardgraph.reporting.document import Child, Html, make_tag
 
-__all__ = [
-    "LONG",
-    "Marked",
-    "Marks",
-    "format_duration",
-    "format_readable_json",
-    "render_facts",
-    "render_folded_text",
-    "render_inline",
-    "render_link",
-    "render_name",
-    "render_passage",
-    "render_value",
-]
-
 
 class Marked(NamedTuple):
     """A part of a text that is marked."""

@@ -16,8 +16,6 @@ from guardgraph.reporting.reading import Entry, Reading
 from guardgraph.reporting.values import format_duration, render_inline, render_name
 from guardgraph.state.run import Kind
 
-__all__ = ["render_decision_word", "render_timeline", "render_way_picture", "render_whole_graph"]
-
 LEAST = 0.8
 """Of a hundred parts of a bar, so that what took no time is seen too."""
 

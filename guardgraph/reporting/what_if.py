@@ -12,8 +12,6 @@ from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_section
 from guardgraph.reporting.values import render_facts, render_name, render_value
 
-__all__ = ["make_what_if_title", "render_what_if_page"]
-
 DRAWN = 10
 """Changes of different kinds whose two ways are drawn; the table has all of them."""
 LISTED = 200

@@ -11,8 +11,6 @@ from guardgraph.plain.findings import make_configuration_error
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
-__all__ = ["Caller", "Context", "build_server_caller"]
-
 
 def _validate_caller_text(value: object) -> object:
     if not isinstance(value, str):

@@ -25,8 +25,6 @@ from guardgraph.plain.json import (
     parse_json,
 )
 
-__all__ = ["Outcome"]
-
 
 @dataclass(slots=True)
 class Outcome:

@@ -19,29 +19,6 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.run import Kind
 
-__all__ = [
-    "CLOSED",
-    "FORMAT",
-    "Asking",
-    "CallKind",
-    "Fingerprints",
-    "JudgedBy",
-    "Opening",
-    "RecordedCall",
-    "RecordedVisit",
-    "Recorder",
-    "Recording",
-    "Sha256",
-    "Shadow",
-    "ShadowCall",
-    "ShadowEnding",
-    "ShadowError",
-    "VisitRecord",
-    "is_newer_recording",
-    "schema",
-    "validate_recording",
-]
-
 CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 """What is recorded has no other fields, and nothing in it is taken for something that it is not."""
 

@@ -23,27 +23,6 @@ from guardgraph.state.settings import (
     Vocabulary,
 )
 
-__all__ = [
-    "READ_FAILURES",
-    "RESEARCH_REASONS",
-    "Issue",
-    "Note",
-    "Page",
-    "PlanStep",
-    "ResearchAnswer",
-    "ResearchBudget",
-    "ResearchContext",
-    "ResearchInput",
-    "ResearchOk",
-    "ResearchPolicy",
-    "ResearchResult",
-    "ResearchState",
-    "ResearchStopped",
-    "ResearchTask",
-    "Sources",
-    "Verification",
-]
-
 
 class Page(TypedDict):
     """A page that was read. What is not known is an empty string; what its reader does not say is absent."""

@@ -22,26 +22,6 @@ from guardgraph.state.settings import (
 )
 from guardgraph.state.tightening import Tightens
 
-__all__ = [
-    "SELF_CRITIQUE_REASONS",
-    "ChangeAudit",
-    "Critique",
-    "Decision",
-    "Patch",
-    "Rejected",
-    "Risk",
-    "SelfCritiqueBudget",
-    "SelfCritiqueContext",
-    "SelfCritiqueInput",
-    "SelfCritiqueOk",
-    "SelfCritiquePolicy",
-    "SelfCritiqueResult",
-    "SelfCritiqueState",
-    "SelfCritiqueStopped",
-    "SelfCritiqueTask",
-    "Severity",
-]
-
 Decision = Literal["approve", "revise", "escalate"]
 Severity = Literal["low", "medium", "high"]
 

@@ -19,24 +19,6 @@ from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
-__all__ = [
-    "Allowlist",
-    "Budget",
-    "BudgetT",
-    "Check",
-    "Hosts",
-    "MaxFloat",
-    "MaxInt",
-    "MinFloat",
-    "Names",
-    "Policy",
-    "PolicyT",
-    "Settings",
-    "Vocabulary",
-    "choose_settings",
-]
-
-
 MOST_NAMES = 100_000
 """Names that a list of a setting may have."""
 

@@ -15,8 +15,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.plain.urls import find_host_problem, normalise_host
 
-__all__ = ["Compared", "Problem", "Tightens", "explain_unknown_name"]
-
 Problem: TypeAlias = Callable[[str], str | None]
 """What says why a name can name nothing, None of one that can."""
 

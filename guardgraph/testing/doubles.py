@@ -28,19 +28,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.recording import Recording
 
-__all__ = [
-    "InMemoryRecorder",
-    "ModelCall",
-    "Reply",
-    "Script",
-    "ScriptExhausted",
-    "ScriptedChatModel",
-    "ScriptedClock",
-    "ScriptedTool",
-    "check_clock_step",
-    "scripted_tool",
-]
-
 
 class ScriptedClock:
     """A clock that only a script moves; thread-safe.

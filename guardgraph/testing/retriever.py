@@ -14,21 +14,6 @@ from guardgraph.state.access import is_access_allowed, normalize_document_access
 from guardgraph.state.context import Caller
 from guardgraph.state.rag import Candidate
 
-__all__ = [
-    "CALLERS",
-    "QUESTIONS",
-    "READERS",
-    "RETRIEVER_CHECKS",
-    "GuardedBase",
-    "GuardedDocument",
-    "ask_tested_base",
-    "check_retriever",
-    "find_tested_ids",
-    "is_readable_document",
-    "make_fact_documents",
-    "require_equal_finds",
-]
-
 
 class GuardedDocument(NamedTuple):
     """A document with who may read it."""

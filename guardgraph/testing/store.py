@@ -17,8 +17,6 @@ from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import copy_json
 from guardgraph.state.recording import Recording
 
-__all__ = ["STORE_CHECKS", "check_store"]
-
 WRITERS = 8
 RUNS_OF_A_WRITER = 5
 

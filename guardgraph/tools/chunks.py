@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from guardgraph.formats.article import SECTION_SIGN, Section, Span
 
-__all__ = ["Piece", "split_document_into_chunks", "split_text_into_chunks"]
-
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_END = re.compile(
     r"[.!?…؟।۔։]['\")\]’”»*_]*\s+|[。！？｡]['\")\]’”」』）]*(?=[\s\S])|\n(?=[ \t]*(?:[-*+|>•]|\d+[.)])[ \t])|\n(?=\|)"

@@ -7,17 +7,6 @@ from importlib import resources
 
 from guardgraph.plain.json import JsonObject
 
-__all__ = [
-    "CRITIQUE_GOAL",
-    "DEMO_QUESTION",
-    "RESEARCH_GOAL",
-    "load_demo_incident",
-    "load_demo_request",
-    "load_rag_demo",
-    "load_research_demo",
-    "load_self_critique_demo",
-]
-
 DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
 """What the RAG demo asks."""
 

@@ -12,23 +12,6 @@ from typing import Final, Literal, NamedTuple
 
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_FILES",
-    "MAX_LEVELS",
-    "FoundFile",
-    "LeftOut",
-    "LeftOutReason",
-    "Unread",
-    "Walked",
-    "describe_left_out_files",
-    "find_file_name_problem",
-    "find_folder_files",
-    "format_file_path",
-    "name_root_folder",
-    "name_source_of_file",
-]
-
 LeftOutReason = Literal[
     "another format",
     "empty",

@@ -27,8 +27,6 @@ from guardgraph.tools.folder import (
     name_source_of_file,
 )
 
-__all__ = ["Document", "Documents", "demo_documents", "load_folder"]
-
 
 class Document(TypedDict):
     """A chunk of a knowledge base: what is found, shown to the model and cited."""

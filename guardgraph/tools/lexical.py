@@ -17,8 +17,6 @@ from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import Known, asked, best, damping, most_common, readings, scaled, searched, share
 from guardgraph.world.call import mark_as_instant
 
-__all__ = ["Asked", "LexicalRetriever"]
-
 _ANY_LANGUAGE: Final = ""
 
 _Postings: TypeAlias = dict[str, list[tuple[int, float]]]

@@ -15,8 +15,6 @@ from guardgraph.plain.urls import identify_url
 from guardgraph.tools.tool import Tool
 from guardgraph.world.call import mark_as_instant
 
-__all__ = ["make_recorded_extractor", "make_recorded_reader", "make_recorded_search"]
-
 
 def make_recorded_search() -> Tool:
     """Make the search that knows the recorded hits.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["Asked", "Known", "asked", "best", "damping", "most_common", "readings", "scaled", "searched", "share"]
 
 _Number = TypeVar("_Number", float, "NDArray[float64]")
 """One, or an array of numpy's, which computes all of its own."""

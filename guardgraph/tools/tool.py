@@ -8,8 +8,6 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
 
-__all__ = ["HasSources", "Tool", "choose_retriever_sources", "read_retriever_sources"]
-
 Tool: TypeAlias = Callable[[JsonObject], JsonValue]
 """A function of one dictionary that returns a JSON value; where one is asked for, a Runnable will do too."""
 

@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = ["Address", "Network", "explain_denied_address", "parse_allowed_addresses", "parse_ip_address"]
-
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 

@@ -15,8 +15,6 @@ import httpx2
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import keep_file_private, make_private_file
 
-__all__ = ["BrokenCache", "Cache", "make_http_cache_key"]
-
 MOST_BYTES = 512 * 1024 * 1024
 """How large the file may become; what was not read for longest goes first."""
 

@@ -34,8 +34,6 @@ from guardgraph.web.transport import (
     unpack_content_encoding,
 )
 
-__all__ = ["Fetched", "Fetching", "parse_retry_after", "retry_page_fetch"]
-
 ATTEMPTS = 3
 """How often one URL is asked at most."""
 

@@ -11,8 +11,6 @@ from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.urls import parse_url
 
-__all__ = ["DOWNGRADE", "MOST_REDIRECTS", "Hops", "Place"]
-
 MOST_REDIRECTS = 5
 """Times that a page may lead elsewhere."""
 

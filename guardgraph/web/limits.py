@@ -10,9 +10,6 @@ from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import MaxFloat, MaxInt, Settings
 
-__all__ = ["Meter", "WebLimits"]
-
-
 DAY = 24 * 60 * 60.0
 """Seconds that nothing waits longer than, whatever the limits: sockets and locks take no larger number than some."""
 

@@ -21,8 +21,6 @@ from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.web.addresses import Address, Network, explain_denied_address, parse_ip_address
 from guardgraph.web.limits import Meter
 
-__all__ = ["Backend", "Resolve", "look_up_within_seconds"]
-
 MOST_IDLE = 4
 """Threads that wait for work; more may be at work."""
 

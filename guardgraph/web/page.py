@@ -10,8 +10,6 @@ from guardgraph.formats.pool import extract
 from guardgraph.plain.errors import ReadFailure
 from guardgraph.plain.json import JsonObject
 
-__all__ = ["MAX_TEXT_CHARS", "page_of"]
-
 MAX_TEXT_CHARS: Final = 500_000
 """Of one page: a novel of some hundred pages. What is longer is no evidence that anybody reads."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched, Fetching
     from guardgraph.web.network import Resolve
 
-__all__ = ["WebReader", "web_reader"]
-
 
 def web_reader(
     *,

@@ -20,16 +20,6 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.calls import perform_call
 
-__all__ = [
-    "Cited",
-    "Rechecked",
-    "keep_page_body",
-    "list_cited_notes",
-    "make_kept_page_reader",
-    "make_live_page_reader",
-    "recheck_cited_notes",
-]
-
 Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
 """The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the
 lists of now do not let it be read, or not what it leads to."""

@@ -18,7 +18,6 @@ from guardgraph.web.limits import Meter, WebLimits
 if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched
 
-__all__ = ["Robots"]
 
 DAY = 24 * 60 * 60.0
 """Seconds for which a robots.txt is kept (RFC 9309, 2.4)."""

@@ -27,8 +27,6 @@ from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.world.call import mark_as_instant
 from guardgraph.world.deadline import deadline
 
-__all__ = ["SearxSearch", "listed_search", "searx_search"]
-
 MOST_LISTED_BYTES = 1_000_000
 """Of the file."""
 

@@ -21,15 +21,6 @@ from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.limits import Meter
 from guardgraph.web.network import Backend
 
-__all__ = [
-    "ACCEPTED",
-    "ASKED_AT",
-    "Transport",
-    "make_http_request",
-    "make_system_ssl_context",
-    "unpack_content_encoding",
-]
-
 ACCEPTED = "gzip, deflate"
 """What servers are told that may come."""
 

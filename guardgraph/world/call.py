@@ -18,17 +18,6 @@ from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, make_stora
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind
 
-__all__ = [
-    "Asked",
-    "Call",
-    "Outside",
-    "Performed",
-    "ask_person",
-    "hash_call_value",
-    "is_instant_target",
-    "mark_as_instant",
-]
-
 _MARK = "__guardgraph_instant__"
 _Ours = TypeVar("_Ours")
 

@@ -46,22 +46,6 @@ from guardgraph.world.threads import (
 )
 from guardgraph.world.unheard import silence_callbacks
 
-__all__ = [
-    "Arrived",
-    "Working",
-    "aperform_call",
-    "build_late_outcome",
-    "build_too_large_outcome",
-    "is_cut_off_outcome",
-    "is_message_outcome",
-    "is_unreturnable_outcome",
-    "perform_call",
-    "read_refused_reply_limit",
-    "refuse_call_outcome",
-    "refuse_call_when_busy",
-    "start_call",
-]
-
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""
 

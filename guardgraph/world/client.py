@@ -24,8 +24,6 @@ from guardgraph.world.connections import close_with_call
 from guardgraph.world.deadline import get_allowed_reply_bytes, note_read_bytes
 from guardgraph.world.failures import ReplyRefused
 
-__all__ = ["is_followed_redirect", "make_model_http_clients"]
-
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200
 

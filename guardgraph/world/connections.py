@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 
-__all__ = ["Connections", "close_with_call"]
-
 _HERE: ContextVar[Connections | None] = ContextVar("guardgraph_connections", default=None)
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import NamedTuple
 
-__all__ = ["Reading", "deadline", "get_allowed_reply_bytes", "note_read_bytes", "reply_bytes", "within"]
-
 
 class Reading:
     """How much was read for a call.

@@ -20,16 +20,6 @@ from guardgraph.plain.errors import GuardgraphError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.secrets import MARK, cut_and_mask_text, format_error_message
 
-__all__ = [
-    "Failure",
-    "ReplyRefused",
-    "classify_model_error",
-    "classify_model_message",
-    "is_unclassified_model_error",
-    "read_model_text",
-    "read_token_usage",
-]
-
 Failure: TypeAlias = tuple[str, JsonObject]
 """A stop reason and its details."""
 

@@ -22,8 +22,6 @@ from guardgraph.world.openai import create_openai_chat_model, get_default_openai
 from guardgraph.world.providers import create_provider_chat_model
 from guardgraph.world.wrapped import ChatModel, get_model_name, hold_model_to_schema, is_chat_model
 
-__all__ = ["ModelProposer", "NamedModel", "Opens", "Prompt", "chat_model", "load_prompt", "prepare_chat_model"]
-
 MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
 
 _PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from pydantic_core import ErrorDetails
 
-__all__ = ["create_provider_chat_model"]
 
 MESSAGE_LIMIT = 500
 """Characters of an error of LangChain's or a provider's that ours repeats."""

@@ -7,8 +7,6 @@ import builtins
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 
-__all__ = ["RAISED", "record_raised_exception", "restore_raised_exception"]
-
 RAISED = "raised"
 """Reason of the outcome of a call that raised; no guard ever sees it."""
 

@@ -27,8 +27,6 @@ from guardgraph.world.live import MAX_AT_ONCE
 from guardgraph.world.raised import RAISED, restore_raised_exception
 from guardgraph.world.spell import Spell
 
-__all__ = ["ReplayingWorld"]
-
 
 class ReplayingWorld:
     """The world of one recorded run.

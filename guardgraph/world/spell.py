@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from guardgraph.state.recording import Recording
 
-__all__ = ["Spell", "read_visit_spells"]
-
 
 class Spell(NamedTuple):
     """The time of one visit of a recorded run."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from guardgraph.world.call import Call
 
-__all__ = ["silence_callbacks"]
-
 
 @contextmanager
 def silence_callbacks(call: Call) -> Iterator[None]:

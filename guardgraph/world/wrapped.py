@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
     from langchain_core.messages import BaseMessage
 
-__all__ = ["ChatModel", "get_model_name", "hold_model_to_schema", "is_chat_model"]
 
 _WAYS: tuple[dict[str, Any], ...] = ({"method": "json_schema", "strict": True}, {})
 

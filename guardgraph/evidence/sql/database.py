@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from guardgraph.evidence.sql.writing import NewRun
     from guardgraph.evidence.store import Receipt
 
-__all__ = ["Database"]
 
 T = TypeVar("T")
 

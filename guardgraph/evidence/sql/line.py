@@ -21,7 +21,6 @@ try:
 except ImportError:  # on Windows, writers try again and again
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["wait_in_write_line"]
 
 _LINE = "guardgraph waits in line"
 

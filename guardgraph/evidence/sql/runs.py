@@ -13,7 +13,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from guardgraph.evidence.sql.store import SqlStore
 
-__all__ = ["SqlRuns"]
 
 BATCH = 50
 """Runs that are read at a time, and so are in memory."""

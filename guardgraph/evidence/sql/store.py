@@ -15,8 +15,6 @@ from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import Recording
 
-__all__ = ["SqlStore", "sql_store"]
-
 MOST_DAYS = 100_000
 """More days than there have been since computers."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from guardgraph.evidence.sql.address import Address
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 
-__all__ = ["convert_database_error"]
-
 CHARS = 300
 """Characters of what a database says."""
 NO_DATABASE = ("file is not a database", "file is encrypted")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from guardgraph.evidence.sql.writing import NewRun
     from guardgraph.evidence.store import Receipt
 
-__all__ = ["Mode", "Transaction"]
 
 T = TypeVar("T")
 

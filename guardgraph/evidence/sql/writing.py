@@ -25,8 +25,6 @@ from guardgraph.evidence.store import Receipt
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.state.recording import Recording
 
-__all__ = ["NewRun", "append_run_entry", "prepare_new_run", "read_utc_time"]
-
 
 @dataclass(frozen=True, slots=True)
 class NewRun:

@@ -19,16 +19,6 @@ from guardgraph.plain.errors import GrammarError
 from guardgraph.state.recording import VisitRecord
 from guardgraph.state.run import LogEntry, Verdict
 
-__all__ = [
-    "CALLED",
-    "RECORD",
-    "build_state_schema",
-    "check_channels",
-    "check_node_name",
-    "is_reserved_channel",
-    "make_ephemeral_channel",
-]
-
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
 _UNWRITABLE = frozenset({"Cc", "Cs"})

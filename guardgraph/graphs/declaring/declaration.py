@@ -14,16 +14,6 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, Catalogue
 from guardgraph.state.run import Kind
 
-__all__ = [
-    "FAILED_ENDING",
-    "UNRECORDED_ENDING",
-    "Declaration",
-    "build_declaration",
-    "check_declarations",
-    "complete_declarations",
-    "deduplicate_names",
-]
-
 T = TypeVar("T")
 
 FAILED_ENDING = "stop_guard_error"

@@ -30,8 +30,6 @@ from guardgraph.state.recording import Opening, RecordedVisit, Recording, valida
 from guardgraph.world.replaying import ReplayingWorld
 from guardgraph.world.spell import Spell, read_visit_spells
 
-__all__ = ["RecordedVisits", "interpret_recording", "replay"]
-
 MOST_VISITS = 1000
 """Visits of one guard that a replay follows where the recorded run has none."""
 

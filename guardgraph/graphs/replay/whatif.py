@@ -19,19 +19,6 @@ from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, make
 from guardgraph.state.recording import Recording, Shadow
 from guardgraph.state.run import RECORDED
 
-__all__ = [
-    "REFUSED",
-    "Again",
-    "AgainKind",
-    "Ending",
-    "Judge",
-    "Unasked",
-    "Unreplayable",
-    "convert_what_if_to_json",
-    "judge_recording_again",
-    "validate_shadows",
-]
-
 AgainKind: TypeAlias = Literal["same", "changed", "unknown", "unreplayable", "other_pattern"]
 """The classes of recorded runs; every run falls in exactly one."""
 

@@ -43,19 +43,6 @@ from guardgraph.plain.findings import make_configuration_error
 from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
 from guardgraph.world.threads import await_in_thread
 
-__all__ = [
-    "Config",
-    "ContextT",
-    "Extras",
-    "Forms",
-    "Given",
-    "GraphRunnable",
-    "GuardedGraph",
-    "InputT",
-    "ResultT",
-    "Within",
-]
-
 InputT = TypeVar("InputT", default=Any)
 """What a run is given."""
 ContextT = TypeVar("ContextT", default=Any)

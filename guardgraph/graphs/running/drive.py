@@ -30,8 +30,6 @@ from guardgraph.world.calls import build_too_large_outcome, refuse_call_outcome
 from guardgraph.world.people import build_unavailable_review
 from guardgraph.world.raised import record_raised_exception
 
-__all__ = ["MOST_AT_ONCE", "Driven", "drive_calling_node"]
-
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
 

@@ -47,20 +47,6 @@ from guardgraph.state.settings import Policy
 from guardgraph.world.people import REJECTED
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
-__all__ = [
-    "Closing",
-    "Conclusion",
-    "NoRecorder",
-    "aclose_graph_run",
-    "build_recording",
-    "build_unavailable_audit",
-    "close_graph_run",
-    "is_recording_required",
-    "list_recording_watchers",
-    "run_terminal",
-    "watch_recordings",
-]
-
 _UNSHOWN = ("clock", "active", "opening", "withheld")
 """Of a line in the log: what is for the record alone."""
 

@@ -23,19 +23,6 @@ from guardgraph.world.models import Opens
 from guardgraph.world.opening import find_proposers_to_open
 from guardgraph.world.world import World
 
-__all__ = [
-    "Frame",
-    "GrammarBreach",
-    "Part",
-    "build_guard_error_stop",
-    "build_stop_verdict",
-    "check_run_time",
-    "convert_to_stop",
-    "describe_run_error",
-    "run_node_body",
-    "validate_body_writes",
-]
-
 
 class GrammarBreach(Exception):
     """A body did what its declaration does not allow."""

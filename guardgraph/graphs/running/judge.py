@@ -19,8 +19,6 @@ from guardgraph.guards.stop import Stop, build_request_stop
 from guardgraph.nodes.body import Pass, Run, Step
 from guardgraph.plain.json import JsonObject, is_larger_json, make_storable_json
 
-__all__ = ["run_guard"]
-
 
 def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:
     """Run a guard, and return what it writes: its way on or the stop, and its line in the log."""

@@ -38,17 +38,6 @@ if TYPE_CHECKING:
     from guardgraph.graphs.running.end import Conclusion
     from guardgraph.graphs.running.frame import Frame
 
-__all__ = [
-    "CALLER_REFUSED",
-    "REFUSED",
-    "SESSION",
-    "Session",
-    "Visit",
-    "find_session",
-    "is_context_by_code",
-    "mark_refused_input",
-    "restore_recorded_input",
-]
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""

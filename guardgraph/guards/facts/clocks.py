@@ -12,8 +12,6 @@ from guardgraph.guards.facts.tokens import Token, find_number_range_end
 from guardgraph.guards.facts.units import SMALL, find_units
 from guardgraph.languages.calendar import load_time_zones
 
-__all__ = ["begins_clock_fact", "read_clock_fact"]
-
 _NAMED: Final = {"noon": 12, "midday": 12, "midnight": 0}
 """Hours by their names."""
 

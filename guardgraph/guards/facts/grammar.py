@@ -9,8 +9,6 @@ from typing import Final
 
 from guardgraph.guards.facts.values import Bound
 
-__all__ = ["ANNOUNCING", "BEFORE", "BEHIND", "FUNCTION_WORDS", "LABELS", "PLURALS", "WITHIN"]
-
 _MORE: Final = "more greater larger longer higher older bigger better later taller heavier faster"
 _LESS: Final = "less fewer smaller shorter lower younger earlier lighter slower"
 

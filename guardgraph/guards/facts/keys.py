@@ -15,8 +15,6 @@ from guardgraph.guards.stop import shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["NO_KEY", "Meaning", "read_json_number", "read_number_meaning"]
-
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _COUNTING: Final = frozenset({"count", "counts", "num", "number", "no"})
 _NO_NOUNS: Final = ("ss", "us", "is")

@@ -12,8 +12,6 @@ from guardgraph.languages.numbers import load_magnitude_words, load_number_words
 from guardgraph.languages.units import load_unit_names
 from guardgraph.languages.words import load_stop_words
 
-__all__ = ["is_latin_language", "tell_number_language"]
-
 _LATIN: Final = frozenset({"de", "es", "fr", "it", "pt", "nl", "pl", "cs", "ro", "sv", "tr", "vi"})
 
 _AROUND: Final = ".,;:!?()[]«»\"'“”„¿¡"

@@ -39,8 +39,6 @@ from guardgraph.guards.facts.words import read_implied_number, read_number_word
 from guardgraph.guards.stop import shown_name
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["Numbers", "read_text_numbers"]
-
 _STOP: Final = re.compile(r"[.!?]\s(?<=[a-z]{3}..)", re.DOTALL)
 _UNWRITTEN: Final = str.maketrans("", "", ",-")
 """Signs that only group digits: "1-800-555-0199"."""

@@ -12,8 +12,6 @@ from typing import Final
 from guardgraph.languages.numbers import load_magnitude_words
 from guardgraph.languages.units import load_currency_names, load_unit_names
 
-__all__ = ["SHARES", "UNPARTED", "UNPARTED_NAMES", "write_ordinal_number", "write_plain_digits"]
-
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""
 

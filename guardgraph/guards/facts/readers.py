@@ -19,8 +19,6 @@ from guardgraph.guards.facts.tokens import KNOWN_WORD_CHARS, KNOWN_WORDS, Token
 from guardgraph.guards.facts.values import Value
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["choose_number_readers"]
-
 _Moment: TypeAlias = tuple[tuple[Value, ...], int]
 _Reader: TypeAlias = Callable[[list[Token], int], _Moment | None]
 

@@ -11,8 +11,6 @@ from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, FRACTION, ORDINALS, SHARES, SMALL, find_units_in_words
 from guardgraph.guards.facts.values import Label, Ordinal, Quantity, Value, Written
 
-__all__ = ["begins_ordinal_fact", "begins_share_fact", "read_ordinal_fact", "read_share_fact"]
-
 _WRITTEN = re.compile(r"(\d{1,2})/(\d{1,3})")
 _PARTS: Final = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "third": 3, "thirds": 3}
 _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})

@@ -10,8 +10,6 @@ from guardgraph.guards.facts.markers import strip_number_markers
 from guardgraph.guards.facts.numerals import write_ordinal_number, write_plain_digits
 from guardgraph.guards.facts.tongues import DECADES, PLACES
 
-__all__ = ["ADDRESSES", "VARIANTS", "Step", "drop_invisible_characters", "normalise_number_spelling"]
-
 _URL = re.compile(r"(?:https?://|www\.)\S++", re.IGNORECASE)
 # The characters of Unicode category Cf that occur in running text: they are drawn as nothing.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++")

@@ -13,17 +13,6 @@ from guardgraph.guards.facts.values import Label, Value
 from guardgraph.languages.calendar import load_month_names, load_weekday_names
 from guardgraph.languages.tables import LANGUAGES
 
-__all__ = [
-    "begins_date_fact",
-    "begins_decade_fact",
-    "begins_period_fact",
-    "is_year_number",
-    "read_date_fact",
-    "read_decade_fact",
-    "read_period_fact",
-    "read_year_number",
-]
-
 _DATE = re.compile(
     r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"
     r"|(?P<one>\d\d?)(?:(?P<sign>[-/.])(?P<two>\d\d?)(?P=sign)(?P<year>\d{4})|/(?P<other>\d\d?)/(?P<short>\d\d))"

@@ -16,20 +16,6 @@ from guardgraph.guards.facts.values import Amount
 from guardgraph.languages.calendar import load_month_names, load_weekday_names
 from guardgraph.languages.tables import LANGUAGES
 
-__all__ = [
-    "KNOWN_WORDS",
-    "KNOWN_WORD_CHARS",
-    "LOOKAHEAD",
-    "MAX_DIGITS",
-    "ORDINAL_SUFFIXES",
-    "ROMAN",
-    "Token",
-    "find_number_range_end",
-    "read_number_token",
-    "show_number_tokens",
-    "split_number_tokens",
-]
-
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["DECADES", "GRAMMAR", "HALVES", "MIXED", "PARTS", "PLACES", "POINTS"]
-
 
 def _parse_number_word_pairs(pairs: str) -> dict[str, str]:
     """Read "english = word|word" pairs, parted by semicolons."""

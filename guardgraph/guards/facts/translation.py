@@ -20,8 +20,6 @@ from guardgraph.guards.facts.values import Amount
 from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, build_number_vocabulary
 from guardgraph.languages.numbers import Spelled
 
-__all__ = ["translate_number_tokens"]
-
 _LONGEST_NAME: Final = 8
 """Tokens of the longest name of a unit or phrase of grammar that is looked for."""
 

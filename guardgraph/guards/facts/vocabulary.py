@@ -26,8 +26,6 @@ from guardgraph.languages.numbers import NumberWords, load_magnitude_words, load
 from guardgraph.languages.units import load_currency_names, load_unit_names
 from guardgraph.languages.words import load_stop_words
 
-__all__ = ["OF", "WRITTEN", "Vocabulary", "build_number_vocabulary"]
-
 _MAY: Final = 5
 """The month whose name is no longer than an abbreviation."""
 

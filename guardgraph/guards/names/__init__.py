@@ -15,8 +15,6 @@ from guardgraph.guards.names.support import Support, join_name_words, list_name_
 from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
 from guardgraph.languages.tables import LANGUAGES
 
-__all__ = ["find_unsupported_names"]
-
 NOT_CHECKED: Final = frozenset({"de", "ar", "hi", "th", "zh", "ja", "ko"})
 """Languages that write every noun with a capital, or have no capitals."""
 

@@ -12,8 +12,6 @@ from guardgraph.languages.calendar import load_month_names, load_time_zones, loa
 from guardgraph.languages.tables import LANGUAGES
 from guardgraph.languages.units import load_currency_names, load_unit_names
 
-__all__ = ["find_day_names", "find_unit_names", "is_numeral_word"]
-
 _ROMAN: Final = re.compile(r"[IVXL]+")
 """Numerals below 90, as they stand behind names; "I" is also a pronoun. With C, D and M they would be CD and DC too."""
 

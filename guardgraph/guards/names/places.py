@@ -11,8 +11,6 @@ from typing import Final
 from guardgraph.guards.names.words import Word, split_name_words
 from guardgraph.languages.territories import load_territory_names
 
-__all__ = ["find_territory_names"]
-
 _LONGEST: Final = 9
 """Words of a territory's name that is found, at most."""
 

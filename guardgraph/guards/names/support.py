@@ -10,8 +10,6 @@ from guardgraph.guards.names.places import find_territory_names
 from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["Said", "Support", "join_name_words", "list_name_initials", "read_supporting_words"]
-
 KNOWN_TEXTS: Final = 256
 KNOWN_TEXT_CHARS: Final = 2500
 """How many texts are kept with their words, and how long each may be."""

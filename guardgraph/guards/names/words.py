@@ -12,8 +12,6 @@ from guardgraph.languages.language import detect_language
 from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 
-__all__ = ["STEM_LETTERS", "Word", "split_name_words", "tell_lowercase_language"]
-
 STEM_LETTERS: Final = 5
 """Letters at the beginning that the forms of one name share: Russia and Russian."""
 

@@ -8,8 +8,6 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk
 
-__all__ = ["check_citations", "check_cited_names", "check_cited_numbers", "is_abstaining_answer", "parse_citations"]
-
 
 def is_abstaining_answer(proposed: JsonValue) -> bool:
     """Say whether an answerer says that its context does not answer the question.

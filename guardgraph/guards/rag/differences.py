@@ -9,8 +9,6 @@ from guardgraph.languages.language import detect_language
 from guardgraph.languages.words import DENYING_LANGUAGES, load_function_words, load_negations
 from guardgraph.plain.letters import normalise_to_nfkc
 
-__all__ = ["Words", "has_deciding_difference"]
-
 _WORD: Final = re.compile(r"[\w%‰°$€£¥]+")
 _CONTRACTED: Final = re.compile(r"n't\b", re.IGNORECASE)
 _ELIDED: Final = re.compile(r"\bn'(?=\w)", re.IGNORECASE)

@@ -13,8 +13,6 @@ from guardgraph.guards.rag.differences import Words, has_deciding_difference
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import Candidate
 
-__all__ = ["LEAST_ALIKE", "LONGEST_COMPARED", "drop_near_duplicates"]
-
 LEAST_ALIKE: Final = 95.0
 """Of 100: from here on two texts say the same, by the edits (insertions and deletions) that lead from one to the other,
 as a share of their characters (rapidfuzz's ``fuzz.ratio``)."""

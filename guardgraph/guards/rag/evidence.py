@@ -13,8 +13,6 @@ from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_line
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.rag import Candidate, CitationDetail, ContextChunk, SpansBy
 
-__all__ = ["add_citation_spans", "cut_candidate_text", "find_chunk_span", "find_document_span"]
-
 _PRECISION: Final = 1000
 """Weights are whole numbers, so that the order of adding changes nothing."""
 

@@ -13,8 +13,6 @@ from guardgraph.languages.language import detect_language
 from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.state.rag import PASSAGE_CHARS, Candidate
 
-__all__ = ["cut_to_best_passages", "find_best_passage"]
-
 Terms = Callable[[str, str], Collection[str]]
 """Reads a text in a language as the terms that the retriever searches by."""
 

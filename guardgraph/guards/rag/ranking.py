@@ -8,8 +8,6 @@ from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.rag import Candidate
 
-__all__ = ["parse_ranking"]
-
 
 def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Parse what a reranker returned.

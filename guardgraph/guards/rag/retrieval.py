@@ -11,8 +11,6 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.access import Access
 from guardgraph.state.rag import Candidate, ContextChunk, Retrieval
 
-__all__ = ["pack_context", "parse_candidates"]
-
 
 def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> list[Candidate]:
     """Parse what a retriever returned.

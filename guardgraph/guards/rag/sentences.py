@@ -18,15 +18,6 @@ from guardgraph.languages.sentences import find_sentence_spans, unwrap_text_line
 from guardgraph.plain.json import excerpt_value
 from guardgraph.state.rag import ContextChunk, RagPolicy
 
-__all__ = [
-    "Sentence",
-    "Terms",
-    "check_answer_quotes",
-    "check_cited_sentences",
-    "match_sentences_to_chunks",
-    "read_marked_sentences",
-]
-
 SENTENCE_CHARS = 280
 """Characters of a refused sentence that a stop shows."""
 

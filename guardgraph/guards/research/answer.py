@@ -11,15 +11,6 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import Note, Page, ResearchAnswer
 
-__all__ = [
-    "check_answer_facts",
-    "check_answer_names",
-    "describe_citation",
-    "parse_research_answer",
-    "select_cited_notes",
-]
-
-
 OF_PAGE = ("fetched_at", "sha256", "text_sha256")
 """What a citation says of the page, where its reader did."""
 

@@ -8,8 +8,6 @@ from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 
-__all__ = ["explain_page_difference"]
-
 _BY_LISTS = "source_denied_"
 """How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
 

@@ -14,16 +14,6 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import identify_url, parse_url_target
 from guardgraph.state.research import Issue, Note, Page, Verification
 
-__all__ = [
-    "MIN_QUOTE_CHARS",
-    "number_notes",
-    "parse_notes",
-    "place_notes",
-    "read_proposed_notes",
-    "show_note",
-    "verify_notes",
-]
-
 MIN_QUOTE_CHARS = 20
 """Characters that a quote has at least."""
 

@@ -13,8 +13,6 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import READ_FAILURES, Page
 
-__all__ = ["describe_failed_page", "is_usable_page", "parse_source_page", "show_source_page"]
-
 SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], ...]] = (
     "final_url",
     "fetched_at",

@@ -8,8 +8,6 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.research import PlanStep
 
-__all__ = ["RESEARCH_ACTIONS", "parse_research_plan", "read_found_urls", "read_plan_query"]
-
 RESEARCH_ACTIONS = (
     "search_sources",
     "dedupe_urls",

@@ -11,8 +11,6 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import normalise_host
 from guardgraph.state.research import ResearchTask
 
-__all__ = ["HINTED_LIMITS", "narrow_research_domains", "parse_research_request", "tighten_research_limit"]
-
 HINTED_LIMITS = {
     "max_urls": (1, 20),
     "max_read_pages": (1, 10),

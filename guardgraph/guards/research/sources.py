@@ -14,16 +14,6 @@ from guardgraph.plain.urls import identify_url
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import Note, Page, Sources
 
-__all__ = [
-    "build_sources_stop",
-    "find_note_url",
-    "find_source_spelling",
-    "map_final_page_urls",
-    "select_usable_sources",
-    "sort_read_pages",
-    "start_research_sources",
-]
-
 NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
 

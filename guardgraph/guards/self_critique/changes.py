@@ -9,16 +9,6 @@ from typing import Literal, NamedTuple
 
 from guardgraph.languages.wording import has_phrase, list_word_keys, normalise_spaces, split_words
 
-__all__ = [
-    "PHRASE_CHARS",
-    "Change",
-    "find_contradictory_changes",
-    "find_unapplied_changes",
-    "list_enforceable_changes",
-    "parse_required_change",
-    "strip_added_phrases",
-]
-
 PHRASE_CHARS = (3, 160)
 """The least and the most characters of a quoted phrase."""
 

@@ -4,49 +4,6 @@ from __future__ import annotations
 
 from guardgraph.guards.self_critique.grammar import split_claim_words
 
-__all__ = [
-    "AGAIN_GOOD",
-    "AS_USUAL",
-    "BACK_AT",
-    "BAD",
-    "CONTINUING",
-    "COUNTED",
-    "CURES",
-    "DOING",
-    "ENDING_SOON",
-    "EVENTS",
-    "FAILINGS",
-    "FINE",
-    "FIXABLE",
-    "FORMS",
-    "FULLY",
-    "GOOD",
-    "HEALTHY",
-    "LASTING_GOOD",
-    "LEFT_OVER",
-    "MOVING",
-    "NORMAL",
-    "OURS",
-    "OVERCOME",
-    "PASSIVE",
-    "PEOPLE",
-    "PHRASES",
-    "REACHED",
-    "REACHING",
-    "RECOVERIES",
-    "REPEATED",
-    "RESOLVABLE",
-    "RUNNING",
-    "SHOWING",
-    "STATES",
-    "STRONG",
-    "SUBJECTS",
-    "SYMPTOMS",
-    "TROUBLE",
-    "USERS",
-    "WELL",
-]
-
 STRONG = split_claim_words(
     """unblocked reconnected reestablished regained rebuilt rejoined resynchronised resynchronized resynced
     reattached unlocked unfrozen resolved solved fixed restored recovered repaired rectified remedied cured

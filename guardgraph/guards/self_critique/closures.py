@@ -28,8 +28,6 @@ from guardgraph.guards.self_critique.statements import (
 )
 from guardgraph.guards.self_critique.verbs import is_claim_made, read_verb_group
 
-__all__ = ["find_closures"]
-
 _DONE = frozenset({"confirmed", "complete", "completed", "done", "yes", "full", "achieved", "successful", "finished"})
 _ENDINGS = closing.REACHING | {"seen", "saw", "see", "had", "have", "has", "witnessed", "observed", "confirm", "enjoy"}
 

@@ -10,8 +10,6 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Critique, Decision, Risk, Severity
 
-__all__ = ["DECISIONS", "HIGH_RISK_TYPES", "check_decision_execution", "parse_critique"]
-
 DECISIONS: tuple[Decision, ...] = ("approve", "revise", "escalate")
 """What a critique can decide; a policy list can only leave some of these out."""
 

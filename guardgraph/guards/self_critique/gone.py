@@ -8,8 +8,6 @@ from guardgraph.guards.self_critique.spoken import NO_LONGER, read_word_before, 
 from guardgraph.guards.self_critique.statements import Reader, is_closure_made, read_clause_after, read_clause_before
 from guardgraph.guards.self_critique.verbs import VerbGroup, read_verb_group
 
-__all__ = ["READERS"]
-
 _NOW = split_claim_words("now currently anymore left remain remains remaining present moment point")
 _UNKNOWN = split_claim_words("evidence sign signs indication indications reason proof guarantee doubt confirmation way")
 _FAILED = split_claim_words("failed crashed timed dropped declined")

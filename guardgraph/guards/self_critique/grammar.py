@@ -2,38 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ALWAYS_OPEN",
-    "AWAITED",
-    "BEING",
-    "CAUSE",
-    "CAUSING",
-    "CONDITIONS",
-    "DENIALS",
-    "EXPECTING",
-    "FACTIVE",
-    "FINITE",
-    "HOLDING",
-    "INVERTED",
-    "IN_GROUP",
-    "MOMENTS",
-    "NOT_ALL",
-    "PARTIAL",
-    "PART_OF",
-    "PREPOSITIONS",
-    "PROGRESS",
-    "REGARDED",
-    "SAYING",
-    "STARTERS",
-    "TURNS",
-    "UNREAL",
-    "WHOLE",
-    "WRONG",
-    "is_content_word",
-    "is_past_participle",
-    "split_claim_words",
-]
-
 
 def split_claim_words(words: str) -> frozenset[str]:
     """Return the words of a text."""

@@ -10,8 +10,6 @@ from guardgraph.languages.wording import list_word_keys
 from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.self_critique import SelfCritiqueTask
 
-__all__ = ["parse_self_critique_request"]
-
 HINTS = "incident_context.policy_hints"
 """Where the hints stand in the input."""
 

@@ -21,15 +21,6 @@ from guardgraph.languages.wording import hash_normalised_text, list_word_keys, n
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import Patch
 
-__all__ = [
-    "check_final_draft",
-    "check_revision_patch",
-    "measure_length_increase",
-    "measure_patch_growth",
-    "measure_patch_similarity",
-    "parse_draft",
-]
-
 _FACT_STOPS = (
     ("numbers", "no_new_facts"),
     ("incident_ids", "new_incident_id"),

@@ -11,8 +11,6 @@ from functools import cache
 from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
-__all__ = ["NUMPY_FROM", "Arithmetic", "Column", "Found", "Held", "Row", "Sums", "arithmetic"]
-
 NUMPY_FROM: Final = 4096
 """Places. With fewer, Python alone takes less time than it takes to load numpy."""
 

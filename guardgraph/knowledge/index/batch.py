@@ -11,8 +11,6 @@ from guardgraph.knowledge.index.storing import put, refuse_taken
 from guardgraph.knowledge.index.vectors import note_embedding, texts_of, vectors_of
 from guardgraph.knowledge.index.writing import Writer
 
-__all__ = ["Batch"]
-
 _CHUNKS: Final = 4_096
 """Of a transaction; those of a single document may be more."""
 

@@ -13,8 +13,6 @@ from guardgraph.knowledge.index.arithmetic import Found, Held, Row
 from guardgraph.knowledge.index.postings import check_size
 from guardgraph.tools.relevance import damping, share
 
-__all__ = ["ByNumpy"]
-
 _Floats: TypeAlias = NDArray[numpy.float64]
 _Places: TypeAlias = NDArray[numpy.int32]
 """Counted through all blocks."""

@@ -16,8 +16,6 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.access import PUBLIC
 from guardgraph.state.context import Caller
 
-__all__ = ["candidates"]
-
 _CHUNKS: Final = (
     "SELECT chunks.id, scope, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash "
     "FROM chunks JOIN documents ON documents.id = document WHERE chunks.id IN"

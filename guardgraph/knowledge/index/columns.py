@@ -13,8 +13,6 @@ from guardgraph.knowledge.index.postings import key
 from guardgraph.knowledge.index.spans import Span
 from guardgraph.knowledge.index.values import rows_by_key
 
-__all__ = ["Columns", "Numbers"]
-
 Numbers: TypeAlias = tuple[tuple[int, int], ...]
 """The parts in which a term counts, and its number in each; sorted."""
 

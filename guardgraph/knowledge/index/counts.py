@@ -13,8 +13,6 @@ from guardgraph.knowledge.index.statistics import View
 from guardgraph.knowledge.index.values import one_of, rows_of
 from guardgraph.knowledge.index.words import term_of
 
-__all__ = ["Counted", "Counts", "Said"]
-
 Said: TypeAlias = tuple[int, tuple[str, ...]]
 """A reading, and a term in it: one form, or that of each language."""
 

@@ -11,8 +11,6 @@ from guardgraph.knowledge.index.scopes import Scope
 from guardgraph.state.access import is_access_allowed
 from guardgraph.state.context import Caller
 
-__all__ = ["NotFound", "not_found"]
-
 
 class NotFound(NamedTuple):
     """A chunk that has words of a query and is not among what a caller finds."""

@@ -14,8 +14,6 @@ from guardgraph.knowledge.index.schema import begin_change, check, is_empty, mak
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.files import identify_file, keep_file_private, make_private_file
 
-__all__ = ["File"]
-
 TIMEOUT: Final = 60.0
 """Seconds for which whoever writes waits for his turn."""
 _PAUSE: Final = 0.02

@@ -8,8 +8,6 @@ from typing import Final
 from guardgraph.knowledge.index.nearness import Near
 from guardgraph.knowledge.index.ranking import Ranked
 
-__all__ = ["POOL", "fused"]
-
 POOL: Final = 100
 """Chunks of each order that count."""
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from guardgraph.knowledge.index.postings import encoded
 from guardgraph.knowledge.index.words import Reader
 
-__all__ = ["Added", "Gathered"]
-
 
 class Added(NamedTuple):
     """The postings of a term that come behind those that a block has."""

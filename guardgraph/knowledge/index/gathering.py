@@ -14,8 +14,6 @@ from guardgraph.knowledge.index.columns import Columns, Numbers
 from guardgraph.knowledge.index.spans import Span
 from guardgraph.tools.relevance import damping, share
 
-__all__ = ["Gathering", "Term"]
-
 _SLACK: Final = 1e-9
 """More than sums differ when they are added up in another order, as a share of all that is added."""
 

@@ -30,8 +30,6 @@ from guardgraph.state.context import Caller
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-__all__ = ["Index", "Listed"]
-
 
 class Listed(NamedTuple):
     """A document that is in the index."""

@@ -13,8 +13,6 @@ from guardgraph.knowledge.index.arithmetic import Found, Held, Row
 from guardgraph.knowledge.index.postings import Cells, decoded, lengths_of
 from guardgraph.tools.relevance import damping, share
 
-__all__ = ["Plain"]
-
 _TABLED: Final = 4
 """Counts up to this one have tables: to look a share up takes half the time that it takes to compute it."""
 

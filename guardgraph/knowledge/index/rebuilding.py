@@ -17,8 +17,6 @@ from guardgraph.knowledge.index.vectors import check_size, chunks_without, sift_
 from guardgraph.knowledge.index.writing import Kept, Writer
 from guardgraph.state.access import Access
 
-__all__ = ["TEXTS", "Rebuilt", "missing_vectors", "rebuild"]
-
 TEXTS: Final = (
     "SELECT chunks.id, scope, language, title, section, text FROM chunks CROSS JOIN documents "
     "ON documents.id = document WHERE chunks.id > 0"

@@ -16,8 +16,6 @@ from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.knowledge.index.writing import Kept
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
 
-__all__ = ["check_words"]
-
 _COUNTED: Final = (
     "CREATE TEMP TABLE counted (part INTEGER, term TEXT, total INTEGER, holders INTEGER, most INTEGER, "
     "PRIMARY KEY (part, term)) WITHOUT ROWID"

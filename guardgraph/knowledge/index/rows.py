@@ -15,8 +15,6 @@ from guardgraph.knowledge.index.storing import digest_of, digest_of_all
 from guardgraph.languages.language import detect_language
 from guardgraph.state.access import normalize_document_access
 
-__all__ = ["MOST_PLACES", "Doubts", "Row", "are_all", "check_rows", "is_key", "readable_scopes", "rows_of"]
-
 MOST_PLACES: Final = 1 << 62
 """No document has a place as high; behind the highest number there is none for another."""
 

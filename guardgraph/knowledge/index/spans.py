@@ -14,8 +14,6 @@ from guardgraph.knowledge.index.postings import BLOCK, LENGTH_BYTES
 from guardgraph.knowledge.index.statistics import Part
 from guardgraph.knowledge.index.values import one_of
 
-__all__ = ["Span", "Spans"]
-
 _BLOCKS: Final = 64
 """Of a span. More take more memory while they are searched, fewer more time."""
 

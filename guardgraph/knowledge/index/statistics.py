@@ -15,8 +15,6 @@ from guardgraph.knowledge.index.words import KINDS, NAME
 from guardgraph.state.context import Caller
 from guardgraph.tools.relevance import Known, most_common
 
-__all__ = ["Part", "View", "Views", "view_of"]
-
 _COUNTED: Final = 1 << 17
 """Parts of the sets of which it is kept in memory how many words occur once."""
 

@@ -15,8 +15,6 @@ from guardgraph.languages.language import detect_language
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import Access
 
-__all__ = ["digest_of", "digest_of_all", "drop", "move", "put", "refuse_taken"]
-
 _NEXT_PLACE = "SELECT coalesce(max(place), 0) + 1 FROM documents"
 """Behind all documents."""
 

@@ -13,19 +13,6 @@ from guardgraph.knowledge.index.findings import Findings
 from guardgraph.knowledge.index.scopes import shown_with_tenant
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "Made",
-    "check_embedding",
-    "check_size",
-    "check_vectors",
-    "chunks_without",
-    "insert_vector",
-    "note_embedding",
-    "sift_vectors",
-    "texts_of",
-    "vectors_of",
-]
-
 _FLOAT_BYTES = 4
 _COPIES = (1, 2)
 """What is noted of an embedding is in the file twice: it is of few bytes, and without it no vector is of use."""

@@ -10,8 +10,6 @@ from typing import Final
 from guardgraph.languages.terms import is_name_word, list_content_words
 from guardgraph.tools.relevance import readings, searched
 
-__all__ = ["KINDS", "NAME", "Reader", "reader_of", "term_of"]
-
 KINDS: Final = ("s", "w", "b")
 """What a term begins with, by its reading: stem, spelling, beginning."""
 

@@ -17,8 +17,6 @@ from guardgraph.knowledge.index.words import KINDS, NAME, reader_of
 from guardgraph.languages.terms import DEFAULT_LANGUAGE
 from guardgraph.state.access import Access
 
-__all__ = ["Kept", "Writer"]
-
 _WORDS: Final = "SELECT term, id, total, holders, most FROM words WHERE part = ?"
 _NEXT: Final = "SELECT coalesce(max(id) + 1, ?) FROM words WHERE id BETWEEN ? AND ?"
 _LENGTHS: Final = "SELECT id, data FROM lengths WHERE part = ? AND block = ?"

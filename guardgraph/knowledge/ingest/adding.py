@@ -26,8 +26,6 @@ from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.chunks import split_document_into_chunks
 from guardgraph.tools.folder import find_file_name_problem, name_source_of_file
 
-__all__ = ["add_folder"]
-
 
 def add_folder(
     folder: Folder,

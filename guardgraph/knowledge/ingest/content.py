@@ -25,16 +25,6 @@ from guardgraph.knowledge.ingest.sidecar import (
 )
 from guardgraph.plain.errors import ConfigurationError
 
-__all__ = [
-    "MAX_DOCUMENT_BYTES",
-    "Content",
-    "content_of",
-    "day_of",
-    "own_readers",
-    "parsed_of",
-    "quick_stamp",
-]
-
 MAX_DOCUMENT_BYTES: Final = 50_000_000
 """Bytes of one file. Nobody reads a longer one; what is found in it could not be checked by a person."""
 

@@ -16,8 +16,6 @@ from guardgraph.knowledge.ingest.rules import RULES, Rules, is_rule, rules_of
 from guardgraph.knowledge.ingest.sidecar import SIDECAR
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_folder_files, format_file_path, name_root_folder
 
-__all__ = ["PDF", "Entry", "Folder", "find_documents"]
-
 PDF: Final = ".pdf"
 _MAX_FILES: Final = 1_000_000
 _BESIDE: Final = (SIDECAR, ".meta.yml")

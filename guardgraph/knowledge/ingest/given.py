@@ -17,8 +17,6 @@ from guardgraph.plain.json import find_json_problem
 from guardgraph.state.access import Access
 from guardgraph.tools.knowledge_base import Document
 
-__all__ = ["GIVEN", "add_documents"]
-
 GIVEN: Final = "documents"
 """The collection of documents that are given without a name."""
 

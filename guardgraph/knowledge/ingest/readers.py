@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.access import PUBLIC, TENANT, normalize_document_access
 
-__all__ = ["beyond", "readers_in", "within"]
-
 
 def readers_in(value: object) -> tuple[str, ...]:
     """Return a list of readers in its normal form.

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from guardgraph.tools.folder import LeftOut, describe_left_out_files
 
-__all__ = ["Failed", "Report", "Unusable"]
-
 
 class Unusable(ValueError):
     """A document that cannot be taken in; the message is the reason, in words."""

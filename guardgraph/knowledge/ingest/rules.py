@@ -12,8 +12,6 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.access import PUBLIC
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 
-__all__ = ["RULES", "Rules", "is_rule", "rules_of"]
-
 RULES: Final = "access.yaml"
 _LIKE_RULES: Final = frozenset({RULES, "access.yml", f".{RULES}", ".access.yml", f"{RULES}.txt"})
 """Names, in lower case, that nobody gives to anything else: a rule that is not read would not narrow."""

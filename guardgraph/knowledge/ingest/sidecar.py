@@ -13,17 +13,6 @@ from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
 from guardgraph.plain.json import find_json_problem
 
-__all__ = [
-    "SIDECAR",
-    "ReadersUnknown",
-    "Said",
-    "narrowed",
-    "said_in_field_list",
-    "said_in_front_matter",
-    "said_in_page",
-    "said_in_sidecar",
-]
-
 SIDECAR: Final = ".meta.yaml"
 """How the name of a file ends that says something of the document beside it."""
 _TEXTS: Final = ("title", "section", "updated_at")

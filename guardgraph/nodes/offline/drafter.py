@@ -11,8 +11,6 @@ from guardgraph.nodes.offline.prose import add_end_mark
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
 
-__all__ = ["DRAFT_CHARS", "shorten_offline_draft", "write_offline_draft"]
-
 DRAFT_CHARS = 900
 """max_draft_chars of the default budget; a tighter budget has the draft shortened."""
 _ROOM = DRAFT_CHARS - 40

@@ -9,8 +9,6 @@ from itertools import pairwise
 from guardgraph.guards.self_critique.changes import Change, find_unapplied_changes, list_enforceable_changes
 from guardgraph.languages.wording import has_phrase, split_words
 
-__all__ = ["apply_required_changes"]
-
 _ENDS = ".!?…。！？"
 _PAIRS = ("()", "[]", "{}", '""', "''", "“”", "‘’", "«»")
 _LEAD_INS = ("", "Note: ", "Also: ", "Please note: ")

@@ -14,8 +14,6 @@ from guardgraph.nodes.offline.prose import add_end_mark, capitalise_sentence, jo
 from guardgraph.nodes.offline.record import PLACED, read_incident_record, read_short_text, read_short_texts
 from guardgraph.plain.json import JsonObject, JsonValue
 
-__all__ = ["NO_STATUS", "Allowed", "Lines"]
-
 
 class Allowed:
     """What may be said by the rules of the guards, for one context."""

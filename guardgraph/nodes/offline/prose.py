@@ -14,16 +14,6 @@ from unicodedata import east_asian_width
 from guardgraph.languages.sentences import split_sentences
 from guardgraph.languages.wording import normalise_spaces, split_words
 
-__all__ = [
-    "ENDS",
-    "add_end_mark",
-    "capitalise_sentence",
-    "has_file_path",
-    "join_prose_list",
-    "read_prose_line",
-    "read_prose_sentences",
-]
-
 ENDS = ".!?…。！？।"
 """What a sentence ends with."""
 

@@ -22,7 +22,6 @@ from guardgraph.world.call import mark_as_instant
 if TYPE_CHECKING:
     from guardgraph.guards.facts.values import Number
 
-__all__ = ["Wanted", "find_wanted_kind", "plan_offline_retrieval", "score_sentence_fit", "write_offline_answer"]
 
 Wanted: TypeAlias = Literal["duration", "time", "name", "number", ""]
 """What answers a question: how long or soon something is, when it is, who it is, any number; blank for the others."""

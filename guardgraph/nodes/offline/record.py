@@ -12,8 +12,6 @@ from guardgraph.languages.wording import list_word_keys, split_words
 from guardgraph.nodes.offline.prose import read_prose_line, read_prose_sentences
 from guardgraph.plain.json import JsonObject, JsonValue
 
-__all__ = ["PLACED", "Record", "read_incident_record", "read_short_text", "read_short_texts"]
-
 _SHORT_CHARS = 120
 """A longer text is no part of a sentence."""
 _MOST_ITEMS = 200

@@ -17,8 +17,6 @@ from guardgraph.languages.terms import read_terms
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
 
-__all__ = ["LONGEST", "plan_offline_research", "take_offline_notes", "write_offline_brief"]
-
 CLAIMS = 3
 """Claims that a brief repeats at most."""
 

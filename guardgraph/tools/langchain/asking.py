@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from langchain_core.vectorstores import VectorStore
 
-__all__ = [
-    "Asker",
-    "AsksStore",
-    "is_from_langchain",
-    "is_langchain_retriever",
-    "is_langchain_tool",
-    "is_vector_store",
-    "make_langchain_asker",
-    "unwrap_runnable",
-]
 
 _WRAPPED = ("bound", "runnable", "default")
 """Where `with_retry` and `bind`, `with_fallbacks`, `configurable_fields` keep what they wrap."""

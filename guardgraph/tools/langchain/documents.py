@@ -14,16 +14,6 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
-__all__ = [
-    "Found",
-    "Metadata",
-    "MetadataKeys",
-    "is_of_langchain_class",
-    "read_found_documents",
-    "read_page_documents",
-    "read_tool_output",
-    "refuse_langchain_document",
-]
 
 Found: TypeAlias = "tuple[Document, object]"
 """A document, and the score that was returned beside it; None where there was none."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.documents.compressor import BaseDocumentCompressor
 
-__all__ = ["LangChainReranker", "is_document_compressor"]
 
 _METADATA = ("doc_id", "source", "title", "section", "updated_at", "score")
 """What a compressor may read of a candidate, beside its text."""

@@ -40,17 +40,6 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
-__all__ = [
-    "RELEVANCE",
-    "WAY_OUT",
-    "AccessFilter",
-    "LangChainRetriever",
-    "StoreAccess",
-    "check_retrieved_order",
-    "format_relevance_score",
-    "make_relevance_asker",
-    "parse_relevance",
-]
 
 _USUAL: Final = {
     "doc_id": ("id", "doc_id"),

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
-__all__ = ["LangChainReader", "LangChainSearch"]
 
 _HIT: Final = {"url": ("url", "link", "href", "source"), "title": ("title",)}
 _PAGE: Final = {"title": ("title",), "published_at": ("published_at", "published_date", "date")}
