@@ -103,7 +103,7 @@ def test_ctrl_c_is_one_line():
             while not server.requests and running.poll() is None:
                 time.sleep(0.02)
             running.send_signal(signal.SIGINT)
-            printed = running.communicate(timeout=30)
+            printed = running.communicate(timeout=300)
         finally:
             running.kill()
     assert (running.returncode, *printed) == (130, "", "guardgraph: interrupted\n")
@@ -117,7 +117,7 @@ def test_a_closed_pipe_is_quiet(arguments):
     os.close(reading)
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     with os.fdopen(writing, "w") as closed:
-        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     assert done.returncode == 141
     assert done.stderr == ""
 
@@ -127,7 +127,7 @@ def test_a_full_disk_is_one_line():
     """When the output cannot be written, the command says why and ends with 2."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", "reasons"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("guardgraph: the output cannot be written: ")
     assert done.stderr.count("\n") == 1
@@ -140,7 +140,7 @@ def test_a_closed_stderr_changes_no_exit_code():
     os.close(reading)
     command = [sys.executable, "-m", "guardgraph", "reasons", "nope"]
     with os.fdopen(writing, "w") as closed:
-        assert subprocess.run(command, stderr=closed, timeout=60, check=False).returncode == 2
+        assert subprocess.run(command, stderr=closed, timeout=300, check=False).returncode == 2
 
 
 def test_an_encoding_that_lacks_letters_is_no_error():
@@ -257,7 +257,7 @@ def test_a_folder_is_read_under_a_bar_on_a_terminal(here):
     screen, terminal = os.openpty()
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     done = subprocess.run(
-        command, env={**os.environ, "TERM": "xterm"}, stdout=subprocess.PIPE, stderr=terminal, timeout=60, check=True
+        command, env={**os.environ, "TERM": "xterm"}, stdout=subprocess.PIPE, stderr=terminal, timeout=300, check=True
     )
     os.close(terminal)
     shown = os.read(screen, 100_000).decode()
