@@ -25,7 +25,7 @@ settings.load_profile("guardgraph")
 COUNTED_SECONDS = 5.0
 """Processor time for which the lines of one table of cases are counted."""
 SPENT = Counter()
-LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving")
+LONG = ("types", "examples", "notebooks", "cli_processes", "example_checkpoints", "serving", "report_browser")
 """Files of tests that take long: they begin first, or one process ends long after the others."""
 
 
