@@ -21,14 +21,17 @@ HELPERS = [ROOT / "tests", *(ROOT / folder for folder in PROJECT["pytest"]["ini_
 """Folders of what tests import beside the package."""
 
 
+def stacked() -> list[list[str]]:
+    """Return the rooms of the package as the import contract has them: a list for each layer, the highest first."""
+    contracts = PROJECT["importlinter"]["contracts"]
+    [layers] = (given["layers"] for given in contracts if given["type"] == "layers" and "containers" not in given)
+    return [[name.strip().removeprefix("guardgraph.") for name in layer.split("|")] for layer in layers]
+
+
 @cache
 def layers() -> dict[str, int]:
     """Return how far each room stands from the front, which is 0."""
-    contracts = PROJECT["importlinter"]["contracts"]
-    [stacked] = (given["layers"] for given in contracts if given["type"] == "layers" and "containers" not in given)
-    depths = {name.strip(): depth for depth, layer in enumerate(stacked) for name in layer.split("|")}
-    rooms = {name.removeprefix("guardgraph."): depth for name, depth in depths.items()}
-    return {room: depth for room, depth in rooms.items() if (PACKAGE / room).is_dir()}
+    return {room: at for at, layer in enumerate(stacked()) for room in layer if (PACKAGE / room).is_dir()}
 
 
 def rooms_of(file: Path) -> frozenset[str]:

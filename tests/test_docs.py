@@ -16,7 +16,8 @@ from typing import get_args
 
 import pytest
 from cli_runs import empty_folder, run
-from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, rooms, table
+from docs_parts import MADE, MADE_PART, PAGES, PICTURES, ROOT, anchors, fences, images, links, renewed, table
+from rooms import stacked
 
 import guardgraph
 from guardgraph import grammar
@@ -289,4 +290,4 @@ def test_the_import_contract_has_every_room():
     """No folder of the package is without a place in the order of imports, so none is missing in the table of rooms."""
     package = ROOT / "guardgraph"
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
-    assert folders == {name for layer in rooms() for name in layer} - {"serving"}
+    assert folders == {name for layer in stacked() for name in layer} - {"serving"}
