@@ -44,7 +44,7 @@ def _shown_code():
 def _loaded_by(statement):
     """Return the packages that a new process has loaded after a statement."""
     code = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     return set(done.stdout.split())
 
 

@@ -227,7 +227,7 @@ def at_work():
 
 def ends(what):
     """Wait until something is over, for half a minute."""
-    for _ in range(1500):
+    for _ in range(6000):
         if what() == 0:
             return True
         time.sleep(0.02)

@@ -117,5 +117,5 @@ def test_importing_reads_nothing():
         "import sys; sys.addaudithook(lambda event, args: event == 'open' and '.json' in str(args[0])"
         " and sys.exit(f'read {args[0]}')); import guardgraph.tools.recordings"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
