@@ -65,11 +65,7 @@ def _built_once(*named: Any) -> GuardedGraph:
 
 
 @cache
-def _built(
-    pattern: str,
-    create: Callable[..., GuardedGraph],
-    *variables: str | None,
-) -> GuardedGraph:
+def _built(pattern: str, create: Callable[..., GuardedGraph], *variables: str | None) -> GuardedGraph:
     model, audit, folder, tenant = variables
     agent = create(model, recorder=None if audit is None else _store(audit), **_settings(pattern, folder, tenant))
     agent.open()  # here, in a thread, and not on the event loop of the first run

@@ -94,11 +94,7 @@ def test_ctrl_c_is_one_line():
     with (
         OpenAIServer(answer("{}", delay=60.0)) as server,
         subprocess.Popen(
-            command,
-            env={**os.environ, **server.environ()},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+            command, env={**os.environ, **server.environ()}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as running,
     ):
         try:

@@ -20,14 +20,7 @@ from guardgraph.guards.self_critique.changes import (
 from guardgraph.guards.self_critique.critique import DECISIONS, check_decision_execution, parse_critique
 from guardgraph.languages.wording import has_phrase, list_word_keys, split_words
 
-RISKS = (
-    "overconfidence",
-    "missing_uncertainty",
-    "contradiction",
-    "scope_leak",
-    "policy_violation",
-    "legal_risk",
-)
+RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 FIELDS = ("decision", "severity", "risks", "required_changes", "reason", "type", "note")
 JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the phrase"', "legal_risk"])
 

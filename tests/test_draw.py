@@ -295,13 +295,7 @@ def test_importing_guardgraph_loads_no_drawing():
     """Neither the modules nor the libraries of pictures are loaded before a picture is asked for."""
     loaded = "[n for n in sys.modules if n in ('graphlay', 'resvg_py') or 'drawing' in n]"
     code = f"import guardgraph, sys; guardgraph.create_rag_agent; print({loaded})"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "[]\n"
 
 

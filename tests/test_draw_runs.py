@@ -155,10 +155,7 @@ def test_a_run_of_ones_own_pattern_is_drawn():
         (lambda run: {**run, "path": ["request_guard", 1]}, "the result of a finished run is required"),
         (lambda run: {**run, "path": [["request_guard"]]}, "the result of a finished run is required"),
         (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
-        (
-            lambda run: {**run, "path": ["request_guard", "draft"]},
-            "a run of another graph; rag has no node 'draft'",
-        ),
+        (lambda run: {**run, "path": ["request_guard", "draft"]}, "a run of another graph; rag has no node 'draft'"),
         (lambda run: {**run, "path": ["__start__", "plan"]}, "rag has no node '__start__'"),
         (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
         (lambda run: {**run, "path": ["request_guard", "answered"]}, "no edge leads from request_guard to answered"),

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph.guards.facts import Facts, facts_in_json, facts_in_text, facts_in_texts, unsupported
-from guardgraph.guards.facts.language import tell_number_language
-from guardgraph.guards.facts.numbers import _read_sentence_numbers, read_text_numbers
+from guardgraph.guards.facts.numbers import _read_sentence_numbers, read_text_numbers, tell_number_language
 from guardgraph.guards.facts.spelling import ADDRESSES, VARIANTS, normalise_number_spelling
 
 PIECES = st.sampled_from(

@@ -53,7 +53,9 @@ def _defined_in(home):
     module = import_module(home)
     tree = ast.parse(Path(module.__file__).read_text("utf-8"))
     targets = [
-        target for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)
+        target
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     ]
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}

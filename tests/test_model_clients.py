@@ -15,17 +15,7 @@ import tracemalloc
 import pytest
 from hanging import standing
 from openai import DefaultHttpxClient
-from openai_server import (
-    OpenAIServer,
-    answer,
-    choice,
-    completion,
-    drip,
-    drip_headers,
-    flood,
-    payload,
-    redirect,
-)
+from openai_server import OpenAIServer, answer, choice, completion, drip, drip_headers, flood, payload, redirect
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 

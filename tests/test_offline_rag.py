@@ -194,34 +194,10 @@ def test_it_abstains(question):
 
 
 WORDS = [
-    *(
-        "uptime",
-        "the",
-        "for",
-        "version 3.2",
-        "99.95 %",
-        "1,200 seats",
-        "12h30",
-        "$15",
-        "P1",
-        "INC-204",
-        "(4)",
-        "[3]",
-    ),
+    *("uptime", "the", "for", "version 3.2", "99.95 %", "1,200 seats", "12h30", "$15", "P1", "INC-204", "(4)", "[3]"),
     *("March 6, 2026", "1990s", "10-15", "two thirds", "the 2nd", "24/7", "half an hour", "Section 3", "v2", "950hp"),
     *("Dr. Anna Kowalska", "the EU", "SLA", "World War II", "iPhone 12", "U.S. teams", "Quarter 2", "step 2.", "No. 7"),
-    *(
-        "am 3. Mai",
-        "1.600",
-        "3,4 Millionen",
-        "五百个",
-        "в марте",
-        "Ὀδυσσεύς",
-        "e.g. Paris",
-        "and",
-        "at noon",
-        "12:30",
-    ),
+    *("am 3. Mai", "1.600", "3,4 Millionen", "五百个", "в марте", "Ὀδυσσεύς", "e.g. Paris", "and", "at noon", "12:30"),
 ]
 FORMS = [
     "{}.",

@@ -30,14 +30,7 @@ GOAL = (
     "Draft a customer-facing payment incident update for US enterprise customers. "
     "Use precise language, avoid guarantees, and keep next actions concrete."
 )
-RISKS = [
-    "contradiction",
-    "legal_risk",
-    "missing_uncertainty",
-    "overconfidence",
-    "policy_violation",
-    "scope_leak",
-]
+RISKS = ["contradiction", "legal_risk", "missing_uncertainty", "overconfidence", "policy_violation", "scope_leak"]
 GOOD = (
     "Current status: degraded. Customer impact: 27% of checkouts are affected. "
     "Next actions: we will monitor payment failures every 15 minutes, publish customer update via status page "

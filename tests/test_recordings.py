@@ -32,9 +32,7 @@ def test_the_demo_finds_what_the_sample_says():
         for url in urls
         if (
             reason := explain_url_denial(
-                url,
-                policy=hints["allowed_domains_policy"],
-                execution=hints["allowed_domains_execution"],
+                url, policy=hints["allowed_domains_policy"], execution=hints["allowed_domains_execution"]
             )
         )
     ]

@@ -99,7 +99,7 @@ def test_what_hides_is_shown_as_its_escape():
     root = page({"path": ["x"], "stop_reason": "success", "answer": f"{HOSTILE}\u0915\u094d\u200d\u0937\r\nline"})
     [answer] = with_class(root, "answer")
     assert [said(item) for item in with_class(answer, "odd")] == [
-        *("\\u202e", "\\u202c", "\\u200f", "\\x00\\x1b", "\\ufeff\\u2028\\ud800"),
+        *("\\u202e", "\\u202c", "\\u200f", "\\x00\\x1b", "\\ufeff\\u2028\\ud800")
     ]
     assert said(answer).endswith("\u0915\u094d\u200d\u0937\nline")
     assert answer.get("dir") == "auto"

@@ -171,11 +171,7 @@ STOPS = {
         {
             "denied_sources": [{"url": RUMORS, "reason": "source_denied_policy"}],
             "failed_sources": [
-                {
-                    "url": SLA,
-                    "reason": "read_failed",
-                    "details": {"type": "LookupError", "message": "gone"},
-                }
+                {"url": SLA, "reason": "read_failed", "details": {"type": "LookupError", "message": "gone"}}
             ],
         },
     ),
@@ -211,9 +207,7 @@ STOPS = {
 def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
     assert reasons_without_a_run(RESEARCH_REASONS, STOPS) == []
-    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
-        "tool_invalid_output:verify_notes",
-    ]
+    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == ["tool_invalid_output:verify_notes"]
 
 
 @pytest.mark.parametrize("entry", STOPS)

@@ -14,19 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
-from refund_pattern import (
-    ORDER,
-    PAID,
-    REASONS,
-    SHOWN,
-    THREAD,
-    answering,
-    approve,
-    begun,
-    pattern,
-    refund,
-    waiting,
-)
+from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, answering, approve, begun, pattern, refund, waiting
 from runs import check_result, content, run
 from ticket_pattern import TICKET, triage
 from typing_extensions import TypedDict

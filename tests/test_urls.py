@@ -66,13 +66,7 @@ def test_identity_is_one_spelling(url, expected):
     [
         *("", "example.com/a", "/a", "//example.com/a", "?a=1", "not a url", "http://", "http://a b/"),
         *("data:text/plain,x", "javascript:alert(1)", "mailto:a@example.com", "file:///etc/passwd"),
-        *(
-            "blob:https://example.com/1",
-            "http://h:99999/",
-            "http://a\0b/",
-            "http://[::1/",
-            "https://h/\ud800",
-        ),
+        *("blob:https://example.com/1", "http://h:99999/", "http://a\0b/", "http://[::1/", "https://h/\ud800"),
         *(None, True, 7, 1.5, ["https://h/"], {"url": "https://h/"}, b"https://h/", 10**400),
     ],
 )

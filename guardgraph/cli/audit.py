@@ -38,8 +38,7 @@ app = typer.Typer(
 )
 
 Store = Annotated[
-    str | None,
-    typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.", show_default=False),
+    str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.", show_default=False)]
@@ -101,8 +100,7 @@ def head(store: Store = None, as_json: Json = False) -> None:
 def verify(
     store: Store = None,
     head: Annotated[
-        str | None,
-        typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False),
+        str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False)
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -184,10 +184,7 @@ def report(
     graph: Annotated[
         str | None,
         typer.Option(
-            "--graph",
-            metavar=GRAPH,
-            help="The graph of the run; a run of ours needs none.",
-            show_default=False,
+            "--graph", metavar=GRAPH, help="The graph of the run; a run of ours needs none.", show_default=False
         ),
     ] = None,
     asked: Annotated[

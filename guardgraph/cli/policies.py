@@ -191,13 +191,7 @@ def _format_policy_json(
         name: {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)} for name, item in holds.items()
     }
     not_taken = [item.plain() for item in refused]
-    return {
-        "pattern": file.pattern,
-        "tenant": tenant,
-        **sections,
-        "tenants": [*file.tenants],
-        "not_taken": not_taken,
-    }
+    return {"pattern": file.pattern, "tenant": tenant, **sections, "tenants": [*file.tenants], "not_taken": not_taken}
 
 
 def _print_checked_policy(

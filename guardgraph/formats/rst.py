@@ -18,9 +18,7 @@ _DIRECTIVE = re.compile(r"([\w:.+-]+?) ?::(?:[ \t]+(.*)|$)")
 _FOOTNOTE = re.compile(r"\[[^\]]+\](?:\s|$)")
 _OPTION = re.compile(r"[ \t]*:[\w -]+:")
 _FIELD = re.compile(r":(title|section|updated_at|date|readers):[ \t]*(.*)", re.IGNORECASE)
-_INLINE = re.compile(
-    r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])",
-)
+_INLINE = re.compile(r"``(?P<literal>[^`]+)``|(?P<role>:[\w:.+-]{1,60}:)?`(?P<text>[^`]+)`_{0,2}|\\(?P<escaped>[\s\S])")
 
 _UNSEEN: Final = frozenset(
     {

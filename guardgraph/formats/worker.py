@@ -60,11 +60,7 @@ def answer_all(asks: int, answers: int) -> None:
 def _limit(memory: int) -> None:
     with suppress(ValueError):  # macOS refuses a limit of memory
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    for kind, most in (
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-    ):
+    for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
         resource.setrlimit(kind, (most, most))
     sys.addaudithook(_deny)
 

@@ -96,9 +96,7 @@ _RAG = ShippedPattern(
         "grounded_answer": "every citation and every number was held against the context",
         "clarify": "nothing relevant was found, so no answer was written",
     },
-    reasons_named={
-        "answerer_abstained": "what was found does not answer the question, so no answer was written",
-    },
+    reasons_named={"answerer_abstained": "what was found does not answer the question, so no answer was written"},
     demo=load_rag_demo,
     subject=("question",),
     usage='"QUESTION" --kb FOLDER',
@@ -111,9 +109,7 @@ _RESEARCH = ShippedPattern(
     factory="guardgraph.graphs.research:create_research_agent",
     reasons="guardgraph.state.research:RESEARCH_REASONS",
     settings=("guardgraph.state.research:ResearchPolicy", "guardgraph.state.research:ResearchBudget"),
-    outcomes={
-        "grounded_research_answer": "every note was held against its page, every fact against the notes",
-    },
+    outcomes={"grounded_research_answer": "every note was held against its page, every fact against the notes"},
     demo=load_research_demo,
     subject=("request", "request", "question"),
     usage='"QUESTION"',

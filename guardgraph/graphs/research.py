@@ -105,12 +105,7 @@ def research_pattern(
 ) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent's diagram."""
     p = Pattern(
-        RESEARCH_REASONS,
-        state=ResearchState,
-        input=ResearchInput,
-        output=ResearchResult,
-        policy=policy,
-        budget=budget,
+        RESEARCH_REASONS, state=ResearchState, input=ResearchInput, output=ResearchResult, policy=policy, budget=budget
     )
     p.entry("request_guard", nodes.run_request_guard_node, to="plan")
     p.propose("plan", nodes.make_plan_node(planner), to="plan_guard")

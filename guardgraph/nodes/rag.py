@@ -67,10 +67,7 @@ def make_plan_node(planner: Proposer) -> Body:
 
     @declares(phase="plan", reads=["task"], writes=["proposed_intent"])
     def run_plan_node(state: RagState, run: RagRun) -> Steps:
-        view = {
-            "question": state["task"]["question"],
-            "available_sources": sorted(run.policy.allowed_sources_policy),
-        }
+        view = {"question": state["task"]["question"], "available_sources": sorted(run.policy.allowed_sources_policy)}
         budget = run.budget
         top_k = max(min(budget.max_top_k, budget.max_context_chunks), 1)
         outcome = yield planner.call(view, top_k=top_k, max_query_chars=budget.max_query_chars)
@@ -80,10 +77,7 @@ def make_plan_node(planner: Proposer) -> Body:
 
 
 @declares(
-    phase="plan",
-    reads=["proposed_intent"],
-    writes=["accepted_intent", "planned_by"],
-    stops=["llm", "invalid_intent"],
+    phase="plan", reads=["proposed_intent"], writes=["accepted_intent", "planned_by"], stops=["llm", "invalid_intent"]
 )
 def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold the intent against what the model may ask for."""

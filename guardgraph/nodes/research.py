@@ -113,10 +113,7 @@ def make_search_node(tool: Outside) -> Body:
 
 
 @declares(
-    phase="search",
-    reads=["task", "accepted_query", "found_hits"],
-    writes=["accepted_hits"],
-    stops=["tool", "budget"],
+    phase="search", reads=["task", "accepted_query", "found_hits"], writes=["accepted_hits"], stops=["tool", "budget"]
 )
 def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read what the search returned."""

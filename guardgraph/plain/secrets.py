@@ -50,11 +50,7 @@ _PATTERNS: Final = tuple(
             MARK,
         ),
         ("bearer", r"(?i)\bBearer\s+\S+", MARK),
-        (
-            "basic",
-            r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[A-Za-z+/]{0,99}(?:[a-z][A-Z]|[0-9=]))[A-Za-z0-9+/_=-]{6,}",
-            MARK,
-        ),
+        ("basic", r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[A-Za-z+/]{0,99}(?:[a-z][A-Z]|[0-9=]))[A-Za-z0-9+/_=-]{6,}", MARK),
         (
             "authorization",
             r"(?i)(\bauthorization[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[a-z][\w-]{0,30}\s[^\s\"',;]+",

@@ -62,10 +62,7 @@ class PolicyFile(Generic[PolicyT, BudgetT]):
         if (problem := explain_unknown_name(tenant, [*self.tenants])) is not None:
             raise ConfigurationError(f"tenant: {problem}")
         overlay = self.tenants[tenant]
-        return {
-            "policy": self.policy.tightened_by(overlay.policy),
-            "budget": self.budget.tightened_by(overlay.budget),
-        }
+        return {"policy": self.policy.tightened_by(overlay.policy), "budget": self.budget.tightened_by(overlay.budget)}
 
 
 @overload

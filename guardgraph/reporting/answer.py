@@ -148,11 +148,7 @@ TITLES = ("title", *IDS)
 """What a source is called by, the first of them that it has."""
 WORDS = ("quote", "text")
 """What a source says."""
-LEFT_OUT = {
-    "denied_sources": "denied",
-    "failed_sources": "failed",
-    "dropped_urls": "dropped",
-}
+LEFT_OUT = {"denied_sources": "denied", "failed_sources": "failed", "dropped_urls": "dropped"}
 """Sources that the answer does not rest on, as results name them and as a person does."""
 
 

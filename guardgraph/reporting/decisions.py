@@ -86,13 +86,7 @@ def _escape_pattern_letters(letters: str) -> str:
     return "".join(map("".join, zip(map(re.escape, letters), [*pointed, ""], strict=True)))
 
 
-HEADS = {
-    "propose": "proposes",
-    "act": "acts",
-    "review": "asks a person",
-    "guard": "guard",
-    "terminal": "ending",
-}
+HEADS = {"propose": "proposes", "act": "acts", "review": "asks a person", "guard": "guard", "terminal": "ending"}
 COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})
 """What a step says of its place, which the timeline shows."""
 

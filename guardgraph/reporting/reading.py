@@ -101,10 +101,7 @@ class Reading:
 
 
 def read_reported_run(
-    run: object,
-    graph: CompiledStateGraph[Any, Any, Any, Any] | None,
-    asked: object,
-    position: Position | None = None,
+    run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, asked: object, position: Position | None = None
 ) -> Reading:
     """Read the result of a run.
 

@@ -12,16 +12,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import (
-    Allowlist,
-    Budget,
-    Check,
-    Hosts,
-    MaxFloat,
-    MaxInt,
-    Policy,
-    Vocabulary,
-)
+from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, MaxFloat, MaxInt, Policy, Vocabulary
 
 
 class Page(TypedDict):
@@ -199,11 +190,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchStopped
 class ResearchPolicy(Policy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Hosts = (
-        "official-status.example.com",
-        "vendor.example.com",
-        "regulator.example.org",
-    )
+    allowed_domains_policy: Hosts = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
     """Hosts that may be asked for, exact."""
     allowed_domains_execution: Hosts = ("official-status.example.com", "vendor.example.com")
     """Hosts that the runtime will read now, exact."""

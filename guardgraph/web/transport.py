@@ -156,10 +156,7 @@ class Transport(httpx2.BaseTransport):
         with _map_httpcore_errors():
             answer = self._pool.handle_request(
                 httpcore2.Request(
-                    method=request.method,
-                    url=request.extensions["place"],
-                    headers=request.headers.raw,
-                    extensions={},
+                    method=request.method, url=request.extensions["place"], headers=request.headers.raw, extensions={}
                 )
             )
         headers = [(name, value) for name, value in answer.headers if name.lower() != ASKED_AT.encode()]
@@ -167,12 +164,7 @@ class Transport(httpx2.BaseTransport):
             headers.append((b"cache-control", b"no-store"))  # nobody can tell whether it came to its end
         now = datetime.now(UTC).isoformat(timespec="seconds")
         headers.append((ASKED_AT.encode(), now.encode()))
-        return httpx2.Response(
-            status_code=answer.status,
-            headers=headers,
-            stream=_Body(answer),
-            request=request,
-        )
+        return httpx2.Response(status_code=answer.status, headers=headers, stream=_Body(answer), request=request)
 
     def close(self) -> None:
         """Hang up."""

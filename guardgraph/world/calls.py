@@ -2,15 +2,18 @@
 
 Timeouts of clients hold between two bytes; a server that drips can outlast any of them. So the deadline is kept
 here: a sync call runs in a daemon thread that is left behind when time is up, an async call is cancelled. The other
-side gets a copy of the request: what it does to it must not reach the state.
+side gets a copy of the request: what it does to it must not reach the state. Of a call that may be refused, nobody
+hears who follows the run by LangChain's callbacks, events or traces.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
@@ -44,7 +47,36 @@ from guardgraph.world.threads import (
     run_in_call_thread,
     start_thread_work,
 )
-from guardgraph.world.unheard import silence_callbacks
+
+
+@contextmanager
+def silence_callbacks(call: Call) -> Iterator[None]:
+    """Make a call that may be refused without callbacks: what it brings would be told before anybody has judged it.
+
+    All else that LangGraph hands on stays, such as what an interrupt needs.
+    """
+    if call.refuse is None:
+        yield
+        return
+    # they take a while to import, and a run has loaded them by now
+    from langchain_core.runnables.config import var_child_runnable_config
+    from langchain_core.tracers.context import run_collector_var, tracing_v2_callback_var
+    from langsmith.run_helpers import tracing_context
+
+    handed_on = {name: item for name, item in (var_child_runnable_config.get() or {}).items() if name != "callbacks"}
+    silenced: list[tuple[ContextVar[Any], Any]] = [
+        (var_child_runnable_config, handed_on),
+        (tracing_v2_callback_var, None),
+        (run_collector_var, None),
+    ]
+    tokens = [(variable, variable.set(value)) for variable, value in silenced]
+    try:
+        with tracing_context(enabled=False):
+            yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
+
 
 Arrived: TypeAlias = Callable[[], Outcome]
 """Returns what a call brought back, or raises what no server can cause."""

@@ -55,10 +55,7 @@ _CLASSES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     (
         "llm_auth",
         None,
-        (
-            "langchain_core.exceptions:ModelAuthenticationError",
-            "langchain_core.exceptions:ModelPermissionDeniedError",
-        ),
+        ("langchain_core.exceptions:ModelAuthenticationError", "langchain_core.exceptions:ModelPermissionDeniedError"),
     ),
     ("llm_unavailable", None, ("langchain_core.exceptions:ModelAPIError",)),
     ("llm_truncated", None, ("openai:LengthFinishReasonError",)),

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.runnables import (
-    Runnable,
-    RunnableConfig,
-    RunnableParallel,
-    RunnableSequence,
-    RunnableWithFallbacks,
-)
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.configurable import DynamicRunnable, RunnableConfigurableAlternatives
 from langchain_core.runnables.retry import RunnableRetry

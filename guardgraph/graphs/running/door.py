@@ -233,22 +233,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     def invoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Extras],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Extras]
     ) -> ResultT: ...
 
     @overload
     def invoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Forms],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Forms]
     ) -> Any: ...
 
     def invoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
@@ -271,22 +261,12 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     async def ainvoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Extras],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Extras]
     ) -> ResultT: ...
 
     @overload
     async def ainvoke(
-        self,
-        input: Given[InputT],
-        config: Config = None,
-        *,
-        context: Within[ContextT] = None,
-        **kwargs: Unpack[Forms],
+        self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Unpack[Forms]
     ) -> Any: ...
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:

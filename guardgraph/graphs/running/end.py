@@ -34,14 +34,7 @@ from guardgraph.plain.json import JsonObject, NotJson, copy_json, find_unnamed_n
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, SUCCESS
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import (
-    FORMAT,
-    Fingerprints,
-    RecordedVisit,
-    Recorder,
-    Recording,
-    VisitRecord,
-)
+from guardgraph.state.recording import FORMAT, Fingerprints, RecordedVisit, Recorder, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, TimelineEntry
 from guardgraph.state.settings import Policy
 from guardgraph.world.people import REJECTED

@@ -33,10 +33,7 @@ _UNPARTED: Final = "\u0e00-\u0e7f\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 _DIGIT_SIGNS: Final = {
     sign: value for signs in ("〇一二三四五六七八九", "零壹贰叁肆伍陆柒捌玖") for value, sign in enumerate(signs)
-} | {
-    "两": 2,
-    "兩": 2,
-}
+} | {"两": 2, "兩": 2}
 _HAN_DIGITS: Final = str.maketrans({sign: str(value) for sign, value in _DIGIT_SIGNS.items()})
 _LONGEST_HAN: Final = 100
 """Numerals of a number that is computed; longer ones are compared as digits."""

@@ -11,11 +11,7 @@ from typing import Final
 
 from guardgraph.guards.facts.numerals import write_ordinal_number
 from guardgraph.guards.facts.tokens import LOOKAHEAD, Token, show_number_tokens
-from guardgraph.guards.facts.units import (
-    SCALES,
-    SHARES,
-    find_units,
-)
+from guardgraph.guards.facts.units import SCALES, SHARES, find_units
 from guardgraph.guards.facts.values import Amount
 from guardgraph.guards.facts.vocabulary import OF, WRITTEN, Vocabulary, build_number_vocabulary
 from guardgraph.languages.numbers import Spelled

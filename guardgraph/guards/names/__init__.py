@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from guardgraph.guards.names.factual import find_day_names, find_unit_names, is_numeral_word
-from guardgraph.guards.names.places import find_territory_names
+from guardgraph.guards.names.places import find_day_names, find_territory_names, find_unit_names, is_numeral_word
 from guardgraph.guards.names.support import Support, join_name_words, list_name_initials, read_supporting_words
 from guardgraph.guards.names.words import Word, split_name_words, tell_lowercase_language
 from guardgraph.languages.tables import LANGUAGES

@@ -92,12 +92,7 @@ def match_sentences_to_chunks(text: str, chunks: Sequence[ContextChunk], *, term
 
 
 def check_cited_sentences(
-    text: str,
-    sentences: Sequence[Sentence],
-    *,
-    question: str,
-    chunks: Sequence[ContextChunk],
-    policy: RagPolicy,
+    text: str, sentences: Sequence[Sentence], *, question: str, chunks: Sequence[ContextChunk], policy: RagPolicy
 ) -> None:
     """Hold every sentence of an answer against the chunks that it cites itself: numbers, names, then quotes.
 

@@ -117,12 +117,7 @@ def _place_note(note: Note, asked: str, page: Page) -> Note:
 
 
 def verify_notes(
-    notes: JsonValue,
-    *,
-    pages: JsonValue,
-    check_numbers: bool,
-    check_quotes: bool,
-    regions: Sequence[str],
+    notes: JsonValue, *, pages: JsonValue, check_numbers: bool, check_quotes: bool, regions: Sequence[str]
 ) -> Verification:
     """Check every note against the page that it names.
 

@@ -8,13 +8,7 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.research import PlanStep
 
-RESEARCH_ACTIONS = (
-    "search_sources",
-    "dedupe_urls",
-    "read_extract_notes",
-    "verify_notes",
-    "synthesize_answer",
-)
+RESEARCH_ACTIONS = ("search_sources", "dedupe_urls", "read_extract_notes", "verify_notes", "synthesize_answer")
 """The actions of every plan, in this order."""
 
 

@@ -11,12 +11,7 @@ from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import normalise_host
 from guardgraph.state.research import ResearchTask
 
-HINTED_LIMITS = {
-    "max_urls": (1, 20),
-    "max_read_pages": (1, 10),
-    "max_notes": (1, 20),
-    "max_answer_chars": (120, 2000),
-}
+HINTED_LIMITS = {"max_urls": (1, 20), "max_read_pages": (1, 10), "max_notes": (1, 20), "max_answer_chars": (120, 2000)}
 """The limits that a hint may tighten, with the least and the most it may ask for."""
 
 MOST_HINTED_HOSTS = 1_000

@@ -9,14 +9,7 @@ from pathlib import Path
 from guardgraph.formats.article import sections_of
 from guardgraph.knowledge.documents import Chunk, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.content import (
-    Content,
-    content_of,
-    day_of,
-    own_readers,
-    parsed_of,
-    quick_stamp,
-)
+from guardgraph.knowledge.ingest.content import Content, content_of, day_of, own_readers, parsed_of, quick_stamp
 from guardgraph.knowledge.ingest.folder import Entry, Folder
 from guardgraph.knowledge.ingest.readers import within
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable

@@ -28,8 +28,7 @@ _ENDS = ("resolved_when", "resolved_at", "ended_at", "end_time", "closed_at", "c
 _PLANS = ("approved_actions", "next_actions")
 _FLAGS = ("resolved", "is_resolved")
 _MOMENT = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<minute>\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d:?\d\d)?",
-    re.ASCII,
+    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<minute>\d\d:\d\d)(?::\d\d(?:\.\d{1,9})?)?(?P<zone>Z|[+-]\d\d:?\d\d)?", re.ASCII
 )
 """A point of time (ISO 8601)."""
 _UTC = ("Z", "+00:00", "-00:00", "+0000", "-0000")

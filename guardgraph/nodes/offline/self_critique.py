@@ -36,15 +36,7 @@ _BUDGET = SelfCritiqueBudget()
 UNCERTAINTY_NOTE = "Timing may change as we learn more"
 """What an update says beside an estimate."""
 
-_UNCERTAIN = (
-    "may change",
-    "might change",
-    "could change",
-    "can change",
-    "subject to change",
-    "may vary",
-    "not final",
-)
+_UNCERTAIN = ("may change", "might change", "could change", "can change", "subject to change", "may vary", "not final")
 _ESTIMATES = frozenset({"eta", "estimate", "estimated", "estimates", "expect", "expected", "anticipate", "recovery"})
 _TIMES = frozenset({"minute", "minutes", "min", "mins", "hour", "hours", "hrs", "day", "days"})
 

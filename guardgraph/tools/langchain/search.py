@@ -35,10 +35,7 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
     """
 
     def __init__(
-        self,
-        given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any],
-        *,
-        metadata: Metadata | None = None,
+        self, given: VectorStore | Runnable[Any, Any] | Callable[[JsonObject], Any], *, metadata: Metadata | None = None
     ) -> None:
         self._given = given
         self._keys = MetadataKeys("metadata", _HIT, metadata)
