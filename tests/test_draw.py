@@ -35,11 +35,11 @@ from langgraph.graph import END, START, StateGraph
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
 from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
+from guardgraph.drawing.geometry import fit_label, measure_cells
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.mermaid import draw_mermaid_flowchart
 from guardgraph.drawing.svg import draw_svg
 from guardgraph.drawing.taken import Taken
-from guardgraph.drawing.text import fit_label, measure_cells
 from guardgraph.graphs.declaring.kinds import KINDS
 
 

@@ -13,10 +13,9 @@ from math import fsum
 from typing import Any
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node
-from guardgraph.drawing.geometry import Box, Point, enclose_points, round_coordinate
+from guardgraph.drawing.geometry import Box, Point, enclose_points, fit_label, measure_cells, round_coordinate
 from guardgraph.drawing.panels import CHIP_CELL, Panel, measure_ending_panel, place_ending_panel
 from guardgraph.drawing.shapes import DOT, NAME_CELLS
-from guardgraph.drawing.text import fit_label, measure_cells
 from guardgraph.plain.errors import ConfigurationError
 
 LABEL_CELLS = 24

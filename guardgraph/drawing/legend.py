@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending
-from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.geometry import Box, fit_label, measure_cells
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
 from guardgraph.drawing.shapes import (
@@ -20,7 +20,6 @@ from guardgraph.drawing.shapes import (
     group_svg,
 )
 from guardgraph.drawing.taken import Taken
-from guardgraph.drawing.text import fit_label, measure_cells
 
 ROW = 25.0
 SWATCH = 34.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node
+from guardgraph.drawing.geometry import fit_label
 from guardgraph.drawing.kinds import LOOKS, DrawnKind
-from guardgraph.drawing.text import fit_label
 
 STYLES: dict[str, str] = {
     **{

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from guardgraph.drawing.diagram import Ending, Node
-from guardgraph.drawing.geometry import Box, Point, round_coordinate
-from guardgraph.drawing.text import fit_label, measure_cells
+from guardgraph.drawing.geometry import Box, Point, fit_label, measure_cells, round_coordinate
 
 CHIP_CELLS = 36
 CHIP_CELL = 6.63

@@ -8,10 +8,9 @@ from itertools import pairwise
 from math import copysign, hypot, sqrt
 
 from guardgraph.drawing.diagram import Node
-from guardgraph.drawing.geometry import Box, Point
+from guardgraph.drawing.geometry import Box, Point, fit_label, measure_cells
 from guardgraph.drawing.kinds import LOOKS, DrawnKind
 from guardgraph.drawing.panels import Chip
-from guardgraph.drawing.text import fit_label, measure_cells
 
 NAME_CELLS = 32
 PARTS = "parts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
-from guardgraph.drawing.geometry import Box
+from guardgraph.drawing.geometry import Box, fit_label
 from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.layout import LABEL_CELLS, Placed, place_diagram
 from guardgraph.drawing.legend import draw_legend, measure_legend_text, measure_legend_width
@@ -21,7 +21,6 @@ from guardgraph.drawing.shapes import (
     trim_edge,
 )
 from guardgraph.drawing.style import write_style_sheet
-from guardgraph.drawing.text import fit_label
 
 MARGIN = 28.0
 NARROW_MARGIN = 14.0

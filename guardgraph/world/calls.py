@@ -31,7 +31,7 @@ from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Call, is_instant_target
-from guardgraph.world.connections import Connections
+from guardgraph.world.deadline import Connections
 from guardgraph.world.failures import (
     classify_model_error,
     classify_model_message,

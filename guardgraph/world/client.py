@@ -20,8 +20,7 @@ from typing import Any
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
 from guardgraph.plain.json import REPLY_BYTES, JsonObject
-from guardgraph.world.connections import close_with_call
-from guardgraph.world.deadline import get_allowed_reply_bytes, note_read_bytes
+from guardgraph.world.deadline import close_with_call, get_allowed_reply_bytes, note_read_bytes
 from guardgraph.world.failures import ReplyRefused
 
 MAX_REDIRECTS = 5

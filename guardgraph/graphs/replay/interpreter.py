@@ -27,8 +27,7 @@ from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Opening, RecordedVisit, Recording, validate_recording
-from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.spell import Spell, read_visit_spells
+from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
 MOST_VISITS = 1000
 """Visits of one guard that a replay follows where the recorded run has none."""
