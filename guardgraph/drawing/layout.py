@@ -54,13 +54,9 @@ def place_edge_labels(
             taken = [*nodes, *placed.values(), *others, Box(*routes[key][-1], TIP, TIP)]
             placed[key] = min(
                 _try_label_places(routes[key], measure_label_width(edge)),
-                key=lambda box: _count_overlapping_boxes(box, taken),
+                key=lambda box: sum(map(box.overlaps_box, taken)),
             )
     return placed
-
-
-def _count_overlapping_boxes(box: Box, taken: Sequence[Box]) -> int:
-    return sum(map(box.overlaps_box, taken))
 
 
 def _try_label_places(points: Sequence[Point], width: float) -> Iterator[Box]:

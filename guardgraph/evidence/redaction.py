@@ -297,8 +297,8 @@ def _zero_recorded_hashes(value: Any, place: Place) -> Any:
         return value
     if isinstance(value, dict):
         return {
-            key: _zero_out_hash(item)
-            if HASH_NAME.fullmatch(key) and _is_recorded_hash(item)
+            key: ("0" * len(item))
+            if HASH_NAME.fullmatch(key) and (isinstance(item, str) and HASH.fullmatch(item) is not None)
             else _zero_recorded_hashes(item, (*place, key))
             for key, item in value.items()
         }
@@ -308,11 +308,3 @@ def _zero_recorded_hashes(value: Any, place: Place) -> Any:
         inside: Callable[[Any], Any] = partial(_zero_recorded_hashes, place=place)
         return change_packed_json(value, inside, str)
     return value
-
-
-def _is_recorded_hash(item: Any) -> bool:
-    return isinstance(item, str) and HASH.fullmatch(item) is not None
-
-
-def _zero_out_hash(text: str) -> str:
-    return "0" * len(text)

@@ -173,13 +173,9 @@ def _make_text_directive(quote: str) -> str:
     if len(blocks) == 1 and len(blocks[0]) <= _LONGEST:
         text = _encode_directive_text(blocks[0])
     else:
-        first, last = _take_first_words(blocks[0]), _take_last_words(blocks[-1])
+        first, last = " ".join(blocks[0].split()[:_WORDS])[:_CHARS].strip(), _take_last_words(blocks[-1])
         text = f"{_encode_directive_text(first)},{_encode_directive_text(last)}"
     return f"{_DIRECTIVE}text={text}"
-
-
-def _take_first_words(block: str) -> str:
-    return " ".join(block.split()[:_WORDS])[:_CHARS].strip()
 
 
 def _take_last_words(block: str) -> str:

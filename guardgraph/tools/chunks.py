@@ -78,10 +78,6 @@ def split_document_into_chunks(
     for section in sections:
         path = f"{below}{SECTION_SIGN}{section.name}" if below else section.name
         for span in split_text_into_chunks(text, section.span, max_chars):
-            anchor = _make_chunk_anchor(section.name)
+            anchor = "-".join(re.findall(r"[^\W_]+", section.name.lower()))[:60] or "section"
             used[anchor] += 1
             yield Piece(f"{document}#{anchor}.{used[anchor]}", path, text[span.start : span.end], span)
-
-
-def _make_chunk_anchor(section: str) -> str:
-    return "-".join(re.findall(r"[^\W_]+", section.lower()))[:60] or "section"
