@@ -34,7 +34,7 @@ from langgraph.graph import END, START, StateGraph
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node
 from guardgraph.drawing.geometry import fit_label, measure_cells
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.mermaid import draw_mermaid_flowchart
@@ -181,11 +181,13 @@ def test_hostile_names_are_text():
 def _hostile(text):
     nodes = (
         Node(START, "start", text),
-        Node("a", "guard", text, (Ending(text, text, text), Ending(text, text, None, taken=True)), 2),
+        Node("a", "guard", text, (DrawnEnding(text, text, text), DrawnEnding(text, text, None, taken=True)), 2),
         Node(text + "b", "plain", text),
     )
     edges = (Edge(START, "a"), Edge("a", text + "b", text, decided=True, taken=True))
-    return Diagram(text, nodes, edges, (Ending(text, text, "t"),), (START, "a", text + "b"), Taken(("a",), text, text))
+    return Diagram(
+        text, nodes, edges, (DrawnEnding(text, text, "t"),), (START, "a", text + "b"), Taken(("a",), text, text)
+    )
 
 
 @settings(max_examples=40, deadline=None)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import draw
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node, find_main_way
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, find_main_way
 from guardgraph.drawing.geometry import Box, enclose_points
 from guardgraph.drawing.layout import place_diagram
 from guardgraph.drawing.shapes import trim_edge
@@ -112,7 +112,7 @@ def diagrams(draw_one):
     nodes = [Node(names[0], "start", "")]
     for name in names[1:]:
         stops = draw_one(st.sampled_from([0, 0, 1, 2, 5, 9]))
-        endings = tuple(Ending(f"some_family_{number}", "", f"stop_{number}") for number in range(stops))
+        endings = tuple(DrawnEnding(f"some_family_{number}", "", f"stop_{number}") for number in range(stops))
         nodes.append(Node(name, "guard", name, endings))
     main = find_main_way(names, [(edge.start, edge.end) for edge in edges])
     return Diagram("any", tuple(nodes), edges, (), main)

@@ -53,14 +53,14 @@ def load_graph_argument(target: str, asking: str) -> Any:
     return load_named_graph(target, asking)
 
 
-class Made(Protocol):
+class SavedFile(Protocol):
     """What can be written to a file: a picture, a page."""
 
     def save(self, path: str) -> None:
         """Write it."""
 
 
-def save_out_option(made: Made, out: str) -> None:
+def save_out_option(made: SavedFile, out: str) -> None:
     """Write a picture or a page to the file of ``--out``.
 
     Raises:

@@ -66,7 +66,7 @@ ANYWHERE = "any node"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class DrawnEnding:
     """Edges that are folded into the node that they leave."""
 
     label: str
@@ -85,7 +85,7 @@ class Node:
     name: str
     kind: DrawnKind
     about: str
-    endings: tuple[Ending, ...] = ()
+    endings: tuple[DrawnEnding, ...] = ()
     visits: int = 0
     earlier: bool = False
     """Whether an earlier run came here."""
@@ -113,7 +113,7 @@ class Diagram:
     name: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    everywhere: tuple[Ending, ...]
+    everywhere: tuple[DrawnEnding, ...]
     """Endings of every guard, which stand at none of them."""
     main: tuple[str, ...]
     """The way through most nodes, from START on."""
@@ -122,7 +122,7 @@ class Diagram:
     """Another run of the same graph, whose way stands beside."""
     parting: str | None = None
     """The node from which the two runs go different ways."""
-    behind: tuple[Ending, ...] = ()
+    behind: tuple[DrawnEnding, ...] = ()
     """Endings of terminals alone, which stand at none of them."""
 
 
@@ -190,23 +190,23 @@ def _is_folded_terminal(shape: Topology, name: str) -> bool:
     return bool(before) and START not in before
 
 
-def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tuple[Ending, ...]:
+def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tuple[DrawnEnding, ...]:
     endings = []
     for way in () if _is_drawn_terminal(shape, name) else _map_edge_labels(shape, name):
         if _is_folded_terminal(shape, way):
             endings.append(_make_drawn_ending(shape, way))
     if _has_unmapped_branch(shape, name):
-        endings.append(Ending(ANYWHERE, "a branch without a path map, which can lead to any node", None))
+        endings.append(DrawnEnding(ANYWHERE, "a branch without a path map, which can lead to any node", None))
     if taken is not None and name == _find_last_drawn_node(shape, taken) != taken.path[-1]:
         terminal = taken.path[-1]
-        reached = Ending(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
+        reached = DrawnEnding(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
         endings = [reached, *(ending for ending in endings if ending.terminal != terminal)]
     return tuple(endings)
 
 
-def _make_drawn_ending(shape: Topology, name: str) -> Ending:
+def _make_drawn_ending(shape: Topology, name: str) -> DrawnEnding:
     item = shape.get_declaration(name)
-    return Ending((item and item.family) or name, f"{name}: the run ends here", name)
+    return DrawnEnding((item and item.family) or name, f"{name}: the run ends here", name)
 
 
 def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
@@ -214,7 +214,7 @@ def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
     return next((name for name in reversed(taken.path) if not _is_folded_terminal(shape, name)), taken.path[-1])
 
 
-def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[Ending, ...]:
+def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[DrawnEnding, ...]:
     endings = []
     for name in shape.builder.nodes:
         before = shape.list_preceding_nodes(name)
@@ -224,7 +224,7 @@ def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[Ending, 
     return tuple(endings)
 
 
-def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[Ending, ...]:
+def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[DrawnEnding, ...]:
     guards = [node for node in nodes if node.kind == "guard"]
     if len(guards) < 2:
         return ()
@@ -234,7 +234,7 @@ def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[Ending, ...]:
     return tuple(sorted(everywhere, key=lambda ending: ending.label))
 
 
-def _drop_common_endings(node: Node, everywhere: Iterable[Ending]) -> Node:
+def _drop_common_endings(node: Node, everywhere: Iterable[DrawnEnding]) -> Node:
     if node.kind != "guard":
         return node
     return replace(node, endings=tuple(ending for ending in node.endings if ending not in everywhere))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from guardgraph.drawing.diagram import ANYWHERE, Diagram, Ending
+from guardgraph.drawing.diagram import ANYWHERE, Diagram, DrawnEnding
 from guardgraph.drawing.geometry import Box, fit_label, measure_cells
 from guardgraph.drawing.kinds import LOOKS
 from guardgraph.drawing.panels import CHIP_CELL, CHIP_CELLS, CHIP_GAP, CHIP_HEIGHT, CHIP_MARGIN, Chip
@@ -28,7 +28,7 @@ SANS_CELL = 6.3
 """Width of a letter at 12 px; proportional fonts differ, so it is that of a wide one."""
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """One explanation."""
 
     kinds: str
@@ -71,7 +71,7 @@ def measure_legend_width(diagram: Diagram) -> float:
     return max(entry.total_width for entry in _list_legend_entries(diagram))
 
 
-def _list_legend_entries(diagram: Diagram) -> Iterator[Entry]:
+def _list_legend_entries(diagram: Diagram) -> Iterator[LegendEntry]:
     for kind, look in LOOKS.items():
         if drawn := [item for item in diagram.nodes if item.kind == kind]:
             width, height = (DOT, DOT) if look.light is None else (SWATCH, 16.0)
@@ -79,43 +79,47 @@ def _list_legend_entries(diagram: Diagram) -> Iterator[Entry]:
             swatch = group_svg(
                 f"{kind} taken" if all_taken else kind, draw_node_outline(kind, Box(0.0, 0.0, width, height))
             )
-            yield Entry(kind, swatch, width, look.words)
+            yield LegendEntry(kind, swatch, width, look.words)
     endings = [ending for item in diagram.nodes for ending in item.endings]
     if any(ending.terminal for ending in endings):
-        yield _draw_legend_chips([Ending("name", "", None)], "the run can end here, in the node stop_name")
+        yield _draw_legend_chips([DrawnEnding("name", "", None)], "the run can end here, in the node stop_name")
     if diagram.everywhere:
         yield _draw_legend_chips(diagram.everywhere, "every guard can also end the run so")
     if diagram.behind:
         yield _draw_legend_chips(diagram.behind, "every ending can lead here")
     if any(ending.label == ANYWHERE for ending in endings):
-        yield Entry("plain", draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node")
+        yield LegendEntry(
+            "plain", draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node"
+        )
     if any(edge.decided for edge in diagram.edges):
-        yield Entry("", draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides")
+        yield LegendEntry(
+            "", draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides"
+        )
     if diagram.taken is not None:
         yield from _list_legend_way_entries(diagram, diagram.taken)
 
 
-def _list_legend_way_entries(diagram: Diagram, taken: Taken) -> Iterator[Entry]:
+def _list_legend_way_entries(diagram: Diagram, taken: Taken) -> Iterator[LegendEntry]:
     often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
     if taken.waiting:
         [kind] = [item.kind for item in diagram.nodes if taken.is_waiting_node(item.name)]
         swatch = draw_node_outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
-        yield Entry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
+        yield LegendEntry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
     line = draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge")
     if diagram.earlier is None:
-        yield Entry("taken", line, SWATCH, f"the way of this run{often}")
+        yield LegendEntry("taken", line, SWATCH, f"the way of this run{often}")
         return
-    yield Entry("taken", line, SWATCH, f"the way of both runs{often}")
+    yield LegendEntry("taken", line, SWATCH, f"the way of both runs{often}")
     steps, before = set(taken.edges_on_way), set(diagram.earlier.edges_on_way)
     if steps - before:
-        yield Entry("taken newer", line, SWATCH, "of this run alone")
+        yield LegendEntry("taken newer", line, SWATCH, "of this run alone")
     if before - steps:
-        yield Entry("earlier", line, SWATCH, "of the earlier run alone")
+        yield LegendEntry("earlier", line, SWATCH, "of the earlier run alone")
     if diagram.parting is not None:
-        yield Entry("", draw_badge(PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
+        yield LegendEntry("", draw_badge(PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
 
 
-def _draw_legend_chips(endings: Iterable[Ending], words: str) -> Entry:
+def _draw_legend_chips(endings: Iterable[DrawnEnding], words: str) -> LegendEntry:
     parts, x = [], 0.0
     for ending in endings:
         label = fit_label(ending.label, CHIP_CELLS)
@@ -127,4 +131,4 @@ def _draw_legend_chips(endings: Iterable[Ending], words: str) -> Entry:
         draw_ending_chip(Chip(it, label, Box(at - total / 2, 0.0, width, CHIP_HEIGHT)))
         for it, label, at, width in parts
     ]
-    return Entry("stop chip", "".join(chips), total, words)
+    return LegendEntry("stop chip", "".join(chips), total, words)

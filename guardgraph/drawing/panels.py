@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import fsum
 
-from guardgraph.drawing.diagram import Ending, Node
+from guardgraph.drawing.diagram import DrawnEnding, Node
 from guardgraph.drawing.geometry import Box, Point, fit_label, measure_cells, round_coordinate
 
 CHIP_CELLS = 36
@@ -26,7 +26,7 @@ RAIL = 9.0
 class Chip:
     """An ending, placed."""
 
-    ending: Ending
+    ending: DrawnEnding
     text: str
     box: Box
 
@@ -66,8 +66,8 @@ def place_ending_panel(node: Node, room: Box, line: tuple[Point, ...], sign: int
     return Panel(node.name, tuple(chips), line, rail)
 
 
-def _split_chip_rows(endings: Iterable[Ending]) -> Iterator[list[tuple[Ending, str, float]]]:
-    row: list[tuple[Ending, str, float]] = []
+def _split_chip_rows(endings: Iterable[DrawnEnding]) -> Iterator[list[tuple[DrawnEnding, str, float]]]:
+    row: list[tuple[DrawnEnding, str, float]] = []
     for ending in endings:
         text = fit_label(ending.label, CHIP_CELLS)
         item = (ending, text, measure_cells(text) * CHIP_CELL + CHIP_MARGIN)
@@ -78,7 +78,7 @@ def _split_chip_rows(endings: Iterable[Ending]) -> Iterator[list[tuple[Ending, s
     yield row
 
 
-def _measure_chip_row(row: list[tuple[Ending, str, float]]) -> float:
+def _measure_chip_row(row: list[tuple[DrawnEnding, str, float]]) -> float:
     return fsum(width for *_, width in row) + CHIP_GAP * (len(row) - 1)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from langgraph.graph import START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.diagram import Diagram, Ending, Node, make_diagram
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Node, make_diagram
 from guardgraph.drawing.mermaid import draw_mermaid_flowchart
 from guardgraph.drawing.style import MONO
 from guardgraph.drawing.svg import draw_svg
@@ -45,10 +45,10 @@ def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
     return replace(diagram, nodes=tuple(nodes), edges=tuple(edges), earlier=earlier, parting=parting)
 
 
-def _list_earlier_endings(node: Node, earlier: Taken) -> tuple[Ending, ...]:
+def _list_earlier_endings(node: Node, earlier: Taken) -> tuple[DrawnEnding, ...]:
     """Return the endings of the node at which the earlier run was stopped, with the reason."""
     terminal = earlier.path[-1]
-    reached = Ending(
+    reached = DrawnEnding(
         earlier.reason, f"{terminal}: the earlier run ended here, {earlier.reason}", terminal, earlier=True
     )
     same = [ending for ending in node.endings if ending.taken and ending.label == earlier.reason]

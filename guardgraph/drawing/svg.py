@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from guardgraph.drawing.diagram import Diagram, Edge, Ending, Node
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node
 from guardgraph.drawing.geometry import Box, fit_label
 from guardgraph.drawing.kinds import DrawnKind
 from guardgraph.drawing.layout import LABEL_CELLS, Placed, place_diagram
@@ -171,7 +171,7 @@ def _join_node_classes(diagram: Diagram, item: Node) -> str:
     return f"{state} stopping" if stopping else state
 
 
-def _choose_run_classes(diagram: Diagram, item: Node | Edge | Ending) -> str:
+def _choose_run_classes(diagram: Diagram, item: Node | Edge | DrawnEnding) -> str:
     """Return the classes that say which runs came by: the run, the run alone, an earlier one alone, none of them."""
     if diagram.taken is None:
         return ""

@@ -189,13 +189,13 @@ def verify_chain(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> V
         kept: what the store has, in order of the numbers.
         head: number and hash of an entry that was the last one once.
     """
-    reading = _Reading(validate_chain_head(head))
+    reading = _ChainReader(validate_chain_head(head))
     for item in kept:
         reading.take_stored_entry(item)
     return reading.build_verification()
 
 
-class _Reading:
+class _ChainReader:
     def __init__(self, head: tuple[int, str] | None) -> None:
         self._head = head
         self._walk = Walk()

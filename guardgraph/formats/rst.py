@@ -54,7 +54,7 @@ def fields_of(text: str) -> dict[str, str]:
 
 
 def _parts(text: str) -> list[Part]:
-    return list(_Reader(text.expandtabs(8).split("\n")).parts())
+    return list(_RstReader(text.expandtabs(8).split("\n")).parts())
 
 
 def _fields(parts: Iterable[Part]) -> dict[str, str]:
@@ -68,7 +68,7 @@ def _fields(parts: Iterable[Part]) -> dict[str, str]:
     return fields
 
 
-class _Reader:
+class _RstReader:
     """Goes through the lines once."""
 
     def __init__(self, lines: list[str]) -> None:

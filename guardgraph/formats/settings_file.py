@@ -38,7 +38,7 @@ class WrongText(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SettingsDocument:
     """What a file says."""
 
     file: str

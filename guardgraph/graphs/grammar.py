@@ -353,7 +353,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         records = tuple(name_record_channel(item.name) for item in calling)
         kept = {**RECORD, **dict.fromkeys(records, CALLED)}
         channels = {**kept, **{k: make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}}
-        context = Context.__class_getitem__((type(self.policy), type(self.budget)))
+        context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))
         frame = Frame(
             name=self.catalogue.pattern if name is None else str(name),
             catalogue=self.catalogue,

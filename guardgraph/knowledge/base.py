@@ -22,7 +22,7 @@ from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.context import Caller
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import Document
-from guardgraph.tools.lexical import Asked
+from guardgraph.tools.lexical import SearchRequest
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -188,7 +188,7 @@ class KnowledgeBase:
             ConfigurationError: a field is missing or wrong.
             StoreError: as `search`.
         """
-        query, sources, top_k = Asked.of(request)
+        query, sources, top_k = SearchRequest.of(request)
         return self.index.search(query, sources=sources, caller=_caller(request.get("caller")), top_k=top_k)
 
     def check(self, *, repair: bool = False) -> CheckedBase:

@@ -349,7 +349,7 @@ def make_answer_guard_node(clarification: str) -> Body:
     return run_answer_guard_node
 
 
-class _Read(NamedTuple):
+class _ReadAnswer(NamedTuple):
     """An answer as it was read: its sentences cite what is cited."""
 
     text: str
@@ -379,7 +379,7 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     return Pass({"accepted_answer": accepted}, "answered", (step,))
 
 
-def _read_answer_citations(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _Read:
+def _read_answer_citations(proposed: JsonObject, chunks: list[Candidate], *, marked: bool) -> _ReadAnswer:
     """Read what an answer cites: by its list, and where sentences must cite, by its marks too."""
     text, citations = proposed["answer"].strip(), proposed["citations"]
     marks = list[guards.Mark]()
@@ -389,13 +389,13 @@ def _read_answer_citations(proposed: JsonObject, chunks: list[Candidate], *, mar
     details = guards.check_citations(citations, chunks)
     used = [chunk for item in details for chunk in chunks if chunk["doc_id"] == item["doc_id"]]
     if marked:
-        return _Read(
+        return _ReadAnswer(
             text, guards.read_marked_sentences(text, marks, [item["doc_id"] for item in details]), details, used
         )
-    return _Read(text, guards.match_sentences_to_chunks(text, used, terms=read_terms), details, used)
+    return _ReadAnswer(text, guards.match_sentences_to_chunks(text, used, terms=read_terms), details, used)
 
 
-def _check_answer_citations(read: _Read, question: str, chunks: list[Candidate], policy: RagPolicy) -> None:
+def _check_answer_citations(read: _ReadAnswer, question: str, chunks: list[Candidate], policy: RagPolicy) -> None:
     """Hold an answer against what it cites: where sentences must cite, one by one, and then as a whole."""
     if policy.require_sentence_citations:
         guards.check_cited_sentences(read.text, read.sentences, question=question, chunks=chunks, policy=policy)

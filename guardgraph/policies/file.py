@@ -11,7 +11,15 @@ from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
-from guardgraph.formats.settings_file import SHOWN_FINDINGS, Document, Place, WrongText, parse_toml, parse_yaml, text_of
+from guardgraph.formats.settings_file import (
+    SHOWN_FINDINGS,
+    Place,
+    SettingsDocument,
+    WrongText,
+    parse_toml,
+    parse_yaml,
+    text_of,
+)
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.findings import list_validation_findings
@@ -117,7 +125,7 @@ def read_policy(
     Raises:
         ConfigurationError: as `load_policy`.
     """
-    return _Reading(_parse_policy_file(path)).read_policy_file(pattern, classes, own)
+    return _PolicyFileReader(_parse_policy_file(path)).read_policy_file(pattern, classes, own)
 
 
 def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, Any] | None:
@@ -136,7 +144,7 @@ def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, A
     return read_policy(Path(folder) / found[0], pattern=pattern) if found else None
 
 
-def _parse_policy_file(path: str | Path) -> Document:
+def _parse_policy_file(path: str | Path) -> SettingsDocument:
     parse = PARSERS.get(Path(path).suffix.lower())
     name = repr(str(path))[1:-1][:200]
     if parse is None:
@@ -146,13 +154,13 @@ def _parse_policy_file(path: str | Path) -> Document:
     except WrongText as error:
         where = name if error.line is None else f"{name}:{error.line}"
         raise ConfigurationError(f"{where}: {error}") from None
-    return Document(name, value, lines)
+    return SettingsDocument(name, value, lines)
 
 
-class _Reading:
+class _PolicyFileReader:
     """Settings out of a document; what is wrong in it is collected, so that one look says all of it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SettingsDocument) -> None:
         self.document = document
         self.found: list[tuple[Place, str]] = []
 

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from guardgraph.languages.sentences import unwrap_text_lines
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.document import Child, Html, make_tag
-from guardgraph.reporting.reading import Reading
+from guardgraph.reporting.reading import RunReading
 from guardgraph.reporting.values import (
     LONG,
     Marked,
@@ -91,7 +91,7 @@ COMPARED = 1000
 WORD = re.compile(r"\s*\S+|\s+")
 
 
-def render_revision(reading: Reading) -> Html | None:
+def render_revision(reading: RunReading) -> Html | None:
     """Return the change that a run made to its draft, None for a run without an audit of it."""
     whole = reading.run.get("audit")
     audit = {key: item for key, item in whole.items() if key not in AUDITED} if isinstance(whole, dict) else {}
@@ -115,7 +115,7 @@ def _render_diff_line(line: str) -> Html:
     return make_tag("li", make_tag("bdi", line), class_="gone" if line.startswith("-") else "come")
 
 
-def _render_draft_and_final(reading: Reading) -> Child:
+def _render_draft_and_final(reading: RunReading) -> Child:
     drafts = [step["draft"] for step in reading.list_result_steps("history") if isinstance(step.get("draft"), str)]
     answer = reading.run.get("answer")
     if not drafts or not isinstance(answer, str) or drafts[-1] == answer:
@@ -152,7 +152,7 @@ LEFT_OUT = {"denied_sources": "denied", "failed_sources": "failed", "dropped_url
 """Sources that the answer does not rest on, as results name them and as a person does."""
 
 
-def render_answer_sections(reading: Reading) -> Iterator[tuple[str, Html]]:
+def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles; a stopped run has none, its evidence stands at the guard that stopped it."""
     if not reading.taken.is_ok_way:
         return

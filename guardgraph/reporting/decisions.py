@@ -10,7 +10,7 @@ from guardgraph.graphs.declaring.kinds import CALLING
 from guardgraph.guards.stop import NAME_LIMIT
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.reporting.document import Child, Html, make_tag
-from guardgraph.reporting.reading import Entry, Reading
+from guardgraph.reporting.reading import RunReading, TimelineRow
 from guardgraph.reporting.values import Marked, Marks, format_duration, render_facts, render_inline, render_value
 from guardgraph.reporting.way import render_decision_word
 
@@ -22,9 +22,9 @@ MOST = 40
 """Words that are marked; evidence with more is a whole text, or hostile."""
 
 
-def find_stopping_entries(reading: Reading) -> tuple[Entry | None, Entry | None]:
+def find_stopping_entries(reading: RunReading) -> tuple[TimelineRow | None, TimelineRow | None]:
     """Return the guard that stopped the run, and whose proposal or result it judged; None where nobody says."""
-    asked: Entry | None = None
+    asked: TimelineRow | None = None
     for entry in reading.entries:
         if entry.told.get("verdict") == "stop":
             return entry, asked
@@ -33,7 +33,7 @@ def find_stopping_entries(reading: Reading) -> tuple[Entry | None, Entry | None]
     return None, None
 
 
-def render_refused_proposal(reading: Reading) -> Html | None:
+def render_refused_proposal(reading: RunReading) -> Html | None:
     """Return the proposal that the stopping guard refused; None if it refused none."""
     _, asked = find_stopping_entries(reading)
     family = reading.stop_reason_entry.family if reading.stop_reason_entry else None
@@ -42,7 +42,7 @@ def render_refused_proposal(reading: Reading) -> Html | None:
     return render_value(asked.told["proposal"], marks=mark_refused_words(reading))
 
 
-def mark_refused_words(reading: Reading) -> Marks:
+def mark_refused_words(reading: RunReading) -> Marks:
     """Return what finds the words for which the run was stopped, as the evidence and the reason name them."""
     words = {
         word.strip()
@@ -55,7 +55,7 @@ def mark_refused_words(reading: Reading) -> Marks:
     return lambda text: (Marked(*match.span()) for match in pattern.finditer(text))
 
 
-def _list_reason_words(reading: Reading) -> Iterator[str]:
+def _list_reason_words(reading: RunReading) -> Iterator[str]:
     """Yield what a stop reason ends with, such as the source in ``source_denied:wiki``."""
     stem = reading.stop_reason_entry.stem if reading.stop_reason_entry else None
     if stem is not None:
@@ -91,7 +91,7 @@ COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})
 """What a step says of its place, which the timeline shows."""
 
 
-def render_decision_cards(reading: Reading) -> Iterator[Html]:
+def render_decision_cards(reading: RunReading) -> Iterator[Html]:
     """Yield a card for each proposal, or act, with the guards that judged what came of it.
 
     A result without a timeline has a card for each completed step.
@@ -123,9 +123,9 @@ def render_decision_cards(reading: Reading) -> Iterator[Html]:
         )
 
 
-def _group_entries_by_call(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry | None, list[Entry]]]:
-    asked: Entry | None = None
-    judged: list[Entry] = []
+def _group_entries_by_call(entries: tuple[TimelineRow, ...]) -> Iterator[tuple[TimelineRow | None, list[TimelineRow]]]:
+    asked: TimelineRow | None = None
+    judged: list[TimelineRow] = []
     for entry in entries:
         if entry.kind in CALLING:
             if asked or judged:
@@ -137,7 +137,7 @@ def _group_entries_by_call(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry |
         yield asked, judged
 
 
-def _render_card_heading(entry: Entry) -> Html:
+def _render_card_heading(entry: TimelineRow) -> Html:
     took = "" if entry.elapsed_ms is None else format_duration(entry.elapsed_ms)
     about = ", ".join(filter(None, (HEADS.get(entry.kind or "", ""), entry.phase, took)))
     mark = make_tag("span", class_=f"mark {entry.kind or 'plain'}", aria_hidden="true")
@@ -146,7 +146,7 @@ def _render_card_heading(entry: Entry) -> Html:
     return make_tag("h3", mark, make_tag("bdi", entry.node), " ", make_tag("small", make_tag("bdi", about), named_by))
 
 
-def _render_brought_value(entry: Entry, marks: Marks) -> list[Child]:
+def _render_brought_value(entry: TimelineRow, marks: Marks) -> list[Child]:
     """Return what a proposer or a person brought; what a tool found stands in the steps of the guard behind it."""
     told = {key: item for key, item in entry.told.items() if key != "proposer"}
     shown: list[Child] = []
@@ -161,7 +161,7 @@ def _render_brought_value(entry: Entry, marks: Marks) -> list[Child]:
     return shown
 
 
-def _render_verdict_card(reading: Reading, entry: Entry) -> Html:
+def _render_verdict_card(reading: RunReading, entry: TimelineRow) -> Html:
     told = dict(entry.told)
     verdict, way, numbers = render_decision_word(entry), told.pop("to", None), told.pop("steps", [])
     told.pop("verdict", None)
@@ -181,11 +181,11 @@ def _render_verdict_card(reading: Reading, entry: Entry) -> Html:
     )
 
 
-def _is_stop_verdict(entry: Entry) -> bool:
+def _is_stop_verdict(entry: TimelineRow) -> bool:
     return entry.told.get("verdict") == "stop"
 
 
-def _render_stop_verdict(reading: Reading, told: JsonObject) -> Child:
+def _render_stop_verdict(reading: RunReading, told: JsonObject) -> Child:
     reason = told.pop("reason", reading.taken.reason)
     known = reading.stop_reason_entry
     return [
@@ -197,7 +197,7 @@ def _render_stop_verdict(reading: Reading, told: JsonObject) -> Child:
     ]
 
 
-def _render_completed_step(reading: Reading, number: object) -> Child:
+def _render_completed_step(reading: RunReading, number: object) -> Child:
     """Return what a guard completed: its measures open, its record folded."""
     measures = {key: item for key, item in reading.find_result_step("trace", number).items() if key not in COUNTED}
     kept = {key: item for key, item in reading.find_result_step("history", number).items() if key not in COUNTED}

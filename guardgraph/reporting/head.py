@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from guardgraph.plain.json import JsonObject
 from guardgraph.reporting.decisions import find_stopping_entries, render_refused_proposal
 from guardgraph.reporting.document import Child, Html, make_tag
-from guardgraph.reporting.reading import Entry, Reading
+from guardgraph.reporting.reading import RunReading, TimelineRow
 from guardgraph.reporting.values import format_duration, render_facts, render_inline, render_name, render_value
 
 
-def render_waiting_sections(reading: Reading) -> Iterator[tuple[str, Html]]:
+def render_waiting_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles, for a run that waits."""
     asked = reading.pending_request
     if asked is None:
@@ -36,7 +36,7 @@ BADGES = {"ok": ("ok", "✓ ok"), "stopped": ("stop", "✕ stopped"), "waiting":
 """How a run stands, as a class of the style sheet and as a person reads it."""
 
 
-def describe_kind_of_run(reading: Reading) -> str:
+def describe_kind_of_run(reading: RunReading) -> str:
     """Return what was run, as a person says it."""
     if reading.matching_pattern is not None:
         return f"{reading.matching_pattern.title} run"
@@ -44,12 +44,12 @@ def describe_kind_of_run(reading: Reading) -> str:
     return f"Run of {called[:NAME_CHARS]}" if called else "Run"
 
 
-def make_page_title(reading: Reading) -> str:
+def make_page_title(reading: RunReading) -> str:
     """Return what a browser shows of the page in its tabs."""
     return f"{describe_kind_of_run(reading)}, {reading.taken.way_status}: {reading.taken.ending_label[:NAME_CHARS]}"
 
 
-def render_page_head(reading: Reading) -> Html:
+def render_page_head(reading: RunReading) -> Html:
     """Return the head."""
     look, words = BADGES[reading.taken.way_status]
     asked = list(_list_question_facts(reading))
@@ -65,7 +65,7 @@ def render_page_head(reading: Reading) -> Html:
     )
 
 
-def _render_ending_meaning(reading: Reading) -> Child:
+def _render_ending_meaning(reading: RunReading) -> Child:
     if reading.pending_request is not None:
         return make_tag("p", "The run waits until a person has decided on what it shows.", class_="lead")
     if reading.taken.is_ok_way:
@@ -86,7 +86,7 @@ def _render_ending_meaning(reading: Reading) -> Child:
     ]
 
 
-def _render_stop_explanation(reading: Reading) -> Html:
+def _render_stop_explanation(reading: RunReading) -> Html:
     """Return who stopped the run, the evidence, and what was refused with the words marked that were the reason."""
     guard, asked = find_stopping_entries(reading)
     proposal = render_refused_proposal(reading)
@@ -101,19 +101,19 @@ def _render_stop_explanation(reading: Reading) -> Html:
     )
 
 
-def _render_stopping_guard(guard: Entry) -> Html:
+def _render_stopping_guard(guard: TimelineRow) -> Html:
     where = f", in the phase {guard.phase}." if guard.phase else "."
     return make_tag("p", "Stopped by ", make_tag("span", render_name(guard.node), class_="node"), where)
 
 
-def _list_question_facts(reading: Reading) -> Iterator[tuple[str, Child]]:
+def _list_question_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
     if reading.asked is not None:
         yield "asked", render_value(reading.asked)
     elif (query := _find_search_query(reading)) is not None:
         yield "searched for", render_inline(query)
 
 
-def _list_head_facts(reading: Reading) -> Iterator[tuple[str, Child]]:
+def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
     run = reading.run
     for key in ("stop_reason", "phase", "outcome"):
         if key in run:
@@ -131,18 +131,18 @@ def _list_head_facts(reading: Reading) -> Iterator[tuple[str, Child]]:
         yield "recorded at", place.at
 
 
-def _find_search_query(reading: Reading) -> str | None:
+def _find_search_query(reading: RunReading) -> str | None:
     """Return what a run searched for: the question itself is not part of a result."""
     queries = (step.get("query") for step in reading.list_result_steps("trace"))
     return next((query for query in queries if isinstance(query, str) and query), None)
 
 
-def _list_proposer_names(reading: Reading) -> list[str]:
+def _list_proposer_names(reading: RunReading) -> list[str]:
     told = [entry.told for entry in reading.entries] + reading.list_result_steps("history")
     return list(dict.fromkeys(who for item in told if isinstance(who := item.get("proposer"), str)))
 
 
-def _sum_tokens_of_run(reading: Reading) -> int:
+def _sum_tokens_of_run(reading: RunReading) -> int:
     usages = [entry.told.get("usage") for entry in reading.entries]
     totals = [usage.get("total_tokens") for usage in usages if isinstance(usage, dict)]
     return sum(total for total in totals if isinstance(total, int))

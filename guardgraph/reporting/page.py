@@ -25,7 +25,7 @@ from guardgraph.reporting.document import (
     render_section,
 )
 from guardgraph.reporting.head import make_page_title, render_page_head, render_waiting_sections
-from guardgraph.reporting.reading import Reading, read_reported_run
+from guardgraph.reporting.reading import RunReading, read_reported_run
 from guardgraph.reporting.values import format_readable_json, render_folded_text
 from guardgraph.reporting.way import render_timeline, render_way_picture
 from guardgraph.reporting.way import render_whole_graph as whole_graph
@@ -101,11 +101,11 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
     return _make_page(read_reported_run(run.recording["result"], graph, given, run.position))
 
 
-def _make_page(reading: Reading) -> Page:
+def _make_page(reading: RunReading) -> Page:
     return Page(make_page_title(reading), partial(_render_page_content, reading))
 
 
-def _render_page_content(reading: Reading) -> Html:
+def _render_page_content(reading: RunReading) -> Html:
     return join_html(
         render_page_head(reading),
         make_tag("main", _render_page_sections(reading)),
@@ -113,7 +113,7 @@ def _render_page_content(reading: Reading) -> Html:
     )
 
 
-def _render_page_sections(reading: Reading) -> Iterator[Html]:
+def _render_page_sections(reading: RunReading) -> Iterator[Html]:
     answered = [
         render_section(name, content)
         for name, content in (*render_waiting_sections(reading), *render_answer_sections(reading))

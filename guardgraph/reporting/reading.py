@@ -28,7 +28,7 @@ HEAD = frozenset({*RECORDED, "pattern", "outcome"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineRow:
     """A node that ran."""
 
     node: str
@@ -41,12 +41,12 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RunReading:
     """A run, read."""
 
     run: JsonObject
     taken: Taken
-    entries: tuple[Entry, ...]
+    entries: tuple[TimelineRow, ...]
     graph: Diagram | None
     """The graph with the way of the run; None if nobody gave it and it is none of ours."""
     catalogue: Catalogue | None
@@ -102,7 +102,7 @@ class Reading:
 
 def read_reported_run(
     run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None, asked: object, position: Position | None = None
-) -> Reading:
+) -> RunReading:
     """Read the result of a run.
 
     Raises:
@@ -118,7 +118,7 @@ def read_reported_run(
     else:
         _check_reported_path(taken)
         known = _choose_reported_diagram(plain, _guess_patterns_of_run(plain, taken, entries))
-    return Reading(plain, taken, entries, *known, _parse_reported_json("asked", asked), position)
+    return RunReading(plain, taken, entries, *known, _parse_reported_json("asked", asked), position)
 
 
 def _check_reported_path(taken: Taken) -> None:
@@ -139,7 +139,7 @@ def _parse_reported_json(name: str, item: object) -> JsonValue:
     return plain
 
 
-def _guess_patterns_of_run(run: JsonObject, taken: Taken, entries: tuple[Entry, ...]) -> list[ShippedPattern]:
+def _guess_patterns_of_run(run: JsonObject, taken: Taken, entries: tuple[TimelineRow, ...]) -> list[ShippedPattern]:
     """Return the pattern that a result names; of one that names none, those that have its phases and its ending."""
     if "pattern" in run:
         return [item for item in PATTERNS.values() if item.name == run["pattern"]]
@@ -165,7 +165,7 @@ def _draw_reported_run(pattern: ShippedPattern, run: JsonObject) -> Diagram | No
         return None
 
 
-def _read_timeline_entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
+def _read_timeline_entries(run: JsonObject, taken: Taken) -> Iterator[TimelineRow]:
     """Yield the nodes that ran; a result without a timeline has their names alone."""
     timeline = run.get("timeline", [{"node": node} for node in taken.path])
     if not isinstance(timeline, list):
@@ -180,7 +180,7 @@ def _read_timeline_entries(run: JsonObject, taken: Taken) -> Iterator[Entry]:
         known = {"node", "kind", "phase", "elapsed_ms"}
         rest = {key: item for key, item in told.items() if key not in known}
         kind = kind if kind in get_args(Kind) else None
-        yield Entry(node, kind, phase if isinstance(phase, str) else "", _parse_elapsed_ms(told), rest)
+        yield TimelineRow(node, kind, phase if isinstance(phase, str) else "", _parse_elapsed_ms(told), rest)
 
 
 def _parse_elapsed_ms(told: Mapping[str, JsonValue]) -> float | None:

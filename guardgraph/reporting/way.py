@@ -17,7 +17,7 @@ from guardgraph.drawing.taken import Taken
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonValue
 from guardgraph.reporting.document import Child, Html, make_tag
-from guardgraph.reporting.reading import Entry, Reading
+from guardgraph.reporting.reading import RunReading, TimelineRow
 from guardgraph.reporting.values import format_duration, render_inline, render_name
 from guardgraph.state.run import Kind
 
@@ -56,7 +56,7 @@ LEAST = 0.8
 """Of a hundred parts of a bar, so that what took no time is seen too."""
 
 
-def render_timeline(reading: Reading) -> Html:
+def render_timeline(reading: RunReading) -> Html:
     """Return a table with a row for each node."""
     columns = make_tag("tr", (make_tag("th", column, scope="col") for column in ("node", "decision", "time")))
     total = make_tag(
@@ -68,7 +68,7 @@ def render_timeline(reading: Reading) -> Html:
     return make_tag("table", make_tag("thead", columns), rows, make_tag("tfoot", total), class_="card timeline")
 
 
-def _render_timeline_rows(reading: Reading) -> Iterator[Html]:
+def _render_timeline_rows(reading: RunReading) -> Iterator[Html]:
     whole = sum(entry.elapsed_ms or 0.0 for entry in reading.entries) or 1.0
     begun = 0.0
     for entry in reading.entries:
@@ -84,7 +84,7 @@ def _render_timeline_rows(reading: Reading) -> Iterator[Html]:
         begun += took or 0.0
 
 
-def _choose_row_class(entry: Entry, *, ok: bool) -> str:
+def _choose_row_class(entry: TimelineRow, *, ok: bool) -> str:
     if entry.kind == "terminal":
         return "ok" if ok else "stop"
     return entry.kind or "plain"
@@ -97,7 +97,7 @@ def _render_time_bar(kind: str, start: float, share: float) -> Html:
     return make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
 
 
-def render_decision_word(entry: Entry) -> Child:
+def render_decision_word(entry: TimelineRow) -> Child:
     """Return in a word what was decided: a guard's verdict, a person's decision, that a proposer proposed or failed."""
     told = entry.told
     if "verdict" in told:
@@ -119,7 +119,7 @@ DRAWN = 150
 """Different steps from node to node up to which a way is drawn; nobody can read a longer one."""
 
 
-def render_way_picture(reading: Reading) -> Html:
+def render_way_picture(reading: RunReading) -> Html:
     """Return the nodes that ran, as a picture that fits beside the text and on a phone."""
     kinds: dict[str, Kind] = {entry.node: entry.kind for entry in reading.entries if entry.kind is not None}
     if reading.pending_request is not None:  # it has no timeline yet
@@ -131,7 +131,7 @@ def render_way_picture(reading: Reading) -> Html:
     return _render_picture(make_way_diagram(reading.taken, kinds), headed=False)
 
 
-def render_whole_graph(reading: Reading) -> Html | None:
+def render_whole_graph(reading: RunReading) -> Html | None:
     """Return the whole graph with the way of the run, None if it is not known."""
     return None if reading.graph is None else make_tag("div", _render_picture(reading.graph), class_="whole")
 

@@ -15,7 +15,7 @@ from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import Allowlist, Budget, Check, Hosts, MaxFloat, MaxInt, Policy, Vocabulary
 
 
-class Page(TypedDict):
+class SourcePage(TypedDict):
     """A page that was read. What is not known is an empty string; what its reader does not say is absent."""
 
     title: str
@@ -109,7 +109,7 @@ class Issue(TypedDict):
     unsupported: NotRequired[list[str]]
 
 
-class Verification(TypedDict):
+class NotesVerification(TypedDict):
     """What the verification of the notes found."""
 
     ok: bool
@@ -148,7 +148,7 @@ class ResearchState(TypedDict):
     accepted_hits: list[JsonValue]
     accepted_sources: Sources
     found_pages: str
-    accepted_pages: dict[str, Page]
+    accepted_pages: dict[str, SourcePage]
     found_notes: str
     proposed_notes: str
     accepted_notes: list[Note]
@@ -177,7 +177,7 @@ class ResearchStopped(Stopped, SourcesLeftOut):
     """What a stopped run returns: why, and the evidence."""
 
     denied_sources: NotRequired[list[JsonObject]]
-    verification: NotRequired[Verification]
+    verification: NotRequired[NotesVerification]
     raw_plan: NotRequired[JsonValue]
     invalid_citations: NotRequired[list[str]]
     unsupported: NotRequired[list[str]]

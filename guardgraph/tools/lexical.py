@@ -111,7 +111,7 @@ class LexicalRetriever:
         Raises:
             ConfigurationError: a field is missing or wrong.
         """
-        query, allowed, top_k = Asked.of(request)
+        query, allowed, top_k = SearchRequest.of(request)
         whole, covered = self._covered(query)
         found = [
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
@@ -186,7 +186,7 @@ def _candidate(document: Document, score: float) -> Candidate:
     return candidate
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """A request as it was read."""
 
     query: str
@@ -194,7 +194,7 @@ class Asked(NamedTuple):
     top_k: int
 
     @classmethod
-    def of(cls, request: object) -> Asked:
+    def of(cls, request: object) -> SearchRequest:
         """Read a request.
 
         Args:

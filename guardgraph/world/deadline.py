@@ -49,7 +49,7 @@ class Connections:
             close()
 
 
-class Reading:
+class ReplyMeter:
     """How much was read for a call.
 
     Args:
@@ -58,7 +58,7 @@ class Reading:
 
     __slots__ = ("_around", "_is_told", "_most")
 
-    def __init__(self, around: Reading | None = None) -> None:
+    def __init__(self, around: ReplyMeter | None = None) -> None:
         self._around, self._most, self._is_told = around, 0, True
 
     @property
@@ -86,7 +86,7 @@ class _Limits(NamedTuple):
     ends: float
     clock: Callable[[], float]
     most: int
-    reading: Reading
+    reading: ReplyMeter
 
 
 _LIMITS: ContextVar[_Limits | None] = ContextVar("guardgraph_limits", default=None)
@@ -140,12 +140,12 @@ class within:
     def __init__(self, seconds: float, clock: Callable[[], float], most: int) -> None:
         self._given = (seconds, clock, most)
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> ReplyMeter:
         seconds, clock, most = self._given
         around = _LIMITS.get()  # of a run whose tool makes this one
         if around is not None:
             seconds, most = min(seconds, max(around.ends - around.clock(), 0.0)), min(most, around.most)
-        reading = Reading(None if around is None else around.reading)
+        reading = ReplyMeter(None if around is None else around.reading)
         self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading))
         return reading
 

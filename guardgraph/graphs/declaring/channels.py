@@ -29,7 +29,7 @@ def _append_log_lines(kept: list[Any], added: list[Any]) -> list[Any]:
     return kept + added
 
 
-class Record(TypedDict):
+class RunRecord(TypedDict):
     """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
 
     run: str
@@ -40,7 +40,7 @@ class Record(TypedDict):
     refusal: Annotated[dict[str, Any], EphemeralValue]
 
 
-RECORD = get_type_hints(Record, include_extras=True)
+RECORD = get_type_hints(RunRecord, include_extras=True)
 """The grammar's own channels."""
 
 CALLED = Annotated[list[VisitRecord], _append_log_lines]

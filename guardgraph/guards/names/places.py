@@ -8,7 +8,7 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from guardgraph.guards.names.words import Word, split_name_words
+from guardgraph.guards.names.words import NameWord, split_name_words
 from guardgraph.languages.calendar import load_month_names, load_time_zones, load_weekday_names
 from guardgraph.languages.tables import LANGUAGES
 from guardgraph.languages.territories import load_territory_names
@@ -22,7 +22,7 @@ _PARTS = re.compile(r"[()]")
 Codes = tuple[str, ...]
 
 
-def find_territory_names(found: Sequence[Word], languages: tuple[str, ...]) -> Iterator[tuple[int, int, Codes]]:
+def find_territory_names(found: Sequence[NameWord], languages: tuple[str, ...]) -> Iterator[tuple[int, int, Codes]]:
     """Yield the territories that a text names.
 
     Args:
@@ -67,12 +67,12 @@ _ROMAN: Final = re.compile(r"[IVXL]+")
 _HALVES: Final = frozenset({"am", "pm"})
 
 
-def is_numeral_word(word: Word) -> bool:
+def is_numeral_word(word: NameWord) -> bool:
     """Say whether a word is a Roman numeral or has digits in it."""
     return _ROMAN.fullmatch(word.text) is not None or not word.letters.isalpha()
 
 
-def find_day_names(found: Sequence[Word], languages: tuple[str, ...]) -> set[int]:
+def find_day_names(found: Sequence[NameWord], languages: tuple[str, ...]) -> set[int]:
     """Return which words are months or weekdays.
 
     Args:
@@ -92,7 +92,7 @@ def _list_day_names(languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(word.key for name in named for word in split_name_words(name))
 
 
-def find_unit_names(found: Sequence[Word], languages: Collection[str]) -> set[int]:
+def find_unit_names(found: Sequence[NameWord], languages: Collection[str]) -> set[int]:
     """Return which words are units, currencies, time zones or halves of a day beside a number: 5 GB, 3 PM UTC, EUR 20.
 
     Args:
@@ -109,7 +109,7 @@ def find_unit_names(found: Sequence[Word], languages: Collection[str]) -> set[in
     return measured
 
 
-def _is_unit_name(word: Word, known: Sequence[Collection[str]]) -> bool:
+def _is_unit_name(word: NameWord, known: Sequence[Collection[str]]) -> bool:
     if word.letters in _HALVES or word.text in load_time_zones():
         return True
     return any(word.text in names or word.text.lower() in names for names in known)

@@ -68,7 +68,7 @@ _TITLES: Final = frozenset(
 """Words before names that are none, as letters."""
 
 
-class Word(NamedTuple):
+class NameWord(NamedTuple):
     """A word of a text."""
 
     text: str
@@ -109,13 +109,13 @@ class Word(NamedTuple):
 
 
 @remember_by_text(texts=KNOWN_TEXTS, chars=KNOWN_TEXT_CHARS)
-def split_name_words(text: str) -> tuple[Word, ...]:
+def split_name_words(text: str) -> tuple[NameWord, ...]:
     """Read a text as words.
 
     A possessive ending is left out; every other apostrophe and every hyphen stands between words.
     """
     plain = normalise_to_nfkc(text)
-    found: list[Word] = []
+    found: list[NameWord] = []
     end = 0
     for match in (_ASCII_WORD if plain.isascii() else _WORD).finditer(plain):
         start, stop = match.span()
@@ -127,16 +127,16 @@ def split_name_words(text: str) -> tuple[Word, ...]:
         else:
             opens = not found or _is_sentence_opening(gap, found[-1])
             apart = opens or _APART.search(gap) is not None
-        found.append(Word(word, *_normalise_name(word), opens, apart))
+        found.append(NameWord(word, *_normalise_name(word), opens, apart))
     return tuple(found)
 
 
-def tell_lowercase_language(found: Sequence[Word]) -> str:
+def tell_lowercase_language(found: Sequence[NameWord]) -> str:
     """Tell a text's language by its words in lower case, ``""`` where nothing tells. Names tell nothing of it."""
     return detect_language(" ".join(word.text for word in found if not word.is_capitalised))
 
 
-def _is_sentence_opening(gap: str, before: Word) -> bool:
+def _is_sentence_opening(gap: str, before: NameWord) -> bool:
     """Say whether a sentence, line or label begins behind a gap."""
     if _OPENS.search(gap):
         return True

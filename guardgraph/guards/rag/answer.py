@@ -76,7 +76,7 @@ def check_cited_numbers(answer: str, *, question: str, chunks: Sequence[ContextC
 
     licence = facts_in_text(question)
     for chunk in chunks:
-        licence |= facts_in_texts(chunk["text"], chunk["title"], chunk["section"], chunk["updated_at"])
+        licence |= facts_in_texts(chunk[name] for name in ("text", "title", "section", "updated_at"))
     if missing := unsupported(facts_in_text(answer), licence).numbers:
         raise Stop("invalid_answer:unsupported_number", unsupported=list(missing))
 

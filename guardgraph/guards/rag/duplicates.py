@@ -125,9 +125,9 @@ def drop_near_duplicates(candidates: Sequence[Candidate], *, min_score: float) -
     Returns:
         The candidates, best first; one that stays for others has their ids under `duplicates`, by rank.
     """
-    read = [_Read(rank, item) for rank, item in enumerate(candidates)]
+    read = [_ReadCandidate(rank, item) for rank, item in enumerate(candidates)]
     relevant = [item for item in read if item.candidate["score"] >= min_score]
-    groups = list[list[_Read]]()
+    groups = list[list[_ReadCandidate]]()
     for item in sorted(relevant, key=lambda item: (-item.update_moment, item.rank)):
         for group in groups:
             if group[0].is_near_duplicate(item):
@@ -141,7 +141,7 @@ def drop_near_duplicates(candidates: Sequence[Candidate], *, min_score: float) -
     ]
 
 
-class _Read:
+class _ReadCandidate:
     """A candidate as it is compared; what costs time is read when it is asked for."""
 
     def __init__(self, rank: int, candidate: Candidate) -> None:
@@ -165,7 +165,7 @@ class _Read:
     def words_to_compare(self) -> Words:
         return Words(self.text_to_compare)
 
-    def is_near_duplicate(self, other: _Read) -> bool:
+    def is_near_duplicate(self, other: _ReadCandidate) -> bool:
         if self.text_to_compare == other.text_to_compare:
             return True
         if max(len(self.text_to_compare), len(other.text_to_compare)) > LONGEST_COMPARED:
@@ -180,7 +180,7 @@ class _Read:
         )
 
 
-def _keep_latest_duplicate(group: Sequence[_Read]) -> Candidate:
+def _keep_latest_duplicate(group: Sequence[_ReadCandidate]) -> Candidate:
     """Return the first of a group, the most recent one, with the ids of the others."""
     first, *others = group
     by_rank = sorted(others, key=lambda item: item.rank)

@@ -9,7 +9,7 @@ from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import make_text_fragment_url
-from guardgraph.state.research import Note, Page, ResearchAnswer
+from guardgraph.state.research import Note, ResearchAnswer, SourcePage
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256")
 """What a citation says of the page, where its reader did."""
@@ -54,7 +54,7 @@ def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> lis
     return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
 
 
-def describe_citation(note: Note, page: Page | None) -> JsonObject:
+def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:
     """Return what a result says of a source that its answer cites.
 
     Args:
@@ -98,7 +98,7 @@ def check_answer_names(
     *,
     question: str,
     notes: Sequence[Note],
-    pages: Mapping[str, Page],
+    pages: Mapping[str, SourcePage],
     known_names: Collection[str] = (),
 ) -> None:
     """Check that the answer's names are in the notes that it cites, with title and URL, or in the question.

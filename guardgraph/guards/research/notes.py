@@ -12,7 +12,7 @@ from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import identify_url, parse_url_target
-from guardgraph.state.research import Issue, Note, Page, Verification
+from guardgraph.state.research import Issue, Note, NotesVerification, SourcePage
 
 MIN_QUOTE_CHARS = 20
 """Characters that a quote has at least."""
@@ -77,7 +77,7 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
     return [_parse_note(item) for item in raw]
 
 
-def place_notes(notes: Sequence[Note], *, pages: Mapping[str, Page]) -> list[Note]:
+def place_notes(notes: Sequence[Note], *, pages: Mapping[str, SourcePage]) -> list[Note]:
     """Say of every note where its page was in the end, and where its quote stands in it.
 
     A date stands in a note that its page declares; where a reader tells such dates from others, a guess is
@@ -99,7 +99,7 @@ def show_note(note: Note) -> JsonObject:
     return {key: item for key, item in note.items() if key in NOTE_TEXTS}
 
 
-def _place_note(note: Note, asked: str, page: Page) -> Note:
+def _place_note(note: Note, asked: str, page: SourcePage) -> Note:
     url = page.get("final_url", asked)
     known = parse_url_target(url)
     declared = page.get("declared_date")
@@ -118,7 +118,7 @@ def _place_note(note: Note, asked: str, page: Page) -> Note:
 
 def verify_notes(
     notes: JsonValue, *, pages: JsonValue, check_numbers: bool, check_quotes: bool, regions: Sequence[str]
-) -> Verification:
+) -> NotesVerification:
     """Check every note against the page that it names.
 
     Args:
@@ -142,7 +142,7 @@ def verify_notes(
         issues += _find_note_source_issues(note, page, check_quote=check_quotes)
         if check_numbers:
             issues += _find_note_fact_issues(note, page, regions)
-    verification = Verification(ok=not issues, checked_notes=len(notes), issues=issues)
+    verification = NotesVerification(ok=not issues, checked_notes=len(notes), issues=issues)
     if issues:
         raise Stop(f"verification_failed:{issues[0]['issue']}", verification=verification)
     return verification
@@ -160,7 +160,7 @@ def _has_note_texts(value: JsonValue, names: Collection[str]) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 
-def _find_note_source_issues(note: Note, page: Page | None, *, check_quote: bool) -> Iterator[Issue]:
+def _find_note_source_issues(note: Note, page: SourcePage | None, *, check_quote: bool) -> Iterator[Issue]:
     if len(normalise_quote_text(note["quote"])) < MIN_QUOTE_CHARS:
         yield Issue(note=note["id"], issue="quote_too_short")
     if not any(character.isalnum() for character in note["claim"]):
@@ -171,7 +171,7 @@ def _find_note_source_issues(note: Note, page: Page | None, *, check_quote: bool
         yield Issue(note=note["id"], issue="quote_not_in_source")
 
 
-def _find_note_fact_issues(note: Note, page: Page | None, regions: Sequence[str]) -> Iterator[Issue]:
+def _find_note_fact_issues(note: Note, page: SourcePage | None, regions: Sequence[str]) -> Iterator[Issue]:
     claimed = facts_in_text(note["claim"], regions=regions)
     dated_by = (page["title"], page.get("declared_date", page["published_at"])) if page else ()
     if missing := unsupported(claimed, facts_in_texts([note["quote"]], dated_by=dated_by, regions=regions)):

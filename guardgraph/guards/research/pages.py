@@ -11,7 +11,7 @@ from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import READ_FAILURES, Page
+from guardgraph.state.research import READ_FAILURES, SourcePage
 
 _BY_LISTS = "source_denied_"
 """How the reasons of `explain_url_denial` begin; a reader may deny a hop for reasons of its own, after the lists."""
@@ -76,7 +76,7 @@ SHOWN_DETAILS = 10
 """Details, and URLs, that a result repeats."""
 
 
-def parse_source_page(raw: JsonValue) -> Page | None:
+def parse_source_page(raw: JsonValue) -> SourcePage | None:
     """Read what a reader returned.
 
     Args:
@@ -93,7 +93,7 @@ def parse_source_page(raw: JsonValue) -> Page | None:
         raise Stop("tool_invalid_output:read_source", details=details)
     if not raw["body"].strip():
         return None
-    page = Page(
+    page = SourcePage(
         title=_read_page_text(raw.get("title")), published_at=_read_page_text(raw.get("published_at")), body=raw["body"]
     )
     for name in SAID:
@@ -104,7 +104,7 @@ def parse_source_page(raw: JsonValue) -> Page | None:
     return page
 
 
-def show_source_page(url: str, page: Page, *, max_chars: int) -> JsonObject:
+def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObject:
     """Return what a model is shown of a page: data, cut to a number of characters.
 
     Args:

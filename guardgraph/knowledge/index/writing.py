@@ -101,7 +101,7 @@ _LENGTHS: Final = "SELECT id, data FROM lengths WHERE part = ? AND block = ?"
 _POSTINGS: Final = "SELECT id, size, data FROM postings WHERE id IN"
 
 
-class Kept(NamedTuple):
+class WrittenChunk(NamedTuple):
     """What of a chunk its words are made of."""
 
     id: int
@@ -139,7 +139,7 @@ class Writer:
         """Return the number of a new chunk of a scope, which is then put in."""
         return self._blocks.number(scope)
 
-    def add(self, chunk: Kept) -> None:
+    def add(self, chunk: WrittenChunk) -> None:
         """Put a chunk in."""
         if chunk.language and chunk.language not in self._languages:
             self._languages.add(chunk.language)
@@ -148,14 +148,14 @@ class Writer:
         for language in self._languages_of(chunk):
             self._count(chunk, language, 1)
 
-    def put_elsewhere(self, chunk: Kept) -> None:
+    def put_elsewhere(self, chunk: WrittenChunk) -> None:
         """Put a chunk that was taken out in the place where its scope has room, under another number."""
         number = self.number(chunk.scope)
         self._connection.execute("UPDATE chunks SET id = ? WHERE id = ?", [number, chunk.id])
         self._connection.execute("UPDATE vectors SET chunk = ? WHERE chunk = ?", [number, chunk.id])
         self.add(chunk._replace(id=number))
 
-    def remove(self, chunk: Kept) -> None:
+    def remove(self, chunk: WrittenChunk) -> None:
         """Take a chunk out."""
         self._blocks.leave(chunk.id)
         for language in self._languages_of(chunk):
@@ -194,18 +194,18 @@ class Writer:
         for each in (self._gathered, self._passages, self._words, self._documents):
             each.clear()
 
-    def _languages_of(self, chunk: Kept) -> Iterable[str]:
+    def _languages_of(self, chunk: WrittenChunk) -> Iterable[str]:
         return [chunk.language] if chunk.language else sorted(self._languages)
 
-    def _untold(self) -> list[Kept]:
+    def _untold(self) -> list[WrittenChunk]:
         """Return the chunks that do not tell their language, by number."""
         rows = self._connection.execute(
             "SELECT chunks.id, scope, language, title, section, text FROM chunks JOIN documents "
             "ON documents.id = document WHERE language = '' AND chunks.id > 0 ORDER BY chunks.id"
         )
-        return [Kept(*row) for row in rows]
+        return [WrittenChunk(*row) for row in rows]
 
-    def _count(self, chunk: Kept, language: str, sign: int) -> None:
+    def _count(self, chunk: WrittenChunk, language: str, sign: int) -> None:
         reader = reader_of(language)
         words = reader.words(chunk.title, chunk.section, chunk.text)
         length, part = words.total(), self._part(chunk.scope, language, bool(chunk.language))

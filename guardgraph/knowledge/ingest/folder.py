@@ -23,7 +23,7 @@ _BESIDE: Final = (SIDECAR, ".meta.yml")
 _SUFFIXES: Final = frozenset({*FORMATS, PDF, ".yaml", ".yml"})
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     """A document of a folder."""
 
     file: FoundFile
@@ -48,7 +48,7 @@ class Folder(NamedTuple):
 
     name: str
     """Its own, of the folder itself."""
-    entries: list[Entry]
+    entries: list[FolderEntry]
     """In the order of their paths."""
     rules: Rules
     left_out: list[LeftOut]
@@ -153,16 +153,18 @@ def _alike(name: str) -> str:
     return normalize("NFC", name).casefold()
 
 
-def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> Entry:
+def _entry(file: FoundFile, beside: list[FoundFile | LeftOut | Unread]) -> FolderEntry:
     if not beside:
-        return Entry(file)
+        return FolderEntry(file)
     if len(beside) > 1:
-        return Entry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
+        return FolderEntry(file, wrong=f"one {SIDECAR} beside it is required; given: {len(beside)}")
     [item] = beside
     if isinstance(item, Unread):
-        return Entry(file, wrong=f"its {SIDECAR}: {item.reason}")
+        return FolderEntry(file, wrong=f"its {SIDECAR}: {item.reason}")
     if isinstance(item, LeftOut):
-        return Entry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
+        return FolderEntry(file, wrong=f"its {SIDECAR}: a file of its own is required; given: {item.reason}")
     if not item.parts[-1].lower().endswith(SIDECAR):
-        return Entry(file, wrong=f"{format_file_path(item.parts)}: what stands beside a document is named {SIDECAR}")
-    return Entry(file, item)
+        return FolderEntry(
+            file, wrong=f"{format_file_path(item.parts)}: what stands beside a document is named {SIDECAR}"
+        )
+    return FolderEntry(file, item)

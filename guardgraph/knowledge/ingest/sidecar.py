@@ -28,7 +28,7 @@ _MEANT = re.compile(r"\s*(---|\+\+\+|;;;)[ \t]*\n(.*?)(?:^\1[ \t]*$|\Z)", re.DOT
 _NOT_FRONT_MATTER: Final = "its front matter: lines of `key: value` between two lines of three hyphens are required"
 
 
-class Said(NamedTuple):
+class SidecarRules(NamedTuple):
     """What a document says of itself; "" and None where it says nothing."""
 
     readers: tuple[str, ...] | None = None
@@ -42,7 +42,7 @@ class ReadersUnknown(Unusable):
     """Nobody can tell whom a document means to keep out."""
 
 
-def said_in_sidecar(content: bytes) -> Said:
+def said_in_sidecar(content: bytes) -> SidecarRules:
     """Read a ``name.meta.yaml``.
 
     Raises:
@@ -56,7 +56,7 @@ def said_in_sidecar(content: bytes) -> Said:
         for field in value:
             if field not in _FIELDS:
                 raise ValueError(f"{field!r:.80}: no such field; {', '.join(_FIELDS)} are allowed")
-        return Said(_readers(value), **{field: _text(value, field) for field in _TEXTS})
+        return SidecarRules(_readers(value), **{field: _text(value, field) for field in _TEXTS})
     except ValueError as error:
         raise ReadersUnknown(f"its {SIDECAR}: {error}") from None
 

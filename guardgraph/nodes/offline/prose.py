@@ -132,7 +132,7 @@ def _strip_prose_marks(text: str) -> str:
 
 def _read_prose_statements(text: str) -> Iterator[str]:
     """Yield the paragraphs and items of a text, wrapped lines joined."""
-    reader = _Reader()
+    reader = _ProseReader()
     fenced = False
     for line in text.splitlines():
         if _FENCE.match(line):
@@ -142,7 +142,7 @@ def _read_prose_statements(text: str) -> Iterator[str]:
     yield from reader.finish_statements()
 
 
-class _Reader:
+class _ProseReader:
     """Reads lines: what is said so far, and the items of the list that it introduces."""
 
     def __init__(self) -> None:

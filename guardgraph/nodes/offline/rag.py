@@ -166,7 +166,7 @@ def plan_offline_retrieval(view: JsonObject) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ChunkLine:
     """A sentence of the context."""
 
     rank: int
@@ -227,7 +227,7 @@ def _parse_shown_chunk(item: JsonObject) -> ContextChunk:
 
 def _read_context_lines(
     question: str, asked: frozenset[str], language: str, chunks: list[ContextChunk]
-) -> Iterator[_Line]:
+) -> Iterator[_ChunkLine]:
     """Read the context as sentences, lines that were broken to a width joined before."""
     kind = find_wanted_kind(question)
     for rank, chunk in enumerate(chunks):
@@ -240,7 +240,7 @@ def _read_context_lines(
             if end.endswith(_LEADS) or is_header:
                 led = own
             if text and not (end.endswith(_ASKS) or is_header or _is_ruled_line(text)):
-                yield _Line(
+                yield _ChunkLine(
                     rank, text, own, (above | led) - own, score_sentence_fit(text, kind, question) if own else 0
                 )
 
@@ -250,7 +250,7 @@ def _is_ruled_line(line: str) -> bool:
 
 
 def _choose_answer_sentences(
-    question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_Line], *, marked: bool
+    question: str, asked: frozenset[str], chunks: list[ContextChunk], lines: list[_ChunkLine], *, marked: bool
 ) -> list[int]:
     """Return the places of the sentences that answer, the best first."""
     holders = Counter(term for line in lines for term in line.own)
@@ -294,7 +294,7 @@ def _is_supported_answer(
     return True
 
 
-def _join_answer_lines(lines: list[_Line], marked_by: list[ContextChunk] | None) -> str:
+def _join_answer_lines(lines: list[_ChunkLine], marked_by: list[ContextChunk] | None) -> str:
     """Join sentences as their script does, with marks of these chunks; a line that no mark ends stays a line."""
     joined, before = "", ""
     for line in lines:

@@ -49,7 +49,7 @@ PLACED = frozenset(
 """Fields that have a place of their own in an update, or none."""
 
 
-class Record:
+class IncidentRecord:
     """What a context says about its incident."""
 
     def __init__(self, fields: JsonObject) -> None:
@@ -139,7 +139,7 @@ class Record:
         return [items[at] for at in sorted(range(len(items)), key=times.__getitem__)] if all(times) else items
 
 
-def read_incident_record(context: JsonObject) -> Record:
+def read_incident_record(context: JsonObject) -> IncidentRecord:
     """Return the incident of a context.
 
     Args:
@@ -149,7 +149,7 @@ def read_incident_record(context: JsonObject) -> Record:
     incident = context.get("incident")
     around = {name: value for name, value in context.items() if name != "incident" or not isinstance(incident, dict)}
     fields = around | incident if isinstance(incident, dict) else around
-    return Record(fields if not _MARKS.isdisjoint(fields) else fields | _find_inner_incident(fields))
+    return IncidentRecord(fields if not _MARKS.isdisjoint(fields) else fields | _find_inner_incident(fields))
 
 
 def _find_inner_incident(fields: JsonObject) -> JsonObject:

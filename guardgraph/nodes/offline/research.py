@@ -72,7 +72,7 @@ _TOLD: Final = 10_000
 """Characters of each page by which its language is told."""
 
 
-class _Sentence(NamedTuple):
+class _PageSentence(NamedTuple):
     """A sentence of a page."""
 
     url: str
@@ -98,25 +98,25 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
     holders = Counter(term for sentence in read for term in sentence.shared)
     weights = {term: math.log(1 + len(read) / count) for term, count in holders.items()}
 
-    def weigh_note_sentence(sentence: _Sentence) -> float:
+    def weigh_note_sentence(sentence: _PageSentence) -> float:
         return sum(weights[term] for term in sorted(sentence.shared))  # in one order, so that sums are the same
 
     best = sorted((sentence for sentence in read if sentence.shared), key=weigh_note_sentence, reverse=True)
     return [_make_offline_note(sentence, pages[sentence.url]) for sentence in best[: request["max_notes"]]]
 
 
-def _read_note_sentences(question: str, pages: JsonObject) -> list[_Sentence]:
+def _read_note_sentences(question: str, pages: JsonObject) -> list[_PageSentence]:
     language = detect_language("\n".join(page["body"][:_TOLD] for page in pages.values()))
     asked = frozenset(read_terms(question, language))
-    once: dict[str, _Sentence] = {}
+    once: dict[str, _PageSentence] = {}
     for url, page in pages.items():
         for sentence in split_sentences(unwrap_text_lines(page["body"])):
             text = " ".join(sentence.split())
             if MIN_QUOTE_CHARS <= len(text) <= LONGEST and not text.endswith(_ASKS):
-                once.setdefault(text, _Sentence(url, text, asked.intersection(read_terms(text, language))))
+                once.setdefault(text, _PageSentence(url, text, asked.intersection(read_terms(text, language))))
     return list(once.values())
 
 
-def _make_offline_note(sentence: _Sentence, page: JsonObject) -> JsonObject:
+def _make_offline_note(sentence: _PageSentence, page: JsonObject) -> JsonObject:
     said = {"title": page["title"], "published_at": page["published_at"]}
     return {"claim": sentence.text, "quote": sentence.text, "url": sentence.url, **said}
