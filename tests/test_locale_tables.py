@@ -5,11 +5,16 @@ from fractions import Fraction
 import pytest
 from locale_tables import DATA, MAKERS, written
 
-from guardgraph.languages.calendar import load_month_names, load_time_zones, load_weekday_names
 from guardgraph.languages.numbers import Separators, load_number_separators
-from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.territories import load_territory_names
-from guardgraph.languages.units import load_currency_names, load_unit_names
+from guardgraph.languages.tables import (
+    LANGUAGES,
+    load_currency_names,
+    load_month_names,
+    load_territory_names,
+    load_time_zones,
+    load_unit_names,
+    load_weekday_names,
+)
 from guardgraph.languages.words import load_stop_words
 
 

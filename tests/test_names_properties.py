@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from guardgraph.guards.names import find_unsupported_names
 from guardgraph.guards.names.words import split_name_words
-from guardgraph.languages.territories import load_territory_names
+from guardgraph.languages.tables import load_territory_names
 
 SENTENCES = (
     "It was said that {} had been seen with {} on the way to the town of {}.",

@@ -8,8 +8,17 @@ import typer
 
 import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, runs, views
-from guardgraph.cli.making import exit_after_runs, exit_with_status, print_json, run_and_exit
-from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
+from guardgraph.cli.making import (
+    Goal,
+    Json,
+    Model,
+    Policy,
+    Tenant,
+    exit_after_runs,
+    exit_with_status,
+    print_json,
+    run_and_exit,
+)
 from guardgraph.cli.research import recheck, research
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, Shell

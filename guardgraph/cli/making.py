@@ -1,9 +1,9 @@
-"""How commands make their runs, and how they end: what is printed, and the exit code."""
+"""How commands make their runs: the options that several have, what is printed, and the exit code."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -11,6 +11,26 @@ from guardgraph.cli import runs, views
 from guardgraph.cli.screen import Screen
 from guardgraph.cli.shell import OK, STOPPED, WAITING
 from guardgraph.plain.json import JsonObject, name_json_numbers
+
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:NAME",
+        help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
+        show_default=False,
+    ),
+]
+Policy = Annotated[
+    str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML or TOML.", show_default=False)
+]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Goal = Annotated[
+    str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)
+]
 
 
 def run_and_exit(run: runs.PlannedRun, as_json: bool) -> NoReturn:

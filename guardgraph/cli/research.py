@@ -12,8 +12,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import graphs, inputs, policies, runs
-from guardgraph.cli.making import exit_with_status, print_json, run_and_exit
-from guardgraph.cli.options import Goal, Json, Model, Policy, Tenant
+from guardgraph.cli.making import Goal, Json, Model, Policy, Tenant, exit_with_status, print_json, run_and_exit
 from guardgraph.cli.screen import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure

@@ -147,9 +147,3 @@ def group_entry_numbers(numbers: Iterable[int]) -> list[tuple[int, int]]:
         else:
             made.append((number, number))
     return made
-
-
-def expand_entry_ranges(erased: Iterable[tuple[int, int]]) -> Iterable[int]:
-    """Yield the numbers that `group_entry_numbers` was made of."""
-    for first, last in erased:
-        yield from range(first, last + 1)

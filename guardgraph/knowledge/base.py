@@ -14,8 +14,8 @@ from guardgraph.knowledge.ingest.adding import add_folder
 from guardgraph.knowledge.ingest.collection import Collection
 from guardgraph.knowledge.ingest.folder import find_documents
 from guardgraph.knowledge.ingest.given import GIVEN, add_documents
-from guardgraph.knowledge.ingest.readers import readers_in
 from guardgraph.knowledge.ingest.report import Report
+from guardgraph.knowledge.ingest.rules import readers_in
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.plain.findings import make_configuration_error
 from guardgraph.plain.json import JsonObject, find_json_problem

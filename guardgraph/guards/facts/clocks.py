@@ -10,7 +10,7 @@ from guardgraph.guards.facts.grammar import FUNCTION_WORDS
 from guardgraph.guards.facts.moments import Clock
 from guardgraph.guards.facts.tokens import Token, find_number_range_end
 from guardgraph.guards.facts.units import SMALL, find_units
-from guardgraph.languages.calendar import load_time_zones
+from guardgraph.languages.tables import load_time_zones
 
 _NAMED: Final = {"noon": 12, "midday": 12, "midnight": 0}
 """Hours by their names."""

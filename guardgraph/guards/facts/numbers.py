@@ -48,10 +48,9 @@ from guardgraph.guards.facts.units import CURRENCIES, ERAS, MONTHS
 from guardgraph.guards.facts.values import BARE, Amount, Label, Number, Ordinal, Quantity, Value, Written
 from guardgraph.guards.facts.words import read_implied_number, read_number_word
 from guardgraph.guards.stop import shown_name
-from guardgraph.languages.calendar import load_month_names
 from guardgraph.languages.language import detect_language
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
-from guardgraph.languages.units import load_unit_names
+from guardgraph.languages.tables import load_month_names, load_unit_names
 from guardgraph.languages.words import load_stop_words
 from guardgraph.plain.memory import remember_by_text
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from guardgraph.languages.numbers import load_magnitude_words
-from guardgraph.languages.units import load_currency_names, load_unit_names
+from guardgraph.languages.tables import load_currency_names, load_unit_names
 
 SHARES: Final = {sign: Fraction(unicodedata.numeric(sign)).limit_denominator(10) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 """The fractions that are one character."""

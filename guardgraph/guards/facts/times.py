@@ -10,8 +10,7 @@ from guardgraph.guards.facts.moments import YEARS, Date, Decade, Weekday
 from guardgraph.guards.facts.tokens import Token
 from guardgraph.guards.facts.units import FIRST, ORDINALS, find_units
 from guardgraph.guards.facts.values import Label, Value
-from guardgraph.languages.calendar import load_month_names, load_weekday_names
-from guardgraph.languages.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES, load_month_names, load_weekday_names
 
 _DATE = re.compile(
     r"(?P<y>\d{4})(?:([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)|[-/](?P<month>\d\d))"

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.facts.units import CURRENCIES, FIRST, NUMBER_WORDS
 from guardgraph.guards.facts.values import Amount
-from guardgraph.languages.calendar import load_month_names, load_weekday_names
-from guardgraph.languages.tables import LANGUAGES
+from guardgraph.languages.tables import LANGUAGES, load_month_names, load_weekday_names
 
 LOOKAHEAD: Final = 6
 """Empty tokens at the end, so that readers may look ahead without counting."""

@@ -13,10 +13,15 @@ from typing import Final, TypeVar, overload
 
 from guardgraph.guards.facts.numerals import SHARES, UNPARTED
 from guardgraph.guards.facts.values import Amount, Unit
-from guardgraph.languages.calendar import load_month_names
 from guardgraph.languages.numbers import load_magnitude_words, load_number_words
-from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.units import Measure, load_currency_hundredths, load_currency_names, load_unit_names
+from guardgraph.languages.tables import (
+    LANGUAGES,
+    Measure,
+    load_currency_hundredths,
+    load_currency_names,
+    load_month_names,
+    load_unit_names,
+)
 from guardgraph.languages.words import load_stop_words
 from guardgraph.plain.memory import remember_by_text
 

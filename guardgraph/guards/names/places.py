@@ -9,10 +9,15 @@ from itertools import chain
 from typing import Final
 
 from guardgraph.guards.names.words import NameWord, split_name_words
-from guardgraph.languages.calendar import load_month_names, load_time_zones, load_weekday_names
-from guardgraph.languages.tables import LANGUAGES
-from guardgraph.languages.territories import load_territory_names
-from guardgraph.languages.units import load_currency_names, load_unit_names
+from guardgraph.languages.tables import (
+    LANGUAGES,
+    load_currency_names,
+    load_month_names,
+    load_territory_names,
+    load_time_zones,
+    load_unit_names,
+    load_weekday_names,
+)
 
 _LONGEST: Final = 9
 """Words of a territory's name that is found, at most."""

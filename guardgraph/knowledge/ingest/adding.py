@@ -11,8 +11,8 @@ from guardgraph.knowledge.documents import Chunk, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
 from guardgraph.knowledge.ingest.content import Content, content_of, day_of, own_readers, parsed_of, quick_stamp
 from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
-from guardgraph.knowledge.ingest.readers import within
 from guardgraph.knowledge.ingest.report import Failed, Report, Unusable
+from guardgraph.knowledge.ingest.rules import within
 from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrowed
 from guardgraph.state.access import Access
 from guardgraph.state.rag import PASSAGE_CHARS

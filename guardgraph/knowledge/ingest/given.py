@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection
-from guardgraph.knowledge.ingest.readers import readers_in, within
 from guardgraph.knowledge.ingest.report import Report, Unusable
+from guardgraph.knowledge.ingest.rules import readers_in, within
 from guardgraph.knowledge.ingest.sidecar import narrowed
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from guardgraph.formats.markdown import front_matter_of
 from guardgraph.formats.rst import fields_of
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
-from guardgraph.knowledge.ingest.readers import beyond, readers_in
 from guardgraph.knowledge.ingest.report import Unusable
+from guardgraph.knowledge.ingest.rules import beyond, readers_in
 from guardgraph.plain.json import find_json_problem
 
 SIDECAR: Final = ".meta.yaml"
